@@ -5,11 +5,9 @@ use std::fmt::{self, Display, Formatter};
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
 use std::process::{self, ExitCode};
-use std::slice;
 use std::str::FromStr;
 
-use clap::error::{ContextKind, ContextValue};
-use clap::{Command, Error, Parser};
+use clap::{Command, Parser};
 use tabled::builder::Builder;
 use tabled::settings::object::Columns;
 use tabled::settings::{Alignment, Style};
@@ -51,7 +49,6 @@ pub fn parse<C: Parser>() -> C {
         parsed.map_err(|error| error.format(&mut program))
     });
     parsed.unwrap_or_else(|error| {
-        let error = tidied(error, &mut program);
         let text = error.render().to_string();
         let printable = printable(&text);
         if printable == text.trim_end() {
@@ -70,63 +67,6 @@ fn with_negative_numbers(program: Command) -> Command {
     });
     program.mut_subcommands(with_negative_numbers)
 }
-
-/// Gives an error the complete usage of its command. Clap's usage lists only the given arguments, as if all of them
-/// were required. Removes tips with dissimilar names, and tips that take a flag for a value.
-fn tidied(mut error: Error, program: &mut Command) -> Error {
-    if let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) {
-        let usage = usage.to_string();
-        program.build();
-        // "Usage: program command …"
-        let words = usage.split_whitespace().skip(2);
-        let command = words.fold(program, |command, word| {
-            match command.find_subcommand(word).is_some() {
-                true => command
-                    .find_subcommand_mut(word)
-                    .expect("the subcommand exists"),
-                false => command,
-            }
-        });
-        let usage = ContextValue::StyledStr(command.render_usage());
-        error.insert(ContextKind::Usage, usage);
-    }
-    for [given, tip] in [
-        [ContextKind::InvalidArg, ContextKind::SuggestedArg],
-        [ContextKind::InvalidValue, ContextKind::SuggestedValue],
-        [
-            ContextKind::InvalidSubcommand,
-            ContextKind::SuggestedSubcommand,
-        ],
-    ] {
-        let Some(ContextValue::String(given)) = error.get(given) else {
-            continue;
-        };
-        let tips = match error.get(tip) {
-            Some(ContextValue::String(tip)) => slice::from_ref(tip),
-            Some(ContextValue::Strings(tips)) => tips,
-            _ => continue,
-        };
-        let is_similar = |tip: &String| {
-            let [given, tip] = [given, tip].map(|name| name.trim_start_matches('-'));
-            strsim::jaro_winkler(given, tip) > LIKENESS
-        };
-        if !tips.iter().any(is_similar) {
-            error.remove(tip);
-        }
-    }
-    if let Some(ContextValue::StyledStrs(tips)) = error.get(ContextKind::Suggested)
-        && tips.iter().any(|tip| tip.to_string().contains(AS_A_VALUE))
-    {
-        error.remove(ContextKind::Suggested);
-    }
-    error
-}
-
-/// Minimum similarity of a suggested name, from 0 to 1.
-const LIKENESS: f64 = 0.85;
-
-/// Text in clap's tip to put `--` before an argument. No value of these programs starts with hyphens.
-const AS_A_VALUE: &str = " as a value, ";
 
 /// Returns a parser of whole numbers in a range.
 pub fn whole_number<N: FromStr + PartialOrd + Display + Clone>(
@@ -241,45 +181,20 @@ mod tests {
     }
 
     #[derive(Debug, Parser)]
-    #[command(name = "program")]
     struct Program {
-        #[command(subcommand)]
-        command: Subcommands,
-    }
-
-    #[derive(Debug, clap::Subcommand)]
-    enum Subcommands {
-        Draw {
-            #[arg(long)]
-            png: Option<String>,
-            #[arg(long, value_parser = whole_number(1..=9_u8))]
-            number: Option<u8>,
-            step: Option<u8>,
-        },
+        #[arg(long, value_parser = whole_number(1..=9_u8))]
+        number: Option<u8>,
     }
 
     #[test]
-    fn a_mistake_has_the_whole_usage_and_no_far_fetched_tip() {
-        let said = |line: &str| {
-            let mut program = with_negative_numbers(Program::command());
-            let error = program.try_get_matches_from_mut(line.split(' '));
-            tidied(error.unwrap_err(), &mut program).to_string()
-        };
-        const USAGE: &str = "Usage: program draw [OPTIONS] [STEP]\n";
-        for (line, tip) in [
-            ("program draw --pngs a", Some("'--png'")),
-            ("program draw --png a --rung delta", None),
-            ("program draw --step 44", None),
-        ] {
-            let said = said(line);
-            assert!(said.contains(USAGE), "{said}");
-            assert_eq!(said.contains("tip: "), tip.is_some(), "{said}");
-            assert!(said.contains(tip.unwrap_or_default()), "{said}");
-        }
-        assert!(said("program drew").contains("'draw'"));
-        assert!(!said("program paint").contains("tip: "));
-        let negative = said("program draw --number -5");
-        assert!(negative.contains("-5 is not a whole number from 1 to 9"));
+    fn a_negative_number_is_a_value() {
+        let program = with_negative_numbers(Program::command());
+        let error = program.try_get_matches_from(["program", "--number", "-5"]);
+        let error = error.unwrap_err().to_string();
+        assert!(
+            error.contains("-5 is not a whole number from 1 to 9"),
+            "{error}"
+        );
     }
 
     #[test]

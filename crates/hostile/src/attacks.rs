@@ -1,37 +1,38 @@
-//! The attackers. Each sends at its rate until its time is over.
+//! The table of attacks, with their tactics and limits. Each attacker sends at its rate until its time is over.
 
-mod churn;
-mod dead;
-mod demanding;
-mod garbage;
-mod greedy;
-mod half_open;
-mod mutated;
-mod replayed;
-mod requests;
-mod rogue;
-mod second_token;
-mod slow;
-mod stolen;
+mod datagrams;
+mod rounds;
+mod sessions;
 #[cfg(test)]
 mod tests;
 
 use std::io;
+use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use cubewire_codec::{Sequence, ladder};
-use cubewire_protocol::Request;
+use cubewire_codec::{Sequence, Stages};
+use cubewire_protocol::{Ack, Feedback};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use serde::Serialize;
 
-use crate::caller::{Caller, Target};
+use self::Bound::{AtLeast, AtMost};
+use self::Tactic::{Datagrams, Rounds, Sessions};
+use self::datagrams::{ANSWERS, garbage, mutated, replayed};
+use self::rounds::{
+    DEAD_ROUND, DIED, FORGED, LEFT_OUT, SERVED, dead, second_token, stolen_challenge,
+};
+use self::sessions::{
+    REFUSED, Session, UNDECODABLE, churn, demanding, greedy_acks, half_open, requests, rogue,
+    slow_reader,
+};
+use crate::client::{Client, Target};
 use crate::relay::Captured;
-use crate::viewer::{Progress, request};
-use crate::wire::{Pace, Tally, Wire, random_address};
+use crate::socket::{Counts, Pace, RECEIVED_BYTES, SENT_BYTES, Socket, Tally, random_address};
+use crate::viewer::Progress;
 
+/// A kind of attack.
 #[derive(Debug)]
 pub(crate) struct Attack {
     pub(crate) name: &'static str,
@@ -42,70 +43,106 @@ pub(crate) struct Attack {
     pub(crate) is_fair: bool,
     /// Minimum duration for the attack to take effect.
     pub(crate) least: Duration,
-    run: fn(&mut Field, Instant) -> io::Result<Outcome>,
+    tactic: Tactic,
+    pub(crate) limits: &'static [Limit],
 }
+
+/// How an attack proceeds.
+#[derive(Debug)]
+enum Tactic {
+    /// Sends datagrams without the key. The fraction is sent from the address of the viewer behind the relay, the
+    /// rest from other addresses.
+    Datagrams(f64, fn(&mut Field) -> Option<Vec<u8>>),
+    /// Holds a number of connections with the key, and replaces closed ones. The second number is the turns per second
+    /// of a connection, at most the attack's rate, and the third one the datagrams of a new connection. The function
+    /// sends and receives, and returns whether the connection is done.
+    Sessions(usize, u32, u32, fn(&mut Field, &mut Session) -> bool),
+    /// Repeats a round that blocks. A round ends by itself, or at the given time.
+    Rounds(fn(&mut Field, &mut Counts, Instant) -> io::Result<()>),
+}
+
+/// Limit for a count of an attack.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limit {
+    pub(crate) count: &'static str,
+    pub(crate) bound: Bound,
+    /// Whether the limit holds only while no other attack runs. Others may prevent connections, and during a flood of
+    /// tokens the server may forget that a captured token was used.
+    pub(crate) only_alone: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Bound {
+    AtMost(f64),
+    AtLeast(f64),
+}
+
+/// All attacks. Half-open connections come last because they may prevent later attackers from connecting.
+#[rustfmt::skip]
+pub(crate) const ATTACKS: &[Attack] = &[
+    attack("garbage", Datagrams(0.125, garbage), &[alone(ANSWERS, AtMost(0.0))]),
+    attack("mutated", Datagrams(0.25, mutated), &[alone(ANSWERS, AtMost(0.0))]),
+    attack("replayed", Datagrams(0.5, replayed), &[alone(ANSWERS, AtMost(0.0))]),
+    attack("second-token", Rounds(second_token), &[limit(LEFT_OUT, AtMost(0.0))]),
+    // Amplification limit of QUIC before an address is validated (RFC 9000, section 8).
+    attack("stolen-challenge", Rounds(stolen_challenge), &[limit(FORGED, AtMost(3.0))]),
+    Attack { weight: 4, least: DEAD_ROUND, ..attack("dead", Rounds(dead), &[
+        limit(SERVED, AtMost(3.0)), alone(DIED, AtLeast(1.0)),
+    ]) },
+    attack("greedy-acks", Sessions(1, 125, 4, greedy_acks), &[]),
+    attack("rogue", Sessions(1, u32::MAX, 4, rogue), &[]),
+    Attack { weight: 1, ..attack("requests", Sessions(8, 0, 4, requests), &[
+        limit(UNDECODABLE, AtMost(0.0)), alone(REFUSED, AtMost(0.0)),
+    ]) },
+    attack("slow-reader", Sessions(3, 20, 4, slow_reader), &[]),
+    attack("churn", Sessions(8, 0, 4, churn), &[]),
+    // An answer must not be longer than the request.
+    attack("half-open", Sessions(512, 0, 1, half_open), &[limit(AMPLIFICATION, AtMost(1.0))]),
+    Attack { weight: 4, is_fair: true, ..attack("demanding", Sessions(24, 0, 4, demanding), &[]) },
+];
+
+const fn attack(name: &'static str, tactic: Tactic, limits: &'static [Limit]) -> Attack {
+    Attack {
+        name,
+        weight: 2,
+        is_fair: false,
+        least: Duration::ZERO,
+        tactic,
+        limits,
+    }
+}
+
+const fn limit(count: &'static str, bound: Bound) -> Limit {
+    Limit {
+        count,
+        bound,
+        only_alone: false,
+    }
+}
+
+const fn alone(count: &'static str, bound: Bound) -> Limit {
+    Limit {
+        only_alone: true,
+        ..limit(count, bound)
+    }
+}
+
+const AMPLIFICATION: &str = "bytes received per byte sent";
 
 /// The context of an attacker.
 pub(crate) struct Field {
     pub(crate) target: Target,
-    /// Whether no other attack runs at the same time.
-    pub(crate) is_alone: bool,
     /// Maximum number of datagrams per second.
     pub(crate) rate: u32,
     pub(crate) random: ChaCha8Rng,
+    /// Every combination of stages that a request can encode.
+    pub(crate) stages: Arc<[Stages]>,
     pub(crate) captured: Captured,
-    /// Sends from the address of the viewer behind the relay.
-    pub(crate) as_viewer: Wire,
+    /// Socket of the viewer behind the relay, to send only.
+    pub(crate) as_viewer: Arc<UdpSocket>,
+    pub(crate) tally: Tally,
     /// Gives the server's current tick.
     pub(crate) progress: Arc<Progress>,
-}
-
-/// Result of an attack.
-#[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Outcome {
-    /// Name of the attack.
-    pub(crate) name: &'static str,
-    pub(crate) tally: Tally,
-    pub(crate) note: String,
-    /// Sentences about effects that the server should have prevented.
-    pub(crate) failures: Vec<String>,
-}
-
-/// All attacks. Half-open connections come last because they may prevent later attackers from connecting.
-pub(crate) const ATTACKS: &[Attack] = &[
-    attack("garbage", 2, garbage::run),
-    attack("mutated", 2, mutated::run),
-    attack("replayed", 2, replayed::run),
-    attack("second-token", 2, second_token::run),
-    attack("stolen-challenge", 2, stolen::run),
-    Attack {
-        least: dead::ROUND,
-        ..attack("dead", 4, dead::run)
-    },
-    attack("greedy-acks", 2, greedy::run),
-    attack("rogue", 2, rogue::run),
-    attack("requests", 1, requests::run),
-    attack("slow-reader", 2, slow::run),
-    attack("churn", 2, churn::run),
-    attack("half-open", 2, half_open::run),
-    Attack {
-        is_fair: true,
-        ..attack("demanding", 4, demanding::run)
-    },
-];
-
-const fn attack(
-    name: &'static str,
-    weight: u32,
-    run: fn(&mut Field, Instant) -> io::Result<Outcome>,
-) -> Attack {
-    Attack {
-        name,
-        weight,
-        is_fair: false,
-        least: Duration::ZERO,
-        run,
-    }
 }
 
 impl Attack {
@@ -113,109 +150,53 @@ impl Attack {
     ///
     /// # Errors
     /// If no socket can be bound.
-    pub(crate) fn run(&self, field: &mut Field, until: Instant) -> io::Result<Outcome> {
-        let outcome = (self.run)(field, until)?;
-        Ok(Outcome {
-            name: self.name,
-            ..outcome
-        })
+    pub(crate) fn run(&self, field: &mut Field, until: Instant) -> io::Result<Counts> {
+        let mut counts = Counts::new();
+        match self.tactic {
+            Datagrams(as_viewer, craft) => {
+                datagrams::send(field, &mut counts, until, as_viewer, craft)?;
+            }
+            Sessions(at_once, turns, cost, step) => {
+                let starts = Pace::new(field.rate.div_ceil(cost));
+                sessions::hold(field, &mut counts, until, at_once, starts, turns, step)?;
+            }
+            Rounds(round) => {
+                while !is_over(until) {
+                    round(field, &mut counts, until)?;
+                }
+            }
+        }
+        let [received, sent] = [RECEIVED_BYTES, SENT_BYTES].map(|bytes| field.tally.get(bytes));
+        counts.insert(AMPLIFICATION, received / sent.max(1.0));
+        counts.extend(field.tally.counts());
+        Ok(counts)
     }
 }
 
 impl Field {
-    fn pace(&self) -> Pace {
-        Pace::new(self.rate)
-    }
-
     /// Binds a socket at an address that is new to the server.
-    fn peer(&mut self) -> io::Result<Wire> {
-        Wire::bind(random_address(&mut self.random))
+    fn peer(&mut self) -> io::Result<Socket> {
+        Socket::bind(random_address(&mut self.random), &self.tally)
     }
 
-    fn peers(&mut self, count: usize) -> io::Result<Vec<Wire>> {
-        (0..count).map(|_| self.peer()).collect()
-    }
-
-    /// Creates an unconnected caller at a new address.
-    fn caller(&mut self, timeout_seconds: u64) -> io::Result<Caller> {
-        let wire = self.peer()?;
+    /// Creates an unconnected client at a new address.
+    fn client(&mut self, timeout_seconds: u64) -> io::Result<Client> {
         let token = self.target.token(self.random.random(), timeout_seconds);
-        Ok(Caller::new(wire, token))
+        Ok(Client::new(self.peer()?, self.target, token))
     }
 
-    /// Sends datagrams that `craft` makes from captured ones. The fraction `as_viewer` is sent from the viewer's
-    /// address, the rest from unauthenticated peers.
-    fn send_captured(
-        &mut self,
-        until: Instant,
-        as_viewer: f64,
-        craft: impl Fn(&mut Self, Vec<u8>) -> Option<Vec<u8>>,
-    ) -> io::Result<Outcome> {
-        let mut peers = self.peers(PEERS)?;
-        let mut outcome = Outcome::default();
-        let mut pace = self.pace();
-        let server = self.target.server;
-        while !is_over(until) {
-            for _ in 0..pace.wait() {
-                let captured = self.captured.any(&mut self.random);
-                let Some(datagram) = captured.and_then(|captured| craft(self, captured)) else {
-                    continue;
-                };
-                match self.random.random_bool(as_viewer) {
-                    true => self.as_viewer.send(&datagram, server),
-                    false => {
-                        peers[self.random.random_range(0..PEERS)].send(&datagram, server);
-                    }
-                }
-            }
-        }
-        outcome.close(peers);
-        outcome.record_answers(self);
-        outcome.tally += std::mem::take(&mut self.as_viewer.tally);
-        Ok(outcome)
-    }
-
-    /// Returns the sequence number of the server's newest snapshot.
-    fn newest(&self) -> Sequence {
-        Sequence(self.progress.tick.load(Ordering::Relaxed) as u16)
+    /// Returns an ack of the snapshot that is `ahead` of the server's newest, and of `earlier` ones.
+    fn ack(&self, ahead: u16, earlier: u32) -> Feedback {
+        let newest = self.progress.tick.load(Ordering::Relaxed) as u16;
+        let newest = Sequence(newest.wrapping_add(ahead));
+        Feedback::Ack(Ack { newest, earlier })
     }
 }
 
-/// Number of source addresses for captured datagrams.
-const PEERS: usize = 16;
-
-impl Outcome {
-    /// Adds the tallies of sockets and closes them.
-    fn close(&mut self, wires: impl IntoIterator<Item = Wire>) {
-        for mut wire in wires {
-            wire.drain();
-            self.tally += wire.tally;
-        }
-    }
-
-    /// Records the number of answers to unauthenticated peers, which must be 0. During a flood of tokens the server
-    /// may forget that a captured token was used, so answers are only a failure if the attack runs alone.
-    fn record_answers(&mut self, field: &Field) {
-        let answers = self.tally.received;
-        self.note = format!("{answers} answers");
-        if field.is_alone && answers > 0 {
-            self.failures
-                .push(format!("unauthenticated peers got {answers} answers"));
-        }
-    }
+fn add(counts: &mut Counts, count: &'static str, more: impl Into<f64>) {
+    *counts.entry(count).or_default() += more.into();
 }
 
 fn is_over(until: Instant) -> bool {
     Instant::now() >= until
-}
-
-fn factor(tally: &Tally) -> f64 {
-    tally.received_bytes as f64 / tally.sent_bytes.max(1) as f64
-}
-
-/// Returns the request that costs the server the most bytes.
-fn uncompressed() -> Request {
-    let mut request = request();
-    request.settings.stages = ladder::UNCOMPRESSED.stages;
-    request
 }

@@ -43,19 +43,8 @@ fn attack(text: &str) -> Result<&'static Attack, String> {
     found.ok_or_else(|| format!("not an attack; choose from {}", names.join(", ")))
 }
 
-/// Stream numbers of the random generator, one for each use.
-pub(crate) mod stream {
-    pub(crate) const RELAY_SOCKETS: u64 = 0;
-    pub(crate) const RELAY: u64 = 1;
-    pub(crate) const VIEWER: u64 = 2;
-    pub(crate) const NEAR: u64 = 3;
-    pub(crate) const FAR: u64 = 4;
-    /// First stream of the attackers.
-    pub(crate) const PHASES: u64 = 1 << 32;
-}
-
 impl Cli {
-    /// Returns the random generator for a stream.
+    /// Returns the random generator for one use, by the number of a stream.
     pub(crate) fn random(&self, stream: u64) -> ChaCha8Rng {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         random.set_stream(stream);

@@ -1,15 +1,15 @@
 //! Reasons why a measurement failed, each with a one-line message.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HostileError {
     #[error("{}: cannot be started: {source}", path.display())]
     Start { path: PathBuf, source: io::Error },
-    #[error("{}: {what}; last output: {said}", path.display())]
+    #[error("cubewire {command} {what}; its log: {said}")]
     Program {
-        path: PathBuf,
+        command: String,
         what: &'static str,
         said: String,
     },
@@ -17,8 +17,6 @@ pub(crate) enum HostileError {
     File { path: PathBuf, source: io::Error },
     #[error("cannot open a socket on loopback: {0}")]
     Socket(#[source] io::Error),
-    #[error("/proc of the server's process cannot be read: {0}")]
-    Process(#[source] io::Error),
     #[error("temporary folder: {0}")]
     Folder(#[source] io::Error),
     #[error("standard output: {0}")]
@@ -32,7 +30,7 @@ pub(crate) enum HostileError {
 }
 
 impl HostileError {
-    pub(crate) fn file(path: &std::path::Path) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::File { path, source }
     }

@@ -5,18 +5,14 @@
 //! | `cli` | the command line |
 //! | `run` | starts the processes, runs the phases and collects the figures |
 //! | `phases` | the plan: no attack, each attack alone, then all at once |
-//! | `program` | child processes |
-//! | `server` | the server: its process, its log, its memory and processor time |
-//! | `viewer` | the honest viewer, which records every snapshot |
-//! | `bystander` | `cubewire view`, connected through the relay |
-//! | `newcomers` | honest viewers that connect and leave |
+//! | `judge` | the limits that the figures must meet |
+//! | `figures` | the measurements of a phase and of a run, and their table |
+//! | `process` | the server and `cubewire view`, with log and memory |
+//! | `attacks` | the attacks, with their limits |
 //! | `relay` | a bad network between a viewer and the server; it also captures datagrams |
-//! | `attacks` | the attackers |
-//! | `caller` | a client connection that can send anything |
-//! | `wire` | UDP sockets with counters, on loopback addresses only |
-//! | `figures` | the measurements of a phase |
-//! | `expectations` | the limits that the measurements must meet |
-//! | `report` | the table and the JSON |
+//! | `viewer` | the honest viewer, which records every snapshot, and newcomers |
+//! | `client` | a client connection that can send anything |
+//! | `socket` | UDP sockets with counters, on loopback addresses only |
 
 #![allow(
     clippy::disallowed_methods,
@@ -24,21 +20,17 @@
 )]
 
 mod attacks;
-mod bystander;
-mod caller;
 mod cli;
+mod client;
 mod error;
-mod expectations;
 mod figures;
-mod newcomers;
+mod judge;
 mod phases;
-mod program;
+mod process;
 mod relay;
-mod report;
 mod run;
-mod server;
+mod socket;
 mod viewer;
-mod wire;
 
 use std::io;
 use std::process::ExitCode;

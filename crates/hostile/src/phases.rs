@@ -1,71 +1,74 @@
 //! The phases: no attack, each attack alone, then all at once.
 
+use std::collections::BTreeMap;
 use std::io;
+use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rand_chacha::ChaCha8Rng;
+use cubewire_codec::Stages;
+use rand::RngExt;
 
-use crate::attacks::{Attack, Field, Outcome};
-use crate::caller::Target;
-use crate::cli::{Cli, stream};
+use crate::attacks::{Attack, Field};
+use crate::cli::Cli;
+use crate::client::Target;
 use crate::error::HostileError;
-use crate::figures::{Phase, Watched, load, longest_stall};
-use crate::newcomers::{Newcomer, Newcomers};
+use crate::process::Process;
 use crate::relay::Captured;
-use crate::server::{Sample, Server};
-use crate::viewer::{Notes, Progress};
-use crate::wire::Wire;
+use crate::socket::{Counts, Tally};
+use crate::viewer::Progress;
 
 /// Shared by all attackers.
 pub(crate) struct Scene<'a> {
     pub(crate) cli: &'a Cli,
     pub(crate) target: Target,
     pub(crate) captured: Captured,
-    pub(crate) as_viewer: Wire,
+    pub(crate) as_viewer: Arc<UdpSocket>,
     pub(crate) progress: Arc<Progress>,
 }
 
-/// A finished phase without the viewer's measurements.
+/// A finished phase.
 pub(crate) struct Span {
-    name: &'static str,
-    is_fair: bool,
-    start: Instant,
-    end: Instant,
-    pub(crate) attackers: Vec<Outcome>,
-    log_lines: u64,
+    pub(crate) name: &'static str,
+    pub(crate) is_fair: bool,
+    pub(crate) start: Instant,
+    pub(crate) end: Instant,
+    pub(crate) attackers: BTreeMap<&'static str, Counts>,
+    pub(crate) log_lines: usize,
 }
 
 impl Scene<'_> {
-    /// Waits until the honest viewer has received a second of snapshots and the relay has captured datagrams.
+    /// Waits until the honest viewer has received snapshots for a second and the relay has captured datagrams.
     pub(crate) fn wait_until_ready(&self, patience: Duration) -> Result<(), HostileError> {
         let start = Instant::now();
-        let mut random = self.cli.random(stream::RELAY_SOCKETS);
-        while self.progress.snapshots.load(Ordering::Relaxed) < 60
+        let mut random = self.cli.random(0);
+        while self.progress.tick.load(Ordering::Relaxed) == 0
             || self.captured.any(&mut random).is_none()
         {
             if start.elapsed() > patience {
                 return Err(HostileError::NoViewer(patience.as_secs()));
             }
-            thread::sleep(LOOK_INTERVAL);
+            thread::sleep(Duration::from_millis(100));
         }
+        thread::sleep(Duration::from_secs(1));
         Ok(())
     }
 
-    /// Runs the phases, each for its share of the time. Stops early if the server ends.
-    pub(crate) fn phases(&self, server: &Server) -> Result<Vec<Span>, HostileError> {
+    /// Runs the phases, each for its share of the time. Stops early if the server ends, as later phases would measure
+    /// a dead server.
+    pub(crate) fn phases(&self, server: &Process) -> Result<Vec<Span>, HostileError> {
         let planned = plan(self.cli.attacks());
-        let whole: u32 = planned.iter().map(|(_, weight, _)| weight).sum();
+        let whole: u32 = planned.iter().map(|planned| planned.weight).sum();
         let share = Duration::from_secs(self.cli.seconds) / whole;
         let mut spans = Vec::new();
         let mut end = Instant::now();
-        for (index, (name, weight, attacks)) in (0..).zip(planned) {
-            end += share * weight;
-            spans.push(self.phase(name, index, &attacks, end, server)?);
-            // Later phases would measure a dead server.
-            if server.has_ended() {
+        for (index, planned) in (0..).zip(planned) {
+            end += share * planned.weight;
+            let span = self.phase(index, &planned, end, server);
+            spans.push(span.map_err(HostileError::Socket)?);
+            if server.memory().is_none() {
                 break;
             }
         }
@@ -74,32 +77,29 @@ impl Scene<'_> {
 
     fn phase(
         &self,
-        name: &'static str,
         index: u64,
-        attacks: &[&'static Attack],
+        planned: &Planned,
         until: Instant,
-        server: &Server,
-    ) -> Result<Span, HostileError> {
+        server: &Process,
+    ) -> io::Result<Span> {
         let start = Instant::now();
         let lines = server.log_lines();
         let attackers = thread::scope(|scope| {
             let mut running = Vec::new();
-            for (number, &attack) in (0..).zip(attacks) {
-                let random = self.cli.random(stream::PHASES + (index << 16) + number);
-                let mut field = self
-                    .field(attacks.len() == 1, random)
-                    .map_err(HostileError::Socket)?;
-                running.push(scope.spawn(move || attack.run(&mut field, until)));
+            for (number, &attack) in (0..).zip(&planned.attacks) {
+                let mut field = self.field((1 << 32) + (index << 16) + number);
+                let thread = scope.spawn(move || attack.run(&mut field, until));
+                running.push((attack.name, thread));
             }
-            let attackers = running.into_iter().map(|one| joined(one.join()));
-            let attackers: io::Result<_> = attackers.collect();
-            attackers.map_err(HostileError::Socket)
+            let attackers = running.into_iter();
+            let attackers = attackers.map(|(name, thread)| Ok((name, joined(thread.join())?)));
+            attackers.collect::<io::Result<_>>()
         })?;
-        // Some attacks end early, and the phase without an attack has no threads.
+        // The phase without an attack has no threads.
         thread::sleep(until.saturating_duration_since(Instant::now()));
         Ok(Span {
-            name,
-            is_fair: attacks.iter().any(|attack| attack.is_fair),
+            name: planned.name,
+            is_fair: planned.attacks.iter().any(|attack| attack.is_fair),
             start,
             end: Instant::now(),
             attackers,
@@ -107,77 +107,63 @@ impl Scene<'_> {
         })
     }
 
-    fn field(&self, is_alone: bool, random: ChaCha8Rng) -> io::Result<Field> {
-        Ok(Field {
+    /// Returns the context of an attacker, with a stream of random numbers.
+    fn field(&self, stream: u64) -> Field {
+        let mut random = self.cli.random(stream);
+        Field {
             target: self.target,
-            is_alone,
             rate: self.cli.rate,
+            stages: Stages::every_readable(|most| random.random_range(0..most)).collect(),
             random,
             captured: self.captured.clone(),
-            as_viewer: self.as_viewer.try_clone()?,
-            progress: self.progress.clone(),
-        })
+            as_viewer: Arc::clone(&self.as_viewer),
+            tally: Tally::default(),
+            progress: Arc::clone(&self.progress),
+        }
     }
 }
 
-/// Returns the name, weight and attacks of each phase: no attack, each unfair attack alone, all unfair attacks at
-/// once, each fair attack alone.
-fn plan(attacks: Vec<&'static Attack>) -> Vec<(&'static str, u32, Vec<&'static Attack>)> {
+/// A phase to run.
+struct Planned {
+    name: &'static str,
+    weight: u32,
+    attacks: Vec<&'static Attack>,
+}
+
+/// Plans the phases: no attack, each unfair attack alone, all unfair attacks at once, each fair attack alone.
+fn plan(attacks: Vec<&'static Attack>) -> Vec<Planned> {
     let (fair, unfair): (Vec<_>, Vec<_>) = attacks.into_iter().partition(|attack| attack.is_fair);
-    let alone = |attack: &'static Attack| (attack.name, attack.weight, vec![attack]);
-    let mut planned = vec![("no attack", QUIET_WEIGHT, Vec::new())];
-    planned.extend(unfair.iter().copied().map(alone));
+    let planned = |name, weight, attacks| Planned {
+        name,
+        weight,
+        attacks,
+    };
+    let alone = |attack: &'static Attack| planned(attack.name, attack.weight, vec![attack]);
+    let mut phases = vec![planned("no attack", QUIET_WEIGHT, Vec::new())];
+    phases.extend(unfair.iter().copied().map(alone));
     if unfair.len() > 1 {
-        planned.push(("all at once", ALL_WEIGHT, unfair));
+        phases.push(planned("all at once", ALL_WEIGHT, unfair));
     }
-    planned.extend(fair.into_iter().map(alone));
-    planned
+    phases.extend(fair.into_iter().map(alone));
+    phases
 }
 
 /// Minimum duration in seconds that gives each attack enough time to take effect.
 pub(crate) fn least_seconds(attacks: Vec<&'static Attack>) -> u64 {
     let planned = plan(attacks);
-    let whole: u32 = planned.iter().map(|(_, weight, _)| weight).sum();
-    let needed = planned.iter().flat_map(|(_, weight, attacks)| {
-        let attacks = attacks.iter();
-        attacks.map(move |attack| attack.least * whole / *weight)
+    let whole: u32 = planned.iter().map(|planned| planned.weight).sum();
+    let needed = planned.iter().flat_map(|planned| {
+        let attacks = planned.attacks.iter();
+        attacks.map(move |attack| attack.least * whole / planned.weight)
     });
     // One second for starting the phases.
     needed.max().unwrap_or_default().as_secs() + 1
-}
-
-impl Span {
-    /// Adds the measurements of viewer, newcomers and server. `newcomers` has those nearby and those far away.
-    pub(crate) fn measured(
-        self,
-        notes: &Notes,
-        newcomers: &[Vec<Newcomer>; 2],
-        samples: &[Sample],
-    ) -> Phase {
-        let [near, far] = newcomers;
-        let (rss, cpu_percent) = load(samples, self.start, self.end);
-        Phase {
-            name: self.name,
-            is_fair: self.is_fair,
-            seconds: (self.end - self.start).as_secs_f64(),
-            attackers: self.attackers,
-            watched: Watched::between(&notes.seen, self.start, self.end),
-            stall_ms: longest_stall(&notes.stalls, self.start, self.end),
-            near: Newcomers::between(near, self.start, self.end),
-            far: Newcomers::between(far, self.start, self.end),
-            rss,
-            cpu_percent,
-            log_lines: self.log_lines,
-        }
-    }
 }
 
 /// Returns the result of a thread, or resumes its panic.
 pub(crate) fn joined<T>(thread: thread::Result<T>) -> T {
     thread.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
-
-const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Weights of the other phases, on the scale of the attacks' weights.
 const QUIET_WEIGHT: u32 = 4;
@@ -191,15 +177,14 @@ mod tests {
     #[test]
     fn every_attack_comes_alone_and_the_unfair_ones_together() {
         let planned = plan(ATTACKS.iter().collect());
-        let names: Vec<_> = planned.iter().map(|(name, ..)| *name).collect();
+        let names: Vec<_> = planned.iter().map(|planned| planned.name).collect();
         assert_eq!(names.len(), ATTACKS.len() + 2);
         assert_eq!(names[0], "no attack");
         assert_eq!(names[names.len() - 2..], ["all at once", "demanding"]);
-        let (.., together) = &planned[names.len() - 2];
+        let together = &planned[names.len() - 2].attacks;
         assert_eq!(together.len(), ATTACKS.len() - 1);
         assert!(!together.iter().any(|attack| attack.is_fair));
-        let one = plan(vec![&ATTACKS[0]]);
-        assert_eq!(one.len(), 2);
+        assert_eq!(plan(vec![&ATTACKS[0]]).len(), 2);
         assert_eq!(least_seconds(ATTACKS.iter().collect()), 59);
         let dead = ATTACKS.iter().filter(|attack| attack.name == "dead");
         assert_eq!(least_seconds(dead.collect()), 13);

@@ -1,31 +1,28 @@
 //! Starts the processes, runs the phases and collects the figures.
 
 use std::collections::HashSet;
-use std::env;
 use std::fs::File;
-use std::io::{BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufReader, Write};
+use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use cubewire_bevy::udp::Key;
 use cubewire_files::NewFile;
-use serde_json::Value;
 
-use crate::bystander;
-use crate::caller::Target;
-use crate::cli::{Cli, free_address, stream};
+use crate::cli::{Cli, free_address};
+use crate::client::Target;
 use crate::error::HostileError;
-use crate::expectations;
-use crate::figures::{Compared, Figures, Hashes, Phase, ServerFigures, compare, read_digest};
-use crate::newcomers::{self, FAR, Newcomer};
+use crate::figures::{Figures, Phase, Records, Snapshots, compare, read_digest};
+use crate::judge::{GROWTH, LOG_RATE, judge};
 use crate::phases::{Scene, Span, joined, least_seconds};
+use crate::process::{END_PATIENCE, Process};
 use crate::relay::Relay;
-use crate::report;
-use crate::server::{Sample, Server, ServerOptions, make_key};
-use crate::viewer::{self, Notes};
-use crate::wire::Tally;
+use crate::socket::{Counts, Tally};
+use crate::viewer::{Notes, come_and_go, watch};
 
 /// Runs the attacks and prints the figures. Returns whether every expectation was met.
 ///
@@ -43,219 +40,228 @@ pub(crate) fn run(cli: &Cli, out: &mut impl Write) -> Result<bool, HostileError>
     });
     let json = json.transpose()?;
     let figures = measure(cli)?;
-    report::print(&figures, out).map_err(HostileError::Output)?;
+    figures.print(out).map_err(HostileError::Output)?;
     if let Some((path, mut file)) = json {
         let text = serde_json::to_string_pretty(&figures).expect("figures are plain data");
         let written = writeln!(file, "{text}").and_then(|()| file.finish());
         written.map_err(HostileError::file(path))?;
     }
-    Ok(figures
-        .expectations
-        .iter()
-        .all(|expectation| expectation.is_met))
+    let mut expectations = figures.expectations.iter();
+    Ok(expectations.all(|expectation| expectation.is_met))
 }
+
+/// Script of the simulation, relative to the root of the repository.
+const SCRIPT: &str = "assets/scripts/mix.ron";
+
+/// Number of viewers that can connect, more than all attackers and newcomers use at a time.
+const SLOTS: u32 = 64;
 
 /// Time limit for the honest viewer to connect.
 const READY: Duration = Duration::from_secs(60);
 
-/// Time limit for processes to end.
-const END_PATIENCE: Duration = Duration::from_secs(60);
-
-/// Interval between samples of memory and processor time.
+/// Interval between samples of memory.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(250);
 
+/// Extra round-trip time of newcomers from afar.
+const FAR: Duration = Duration::from_millis(100);
+
 fn measure(cli: &Cli) -> Result<Figures, HostileError> {
-    let cubewire = next_to_this_program()?;
     let folder = tempfile::tempdir().map_err(HostileError::Folder)?;
     let [key_file, sent, decoded] = ["key", "sent", "decoded"].map(|name| folder.path().join(name));
     let key = make_key(&key_file).map_err(HostileError::Folder)?;
-    let address = free_address().map_err(HostileError::Socket)?.into();
-    let relay = Relay::new(address, &mut cli.random(stream::RELAY_SOCKETS));
-    let mut relay = relay.map_err(HostileError::Socket)?;
+    let server = SocketAddr::from(free_address().map_err(HostileError::Socket)?);
+    // Of the relay, the honest viewer and the newcomers.
+    let tally = Tally::default();
+    let relay = Relay::new(server, &tally, &mut cli.random(0)).map_err(HostileError::Socket)?;
     let relay_address = relay.address().map_err(HostileError::Socket)?;
     let seconds = cli.seconds + END_PATIENCE.as_secs() + READY.as_secs();
-    let server = Server::start(&ServerOptions {
-        cubewire: &cubewire,
-        bind: address,
-        relay: relay_address,
-        key_file: &key_file,
-        digest: &sent,
-        seconds,
-        log: cli.log.as_deref(),
-    })?;
-    let bystander = bystander::start(&cubewire, relay_address, &key_file, &decoded, seconds)?;
-    let target = Target {
-        server: address,
-        key,
-    };
+    let mut serving = Process::start(
+        &format!(
+            "serve --headless --json --seconds {seconds} --viewers {SLOTS} --script {SCRIPT} --bind {server} --public \
+             {server},{relay_address}"
+        ),
+        [&key_file, &sent],
+        cli.log.as_deref(),
+    )?;
+    serving.wait_for_output()?;
+    let viewing = Process::start(
+        &format!(
+            "view --headless --seconds {seconds} --rung changed-flags --connect {relay_address}"
+        ),
+        [&key_file, &decoded],
+        None,
+    )?;
     let scene = Scene {
         cli,
-        target,
+        target: Target { server, key },
         captured: relay.captured.clone(),
-        as_viewer: relay.as_viewer().map_err(HostileError::Socket)?,
+        as_viewer: relay.as_viewer(),
         progress: Arc::default(),
     };
-    let relay_should_stop = Arc::new(AtomicBool::new(false));
-    let relaying = {
-        let (should_stop, random) = (relay_should_stop.clone(), cli.random(stream::RELAY));
-        thread::spawn(move || relay.run(&should_stop, random))
-    };
-    let watching = {
-        let (progress, random) = (scene.progress.clone(), cli.random(stream::VIEWER));
-        thread::spawn(move || viewer::watch(target, &progress, random))
-    };
-    scene.wait_until_ready(READY)?;
-    let course = attack(&scene, &server)?;
-    scene.progress.should_stop.store(true, Ordering::Relaxed);
-    let notes = joined(watching.join())?;
-    let lost = bystander::finish(bystander, END_PATIENCE)?;
-    relay_should_stop.store(true, Ordering::Relaxed);
-    let (fates, mut tally) = joined(relaying.join());
-    for one in [notes.tally].into_iter().chain(course.tallies()) {
-        tally += one;
-    }
-    let phases = course.phases(&notes);
-    let server = finish(server, &phases);
-    let (viewer, bystander) = compared(&sent, &decoded, &notes, lost)?;
+    let should_stop = AtomicBool::new(false);
+    let (course, viewed, relayed) = thread::scope(|scope| {
+        let relaying = scope.spawn(|| relay.run(&should_stop, cli.random(1)));
+        let course = attack(&scene, &serving, &tally);
+        let viewed = viewing.end();
+        should_stop.store(true, Ordering::Relaxed);
+        (course, viewed, joined(relaying.join()))
+    });
+    let (spans, records) = course?;
+    let log_lines = serving.log_lines();
+    let served = serving.end();
+    let phases = spans.into_iter().map(|span| Phase::new(span, &records));
     let mut figures = Figures {
         seconds: cli.seconds,
         seed: cli.seed,
         rate: cli.rate,
-        viewer,
-        bystander,
-        relay: fates,
-        tally,
-        server,
-        phases,
-        expectations: Vec::new(),
+        phases: phases.collect(),
+        relay: relayed,
+        ..Figures::default()
     };
-    figures.expectations = expectations::of(&figures, if cli.busy { 0.5 } else { 1.0 });
+    figures.run.insert("log lines", log_lines as f64);
+    ends(&mut figures, &records.notes, viewed, served);
+    let noted = records.notes.seen.iter();
+    let noted = noted.map(|seen| (seen.viewer, seen.tick, seen.hash));
+    let sent = read(&sent)?;
+    count_snapshots(&mut figures.run, VIEWER, &noted.collect(), &sent);
+    count_snapshots(&mut figures.run, BYSTANDER, &read(&decoded)?, &sent);
+    sum_up(&mut figures, &tally);
+    figures.expectations = judge(&figures, if cli.busy { 0.5 } else { 1.0 });
     Ok(figures)
 }
 
-/// Results of all phases.
-struct Course {
-    spans: Vec<Span>,
-    /// Newcomers with a short round trip, and with a long one.
-    newcomers: [Vec<Newcomer>; 2],
-    /// Memory and processor time of the server.
-    samples: Vec<Sample>,
+/// Creates a random key and writes it to a file.
+fn make_key(file: &Path) -> io::Result<Key> {
+    let key = Key::random();
+    let mut private = NewFile::create_private(file)?;
+    writeln!(private, "{}", key.to_hex())?;
+    private.finish().map(|_| key)
 }
 
-impl Course {
-    /// Iterates over the tallies of attackers and newcomers.
-    fn tallies(&self) -> impl Iterator<Item = Tally> {
-        let attackers = self.spans.iter().flat_map(|span| &span.attackers);
-        let newcomers = self.newcomers.iter().flatten();
-        let newcomers = newcomers.map(|newcomer| newcomer.tally);
-        newcomers.chain(attackers.map(|attacker| attacker.tally))
-    }
-
-    fn phases(self, notes: &Notes) -> Vec<Phase> {
-        let spans = self.spans.into_iter();
-        spans
-            .map(|span| span.measured(notes, &self.newcomers, &self.samples))
-            .collect()
-    }
-}
-
-/// Runs the phases. Newcomers connect and the server is sampled at the same time.
-fn attack(scene: &Scene<'_>, server: &Server) -> Result<Course, HostileError> {
+/// Runs the phases after the honest viewer has connected. At the same time, newcomers connect and the memory of the
+/// server is sampled.
+fn attack(
+    scene: &Scene<'_>,
+    server: &Process,
+    tally: &Tally,
+) -> Result<(Vec<Span>, Records), HostileError> {
+    let (cli, target) = (scene.cli, scene.target);
     let is_over = AtomicBool::new(false);
-    let (spans, newcomers, samples) = thread::scope(|scope| {
+    thread::scope(|scope| {
+        let watching = scope.spawn(|| watch(target, tally, &scene.progress, cli.random(2)));
+        let ready = scene.wait_until_ready(READY);
         let sampler = scope.spawn(|| sample(server, &is_over));
-        let newcomers =
-            [(stream::NEAR, Duration::ZERO), (stream::FAR, FAR)].map(|(stream, far)| {
-                let (is_over, random) = (&is_over, scene.cli.random(stream));
-                scope.spawn(move || newcomers::come(scene.target, far, random, is_over))
-            });
-        let spans = scene.phases(server);
+        let newcomers = [(3, Duration::ZERO), (4, FAR)].map(|(stream, delay)| {
+            let (is_over, random) = (&is_over, cli.random(stream));
+            scope.spawn(move || come_and_go(target, tally, delay, random, is_over))
+        });
+        let spans = ready.and_then(|()| scene.phases(server));
         is_over.store(true, Ordering::Relaxed);
-        let newcomers = newcomers.map(|thread| joined(thread.join()));
-        (spans, newcomers, joined(sampler.join()))
-    });
-    let [near, far] = newcomers;
-    Ok(Course {
-        spans: spans?,
-        newcomers: [near?, far?],
-        samples,
+        scene.progress.should_stop.store(true, Ordering::Relaxed);
+        let [near, far] = newcomers.map(|thread| joined(thread.join()));
+        let (memory, notes) = (joined(sampler.join()), joined(watching.join()));
+        let recorded = || -> io::Result<Records> {
+            Ok(Records {
+                notes: notes?,
+                newcomers: [near?, far?],
+                memory,
+            })
+        };
+        Ok((spans?, recorded().map_err(HostileError::Socket)?))
     })
 }
 
-/// Ends the server and collects its figures.
-fn finish(server: Server, phases: &[Phase]) -> ServerFigures {
-    let log_lines = server.log_lines();
-    let panic = server.panic();
-    let (said, failure) = match server.finish(END_PATIENCE) {
-        Ok(said) => (said, panic),
-        Err(error) => (
-            Value::Null,
-            Some(panic.unwrap_or_else(|| error.to_string())),
-        ),
-    };
-    let rss = |phases: &[Phase]| {
-        let unfair = phases.iter().filter(|phase| !phase.is_fair);
-        unfair.map(|phase| phase.rss).max().unwrap_or(0)
-    };
-    ServerFigures {
-        rss_quiet: rss(&phases[..1]),
-        rss_max: rss(&phases[1..]),
-        log_lines,
-        failure,
-        said,
-    }
-}
-
-/// Returns the path of `cubewire` in this program's folder.
-fn next_to_this_program() -> Result<PathBuf, HostileError> {
-    let this = env::current_exe().map_err(HostileError::Folder)?;
-    Ok(this.with_file_name(format!("cubewire{}", env::consts::EXE_SUFFIX)))
-}
-
-/// Samples memory and processor time until `should_stop` is set or the server has ended.
-fn sample(server: &Server, should_stop: &AtomicBool) -> Vec<Sample> {
-    let mut samples = Vec::new();
-    while !should_stop.load(Ordering::Relaxed) {
-        let Ok(sample) = server.sample() else {
-            break;
-        };
-        samples.push(sample);
+/// Samples the memory until `should_stop` is set or the server has ended.
+fn sample(server: &Process, should_stop: &AtomicBool) -> Vec<(Instant, f64)> {
+    let mut memory = Vec::new();
+    while !should_stop.load(Ordering::Relaxed)
+        && let Some(megabytes) = server.memory()
+    {
+        memory.push((Instant::now(), megabytes));
         thread::sleep(SAMPLE_INTERVAL);
     }
-    samples
+    memory
 }
 
-/// Compares the snapshots that both viewers decoded with the snapshots that the server sent.
-fn compared(
-    sent: &Path,
-    decoded: &Path,
+/// Counts failures and lost connections, with their reasons.
+fn ends(
+    figures: &mut Figures,
     notes: &Notes,
-    lost: Option<String>,
-) -> Result<(Compared, Compared), HostileError> {
-    let read = |path: &Path, is_wanted: &dyn Fn(u64) -> bool| match File::open(path) {
-        Ok(file) => read_digest(BufReader::new(file), is_wanted).map_err(HostileError::file(path)),
+    viewed: Result<String, HostileError>,
+    served: Result<String, HostileError>,
+) {
+    let losses = notes.losses.len() as f64;
+    figures.run.extend([
+        ("failures of the server", served.is_err().into()),
+        ("lost connections of the honest viewer", losses),
+        ("lost connections behind the relay", viewed.is_err().into()),
+        ("packets refused by the honest viewer", notes.refused as f64),
+    ]);
+    let viewed = viewed.err().map(|error| error.to_string());
+    figures.reasons = notes.losses.iter().cloned().chain(viewed).collect();
+    match served {
+        // The first line says where it listens.
+        Ok(out) => {
+            let (_, report) = out.split_once('\n').unwrap_or_default();
+            figures.server = serde_json::from_str(report).unwrap_or_default();
+        }
+        Err(error) => figures.reasons.push(error.to_string()),
+    }
+}
+
+/// Names of the counts of snapshots, in the order of [`compare`].
+const VIEWER: [&str; 4] = [
+    "snapshots sent to the honest viewer",
+    "snapshots decoded by the honest viewer",
+    "wrong snapshots of the honest viewer",
+    "% of the snapshots decoded by the honest viewer",
+];
+const BYSTANDER: [&str; 4] = [
+    "snapshots sent behind the relay",
+    "snapshots decoded behind the relay",
+    "wrong snapshots behind the relay",
+    "% of the snapshots decoded behind the relay",
+];
+
+fn count_snapshots(
+    run: &mut Counts,
+    names: [&'static str; 4],
+    decoded: &Snapshots,
+    sent: &Snapshots,
+) {
+    let viewers: HashSet<u64> = decoded.iter().map(|(viewer, ..)| *viewer).collect();
+    let sent = sent.iter().filter(|(viewer, ..)| viewers.contains(viewer));
+    let [sent, decoded, wrong] = compare(decoded, &sent.copied().collect());
+    let percent = 100.0 * decoded.min(sent) / sent.max(1.0);
+    run.extend(names.into_iter().zip([sent, decoded, wrong, percent]));
+}
+
+fn read(path: &Path) -> Result<Snapshots, HostileError> {
+    match File::open(path) {
+        Ok(file) => read_digest(BufReader::new(file)).map_err(HostileError::file(path)),
         // The program failed before it wrote the file.
-        Err(_) => Ok(Hashes::default()),
-    };
-    let by_program = read(decoded, &|_| true)?;
-    let noted = notes.seen.iter();
-    let noted: Hashes = noted
-        .map(|seen| ((seen.viewer, seen.tick), seen.hash))
-        .collect();
-    let is_viewer = |decoded: &Hashes| {
-        let viewers: HashSet<u64> = decoded.keys().map(|(viewer, _)| *viewer).collect();
-        move |viewer| viewers.contains(&viewer)
-    };
-    let viewer = compare(&noted, &read(sent, &is_viewer(&noted))?);
-    let bystander = compare(&by_program, &read(sent, &is_viewer(&by_program))?);
-    let viewer = Compared {
-        refused: notes.refused,
-        losses: notes.losses.clone(),
-        ..viewer
-    };
-    let bystander = Compared {
-        losses: lost.into_iter().collect(),
-        ..bystander
-    };
-    Ok((viewer, bystander))
+        Err(_) => Ok(Snapshots::default()),
+    }
+}
+
+/// Counts datagrams, nonces, memory and log lines over all phases.
+fn sum_up(figures: &mut Figures, tally: &Tally) {
+    figures.run.extend(tally.counts());
+    for phase in &figures.phases {
+        for (count, value) in phase.attackers.values().flatten() {
+            if let Some(sum) = figures.run.get_mut(count) {
+                *sum += value;
+            }
+        }
+    }
+    let (quiet, attacks) = figures.phases.split_first().expect("one phase is quiet");
+    let attacks = attacks.iter().filter(|phase| !phase.is_fair);
+    let all = |figure: &'static str| attacks.clone().map(move |phase| phase.get(figure));
+    let sum = |figure| all(figure).sum::<f64>();
+    let grown = all("MB").fold(0.0, f64::max) - quiet.get("MB");
+    let lines = sum("log lines") - 2.0 * (sum("near") + sum("far"));
+    figures.run.extend([
+        (GROWTH, grown.max(0.0)),
+        (LOG_RATE, lines.max(0.0) / sum("s").max(1.0)),
+    ]);
 }

@@ -1,5 +1,7 @@
-//! The honest viewer: requests snapshots, decodes and acks them, and records their arrival.
+//! The honest viewer: requests snapshots, decodes and acks them, and records their arrival. Also the newcomers, which
+//! only connect and leave.
 
+use std::io;
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -15,9 +17,8 @@ use cubewire_scene::TICK;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use crate::caller::{Caller, Target};
-use crate::error::HostileError;
-use crate::wire::{STEP, Tally, Wire};
+use crate::client::{Client, TIMEOUT_SECONDS, Target};
+use crate::socket::{STEP, Socket, Tally};
 
 /// A decoded snapshot.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +29,7 @@ pub(crate) struct Seen {
     pub(crate) hash: u64,
 }
 
-/// Records of the viewer.
+/// Records of a viewer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notes {
     pub(crate) seen: Vec<Seen>,
@@ -38,16 +39,14 @@ pub(crate) struct Notes {
     pub(crate) stalls: Vec<(Instant, Duration)>,
     /// Reasons for connections that ended before the viewer left.
     pub(crate) losses: Vec<String>,
-    pub(crate) tally: Tally,
 }
 
-/// State of a viewer that other threads read.
+/// State of the viewer that other threads read.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) should_stop: AtomicBool,
-    /// The newest tick.
+    /// The newest tick, 0 before the first snapshot.
     pub(crate) tick: AtomicU64,
-    pub(crate) snapshots: AtomicU64,
 }
 
 /// Watches until told to stop. Reconnects if the connection ends.
@@ -56,22 +55,19 @@ pub(crate) struct Progress {
 /// If no socket can be bound.
 pub(crate) fn watch(
     target: Target,
+    tally: &Tally,
     progress: &Progress,
     mut random: ChaCha8Rng,
-) -> Result<Notes, HostileError> {
-    let start = Instant::now();
+) -> io::Result<Notes> {
     let mut notes = Notes::default();
-    while !progress.should_stop.load(Ordering::Relaxed) {
-        let wire = Wire::bind(Ipv4Addr::LOCALHOST).map_err(HostileError::Socket)?;
-        let id = random.random();
-        let caller = Caller::new(wire, target.token(id, TIMEOUT_SECONDS));
-        let mut viewer = Viewer::new(id, caller, request());
-        while !progress.should_stop.load(Ordering::Relaxed) && !viewer.caller.is_over() {
-            viewer.step(start, &mut notes);
+    let should_stop = || progress.should_stop.load(Ordering::Relaxed);
+    while !should_stop() {
+        let socket = Socket::bind(Ipv4Addr::LOCALHOST, tally)?;
+        let mut viewer = Viewer::new(socket, target, TIMEOUT_SECONDS, &mut random);
+        while !should_stop() && !viewer.client.is_over() {
+            viewer.step(&mut notes);
             if let Some(newest) = notes.seen.last() {
                 progress.tick.store(newest.tick, Ordering::Relaxed);
-                let count = notes.seen.len() as u64;
-                progress.snapshots.store(count, Ordering::Relaxed);
             }
             let asleep = Instant::now();
             thread::sleep(STEP);
@@ -80,60 +76,63 @@ pub(crate) fn watch(
                 notes.stalls.push((Instant::now(), slept));
             }
         }
-        if let Some(reason) = viewer.caller.end() {
-            notes.losses.push(reason);
-        }
-        notes.tally += viewer.caller.leave().tally;
+        notes.losses.extend(viewer.client.end());
     }
     Ok(notes)
 }
-
-/// Connection timeout of an honest viewer, the same as in `cubewire view`.
-pub(crate) const TIMEOUT_SECONDS: u64 = 10;
 
 const SHORTEST_STALL: Duration = Duration::from_millis(20);
 
 /// A connection of a viewer that follows the protocol.
 pub(crate) struct Viewer {
     id: u64,
-    pub(crate) caller: Caller,
-    request: Request,
+    pub(crate) client: Client,
+    pub(crate) request: Request,
     receiver: Option<SnapshotReceiver>,
+    /// Origin of the viewer's clock.
+    start: Instant,
     flushed: Instant,
     snapshot: Snapshot,
 }
 
 impl Viewer {
-    pub(crate) fn new(id: u64, caller: Caller, request: Request) -> Self {
+    pub(crate) fn new(
+        socket: Socket,
+        target: Target,
+        timeout_seconds: u64,
+        random: &mut ChaCha8Rng,
+    ) -> Self {
+        let (id, start) = (random.random(), Instant::now());
+        let token = target.token(id, timeout_seconds);
         Self {
             id,
-            caller,
-            request,
+            client: Client::new(socket, target, token),
+            request: request(),
             receiver: None,
-            flushed: Instant::now(),
+            start,
+            flushed: start,
             snapshot: Snapshot::default(),
         }
     }
 
-    /// Handles received messages, records the snapshots and sends answers. `start` is the origin of the viewer's
-    /// clock.
-    pub(crate) fn step(&mut self, start: Instant, notes: &mut Notes) {
+    /// Handles received messages, records the snapshots and sends answers.
+    pub(crate) fn step(&mut self, notes: &mut Notes) {
         let now = Instant::now();
-        let queue = self.caller.step(usize::MAX);
-        self.take(queue, start, now, notes);
+        let queue = self.client.step(usize::MAX);
+        self.take(queue, now, notes);
         if now - self.flushed >= TICK {
             self.flushed = now;
             self.flush();
         }
     }
 
-    fn take(&mut self, queue: MessageQueue, start: Instant, now: Instant, notes: &mut Notes) {
+    fn take(&mut self, queue: MessageQueue, at: Instant, notes: &mut Notes) {
+        let now = at - self.start;
         for message in queue.messages {
-            match self.caller.take(&message) {
+            match self.client.take(&message) {
                 Some(ClientEvent::Welcome(welcome)) => {
                     let (limits, delay) = (Limits::default(), playout_delay(60));
-                    let receiver = SnapshotReceiver::new(*welcome, limits, delay, now - start);
-                    self.receiver = receiver.ok();
+                    self.receiver = SnapshotReceiver::new(*welcome, limits, delay, now).ok();
                     notes.refused += u64::from(self.receiver.is_none());
                 }
                 Some(_) => {}
@@ -144,17 +143,17 @@ impl Viewer {
             let Some(receiver) = &mut self.receiver else {
                 continue;
             };
-            match receiver.on_packet(now - start, &message) {
+            match receiver.on_packet(now, &message) {
                 Ok(PacketOutcome::Decoded { tick, .. }) => {
                     let held = receiver.get(tick).expect("it has just been decoded");
                     held.snapshot().dequantize(&mut self.snapshot);
                     notes.seen.push(Seen {
-                        at: now,
+                        at,
                         viewer: self.id,
                         tick,
                         hash: state_hash(0, &self.snapshot),
                     });
-                    receiver.advance_playout(now - start, Some(playout_delay(60)));
+                    receiver.advance_playout(now, Some(playout_delay(60)));
                 }
                 Ok(_) => {}
                 Err(_) => notes.refused += 1,
@@ -164,12 +163,12 @@ impl Viewer {
 
     fn flush(&mut self) {
         if let Some(receiver) = &mut self.receiver {
-            self.caller.ask(self.request.settings);
+            self.client.ask(self.request.settings);
             while let Some(feedback) = receiver.poll_feedback() {
-                self.caller.feedback(&feedback);
+                self.client.feedback(&feedback);
             }
         }
-        self.caller.flush();
+        self.client.flush();
     }
 }
 
@@ -184,4 +183,38 @@ pub(crate) fn request() -> Request {
             budget_kbps: None,
         },
     }
+}
+
+/// A viewer that tried to connect.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Newcomer {
+    pub(crate) came: Instant,
+    /// Time until it was connected, or `None` if it gave up.
+    pub(crate) waited: Option<Duration>,
+}
+
+/// Connects and leaves, again and again, until told to stop. `delay` is added to the round trip of loopback.
+///
+/// # Errors
+/// If no socket can be bound.
+pub(crate) fn come_and_go(
+    target: Target,
+    tally: &Tally,
+    delay: Duration,
+    mut random: ChaCha8Rng,
+    should_stop: &AtomicBool,
+) -> io::Result<Vec<Newcomer>> {
+    let patience = Duration::from_secs(TIMEOUT_SECONDS);
+    let mut newcomers = Vec::new();
+    while !should_stop.load(Ordering::Relaxed) {
+        let socket = Socket::bind(Ipv4Addr::LOCALHOST, tally)?;
+        let came = Instant::now();
+        let token = target.token(random.random(), TIMEOUT_SECONDS);
+        let mut client = Client::new(socket, target, token);
+        client.delay = delay;
+        let waited = client.connect_as_viewer(patience, &mut random);
+        newcomers.push(Newcomer { came, waited });
+        thread::sleep(Duration::from_millis(500));
+    }
+    Ok(newcomers)
 }

@@ -31,11 +31,6 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// Returns the last quantized frame, or the initial state before the first.
-    pub(crate) const fn state(&self) -> &Snapshot {
-        &self.state
-    }
-
     /// Returns an encoder and a decoder that start from the initial state. Call this before `quantize`.
     pub(crate) fn codecs(&self, model: &Arc<TrainedModel>) -> (Encoder, Decoder) {
         let limits = Limits::default();

@@ -4,36 +4,29 @@
 //! | --- | --- |
 //! | `cli` | the command line |
 //! | `record` | records the scenes of `scenes` |
-//! | `pairs` | pairs each frame of a recording with its baseline |
 //! | `frames` | quantizes the frames of a recording to the precision of a rung |
 //! | `rungs` | adapts rungs to a scene |
 //! | `walkoff` | encodes and decodes every frame on each rung, over the simulated link of `path` |
-//! | `budget` | plays a recording within byte budgets |
-//! | `stats` | statistics of the differences between frames, and their size in bits |
 //! | `train` | trains a model for arithmetic coding |
 //! | `ablate` | sizes without each context and each candidate prediction of arithmetic coding |
 //! | `scenes` | scenes other than the cube demo, simulated from a seed |
 //! | `figures` | generates the figures in the documents |
 
 mod ablate;
-mod budget;
 mod cli;
 mod error;
 mod figures;
 mod frames;
-mod pairs;
 mod path;
 mod record;
 mod rungs;
 mod scenes;
-mod stats;
 mod train;
 mod walkoff;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use cubewire_recording::Recording;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::{Cli, Command};
@@ -54,11 +47,6 @@ fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
     match command {
         Command::Record(args) => record::run(&args),
         Command::Walkoff(args) => walkoff::print(&args, out),
-        Command::Budget(args) => budget::run(&args, out),
-        Command::Stats { file } => {
-            let recording = Recording::read(&file)?;
-            Ok(stats::Stats::collect(&recording).print(out)?)
-        }
         Command::Train(args) => train::run(&args, out),
         Command::Ablate(args) => ablate::run(&args, out),
         Command::Figures(args) => figures::run(&args, out),

@@ -13,17 +13,16 @@ use indicatif::ProgressBar;
 use crate::cli::{RecordArgs, RecordOptions, RecordScene};
 use crate::error::{LabError, unwritable};
 use crate::progress;
-use crate::scenes::{ARENA, ASTEROIDS, Arena, Asteroids, SHIPS, Scene, SceneFrame, Ships};
+use crate::scenes::{ARENA, ASTEROIDS, Arena, Asteroids, Scene, SceneFrame};
 
 pub(crate) fn run(args: &RecordArgs) -> Result<(), LabError> {
     match &args.scene {
         RecordScene::Arena { play, options } => {
             record(Arena::new(*play, options.seed), ARENA, options)
         }
-        RecordScene::Asteroids { after, options } => {
-            record(Asteroids::new(options.seed, *after), ASTEROIDS, options)
+        RecordScene::Asteroids { options } => {
+            record(Asteroids::new(options.seed), ASTEROIDS, options)
         }
-        RecordScene::Ships { options } => record(Ships::new(options.seed), SHIPS, options),
     }
 }
 

@@ -3,7 +3,7 @@
 use cubewire_codec::Plan;
 use cubewire_codec::ladder::Rung;
 
-use crate::cli::Codecs;
+use crate::cli::measurable;
 use crate::error::LabError;
 
 /// Returns the rung with the scene's number of bits per quaternion component.
@@ -21,16 +21,15 @@ pub(crate) fn in_scene(rung: &Rung, plan: &Plan) -> Result<Rung, LabError> {
     }
 }
 
-impl Codecs {
-    /// Returns the rungs for a scene. With `all`, rungs that the scene does not support are left out.
-    ///
-    /// # Errors
-    /// If the scene does not support a rung that was named.
-    pub(crate) fn in_scene(&self, plan: &Plan) -> Result<Vec<Rung>, LabError> {
-        let rungs = self.rungs.iter().map(|rung| in_scene(rung, plan));
-        match self.are_all {
-            true => Ok(rungs.flatten().collect()),
-            false => rungs.collect(),
-        }
+/// Returns the chosen rungs for a scene. Without a choice, returns all supported rungs.
+///
+/// # Errors
+/// If the scene does not support a chosen rung.
+pub(crate) fn chosen(rungs: &[Rung], plan: &Plan) -> Result<Vec<Rung>, LabError> {
+    match rungs {
+        [] => Ok(measurable()
+            .flat_map(|rung| in_scene(&rung, plan))
+            .collect()),
+        rungs => rungs.iter().map(|rung| in_scene(rung, plan)).collect(),
     }
 }

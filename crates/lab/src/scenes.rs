@@ -11,25 +11,20 @@
 //! | `slots` | allocation of slots |
 //! | `arena` | 2000 bodies in Rapier: clusters, walkers, blasts |
 //! | `asteroids` | 250 bodies in Rapier without gravity, from a public benchmark |
-//! | `ships` | 40 ships on curves, without a physics engine |
 
 mod arena;
 mod asteroids;
 mod frame;
 mod heading;
 mod schema;
-mod ships;
 mod slots;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use arena::{Arena, Play};
 pub(crate) use asteroids::Asteroids;
-#[cfg(test)]
-pub(crate) use frame::SceneBody;
 pub(crate) use frame::{Scene, SceneFrame};
-pub(crate) use schema::{ARENA, ASTEROIDS, SHIPS};
-pub(crate) use ships::Ships;
+pub(crate) use schema::{ARENA, ASTEROIDS};
 
 use glam::{Quat, Vec4};
 use rand::RngExt;

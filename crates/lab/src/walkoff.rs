@@ -6,17 +6,14 @@
 //! exactly but are not counted.
 
 mod exchange;
-mod kinds;
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::time::Duration;
 
 use cubewire_cli::{Table, number};
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::Rung;
-use cubewire_codec::{BitLedger, Packet, Plan};
+use cubewire_codec::{Packet, Plan};
 use cubewire_recording::Recording;
 use serde::Serialize;
 
@@ -25,6 +22,7 @@ use crate::cli::WalkoffArgs;
 use crate::error::LabError;
 use crate::path::Path;
 use crate::progress;
+use crate::rungs;
 use crate::train::read_model;
 
 /// Result of a rung on a recording.
@@ -40,17 +38,10 @@ pub(crate) struct Outcome {
     pub(crate) body_bytes_per_packet: f64,
     /// Bandwidth at one packet per tick, kbit/s.
     pub(crate) kbps: f64,
-    /// Median time to encode a packet and its baseline, µs.
-    pub(crate) encode_us: f64,
-    /// Median time to decode a packet, µs.
-    pub(crate) decode_us: f64,
     /// Number of packets that arrived.
     pub(crate) delivered: usize,
     /// Whether every packet that arrived decoded to the exact frame.
     pub(crate) lossless: bool,
-    /// Mean bytes per packet for each kind of content, with `--kinds`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kinds: Option<BTreeMap<String, f64>>,
 }
 
 pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabError> {
@@ -61,29 +52,22 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
         None if args.untrained => Arc::new(TrainedModel::untrained()),
         None => TrainedModel::shipped(),
     };
-    let rungs = args.codec.in_scene(&recording.plan)?;
+    let rungs = rungs::chosen(&args.codec, &recording.plan)?;
     let rungs = untrained_rungs(rungs, args, &recording, &model)?;
 
-    let mut header = vec![
+    let mut table = Table::new([
         "codec",
         "bytes a packet",
         "without header",
         "kbps",
         "delivered",
         "lossless",
-    ];
-    if args.times {
-        header.extend(["encode µs", "decode µs"]);
-    }
-    let mut table = Table::new(header);
+    ]);
     let bar = progress(rungs.len() * recording.packets(), "packets");
-    let (mut lossy, mut outcomes) = (None, Vec::new());
+    let mut lossy = None;
     for rung in &rungs {
         let tally = exchange(&recording, rung, path, &model, || bar.inc(1));
-        let mut outcome = tally.outcome(rung.name, &recording.plan);
-        if !args.kinds {
-            outcome.kinds = None;
-        }
+        let outcome = tally.outcome(rung.name, &recording.plan);
         if !outcome.lossless {
             lossy = Some(rung.name);
         }
@@ -91,8 +75,7 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
             let row = serde_json::to_string(&outcome).expect("an outcome is plain data");
             bar.suspend(|| writeln!(out, "{row}"))?;
         } else {
-            table.row(outcome.cells(args.times));
-            outcomes.push(outcome);
+            table.row(outcome.cells());
         }
     }
     bar.finish_and_clear();
@@ -100,13 +83,6 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
         let packets = number(recording.packets() as f64, 0);
         writeln!(out, "{}: {packets} packets{path}\n", args.file.display())?;
         writeln!(out, "{table}")?;
-        if args.kinds {
-            writeln!(
-                out,
-                "\n{}",
-                kinds::table(&outcomes, recording.plan.schema())
-            )?;
-        }
     }
     lossy.map_or(Ok(()), |codec| Err(LabError::Lossy { codec }))
 }
@@ -138,20 +114,16 @@ fn untrained_rungs(
 }
 
 impl Outcome {
-    fn cells(&self, with_times: bool) -> Vec<String> {
+    fn cells(&self) -> [String; 6] {
         let figure = |figure: f64| number(figure, 1);
-        let mut cells = vec![
+        [
             self.codec.to_owned(),
             figure(self.bytes_per_packet),
             figure(self.body_bytes_per_packet),
             figure(self.kbps),
             number(self.delivered as f64, 0),
             if self.lossless { "yes" } else { "NO" }.to_owned(),
-        ];
-        if with_times {
-            cells.extend([self.encode_us, self.decode_us].map(figure));
-        }
-        cells
+        ]
     }
 }
 
@@ -169,31 +141,27 @@ pub(crate) fn measure(
 struct Tally {
     bytes: usize,
     body_bytes: usize,
-    encode_times: Vec<Duration>,
-    decode_times: Vec<Duration>,
+    packets: usize,
     delivered: usize,
     /// Packets that did not decode to the exact frame, including packets of the first six frames.
     wrong: usize,
-    ledger: BitLedger,
 }
 
 impl Tally {
-    fn sent(&mut self, packet: &Packet, time: Duration) {
+    fn sent(&mut self, packet: &Packet) {
+        self.packets += 1;
         self.bytes += packet.bytes.len();
         self.body_bytes += (packet.ledger.content() / 8.0).ceil() as usize;
-        self.ledger.add(&packet.ledger);
-        self.encode_times.push(time);
     }
 
-    /// Counts a packet that arrived. `time` is the time to decode it, or `None` for the first six frames.
-    fn received(&mut self, is_exact: bool, time: Option<Duration>) {
+    /// Counts a packet that arrived. `is_counted` is false for the first six frames.
+    fn received(&mut self, is_exact: bool, is_counted: bool) {
         self.wrong += usize::from(!is_exact);
-        self.delivered += usize::from(time.is_some());
-        self.decode_times.extend(time);
+        self.delivered += usize::from(is_counted);
     }
 
-    fn outcome(mut self, codec: &'static str, plan: &Plan) -> Outcome {
-        let packets = self.encode_times.len();
+    fn outcome(self, codec: &'static str, plan: &Plan) -> Outcome {
+        let packets = self.packets;
         let mean = |bytes: usize| bytes as f64 / packets as f64;
         Outcome {
             codec,
@@ -201,18 +169,8 @@ impl Tally {
             bytes_per_packet: mean(self.bytes),
             body_bytes_per_packet: mean(self.body_bytes),
             kbps: mean(self.bytes) * f64::from(plan.schema().ticks_per_second) * 8.0 / 1000.0,
-            encode_us: median_us(&mut self.encode_times),
-            decode_us: median_us(&mut self.decode_times),
             delivered: self.delivered,
             lossless: self.wrong == 0,
-            kinds: Some(kinds::mean_bytes(&self.ledger, packets, plan.schema())),
         }
     }
-}
-
-fn median_us(times: &mut [Duration]) -> f64 {
-    times.sort_unstable();
-    times
-        .get(times.len() / 2)
-        .map_or(0.0, |time| time.as_secs_f64() * 1e6)
 }

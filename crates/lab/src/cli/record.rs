@@ -27,14 +27,6 @@ pub(crate) enum RecordScene {
     /// 250 asteroids that collide in a sphere without gravity, at 30 frames a second: the scene of the Unity Network
     /// Transform Benchmark, rebuilt from its description
     Asteroids {
-        /// Seconds to simulate before the first frame
-        #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = whole_number(0..=u16::MAX))]
-        after: u16,
-        #[command(flatten)]
-        options: RecordOptions,
-    },
-    /// 40 slots for ships and drones in space
-    Ships {
         #[command(flatten)]
         options: RecordOptions,
     },

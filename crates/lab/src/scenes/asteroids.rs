@@ -71,8 +71,7 @@ pub(crate) struct Asteroids {
 }
 
 impl Asteroids {
-    /// Creates the scene and simulates it for `seconds`.
-    pub(crate) fn new(seed: u64, seconds: u16) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut world = PhysicsWorld::new();
         world.gravity = Vec3::ZERO;
@@ -101,15 +100,11 @@ impl Asteroids {
             (world.insert(body, collider).0, speed)
         });
         let rocks = rocks.collect();
-        let mut asteroids = Self {
+        Self {
             world,
             rocks,
             frame: SceneFrame::default(),
-        };
-        for _ in 0..u32::from(seconds) * u32::from(TICKS_PER_SECOND * STEPS) {
-            asteroids.advance();
         }
-        asteroids
     }
 
     fn advance(&mut self) {

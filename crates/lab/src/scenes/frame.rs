@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use cubewire_codec::schema::{Field, FieldForm};
 use glam::{Quat, Vec3};
 
-/// Ticks per second of the arena and the ships.
+/// Ticks per second of the arena.
 pub(super) const TICKS_PER_SECOND: u16 = 60;
 
 /// A scene that is simulated tick by tick. The same seed gives the same frames.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use cubewire_codec::schema::{Axis, Levels, Range, Schema, Slots, World};
 
 use super::frame::TICKS_PER_SECOND;
-use super::{arena, asteroids, ships};
+use super::{arena, asteroids};
 
 /// The arena, with positions in 1/128 m.
 pub(crate) const ARENA: Schema = Schema {
@@ -30,28 +30,6 @@ pub(crate) const ARENA: Schema = Schema {
     },
     slots: Slots::Living {
         max: arena::SLOTS as u32,
-    },
-};
-
-/// The ships, with positions in 1/256 m: finer steps would not reach 1.2 km within 2²⁰ steps.
-pub(crate) const SHIPS: Schema = Schema {
-    name: Cow::Borrowed("ships"),
-    ticks_per_second: TICKS_PER_SECOND,
-    up: Axis::X,
-    position: [Range::new(-2048.0, 2048.0, 256.0); 3],
-    component_bits: 12,
-    levels: Levels::Odd,
-    anchor: None,
-    kinds: Cow::Borrowed(&ships::KINDS),
-    fields: Cow::Borrowed(&ships::FIELDS),
-    world: World {
-        gravity: 0.0,
-        floor: None,
-        max_speed: 200.0,
-        linear: None,
-    },
-    slots: Slots::Living {
-        max: ships::SLOTS as u32,
     },
 };
 

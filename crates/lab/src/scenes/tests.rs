@@ -89,14 +89,12 @@ fn check(mut scene: impl Scene, schema: &Schema, reach: f32) -> [usize; 2] {
 
 #[test]
 fn equal_seeds_make_equal_frames_and_others_do_not() {
-    assert_eq!(hashes(Ships::new(1)), hashes(Ships::new(1)));
-    assert_ne!(hashes(Ships::new(1)).last(), hashes(Ships::new(2)).last());
     let arena = |play, seed| hashes(Arena::new(play, seed));
     let rolling = arena(Play::Rolling, 1);
     assert_eq!(arena(Play::Rolling, 1), rolling);
     assert_ne!(arena(Play::Rolling, 2).last(), rolling.last());
     assert_ne!(arena(Play::Damped, 1).last(), rolling.last());
-    let asteroids = |seed| hashes(Asteroids::new(seed, 0));
+    let asteroids = |seed| hashes(Asteroids::new(seed));
     assert_eq!(asteroids(1), asteroids(1));
     assert_ne!(asteroids(2).last(), asteroids(1).last());
 }
@@ -111,44 +109,6 @@ fn the_arena_keeps_to_its_bounds_and_bodies_come_and_go() {
 
 #[test]
 fn asteroids_keep_to_their_bounds_and_all_stay() {
-    let changes = check(Asteroids::new(3, 0), &ASTEROIDS, 64.0);
+    let changes = check(Asteroids::new(3), &ASTEROIDS, 64.0);
     assert_eq!(changes, [0, 0]);
-}
-
-#[test]
-fn ships_keep_to_their_bounds_and_come_and_go() {
-    for seed in 0..10 {
-        let [births, deaths] = check(Ships::new(seed), &SHIPS, 1200.0);
-        assert!((1..=30).contains(&births), "{births}, seed {seed}");
-        assert!((1..=30).contains(&deaths), "{deaths}, seed {seed}");
-    }
-}
-
-#[test]
-fn every_field_of_a_scene_changes_and_some_ships_sit_still() {
-    let mut ships = Ships::new(1);
-    let first = ships.step().clone();
-    let mut changes = vec![0; SHIPS.fields.len()];
-    let mut still = 0;
-    let mut last = first.clone();
-    for _ in 0..FRAMES {
-        last.clone_from(ships.step());
-        for (now, then) in last
-            .slots
-            .iter()
-            .flatten()
-            .zip(first.slots.iter().flatten())
-        {
-            let values = now.values.iter().zip(&then.values);
-            for (count, (now, then)) in changes.iter_mut().zip(values) {
-                *count += usize::from(now != then);
-            }
-        }
-    }
-    for (now, then) in last.slots.iter().zip(&first.slots) {
-        let pose = |body: &Option<SceneBody>| body.as_ref().map(|b| (b.position, b.orientation));
-        still += usize::from(now.is_some() && pose(now) == pose(then));
-    }
-    assert_eq!(still, 3);
-    assert!(changes.iter().all(|&count| count > 0), "{changes:?}");
 }

@@ -1,13 +1,7 @@
 //! Sends the packets of a recording over a simulated link, with acks in the other direction.
 
-#![allow(
-    clippy::disallowed_methods,
-    reason = "this program does not run in a browser"
-)]
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Instant;
 
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::Rung;
@@ -65,7 +59,6 @@ pub(super) fn exchange(
                 additional: [held.next(), held.next()],
                 ..Baselines::default()
             };
-            let start = Instant::now();
             encoder
                 .encode(
                     sequence,
@@ -76,9 +69,8 @@ pub(super) fn exchange(
                     Some(&mut kept),
                 )
                 .expect("rungs are legal and frames are quantized for them");
-            let time = start.elapsed();
             if frame >= BASELINE_FRAMES {
-                tally.sent(&packet, time);
+                tally.sent(&packet);
             }
             sent.insert(frame as u64, kept);
             packets.send(now, packet.bytes.len(), (frame, packet.bytes.clone()));
@@ -90,16 +82,11 @@ pub(super) fn exchange(
                 received.get(tick.checked_sub(age.into())?)
             };
             let mut decoded = spare.take().unwrap_or_default();
-            let start = Instant::now();
             let outcome = decoder.decode(&bytes, held, &mut decoded);
-            let decode_time = start.elapsed();
             let kept = sent.get(tick);
             let kept = kept.expect("packets arrive before the sender discards their snapshots");
             let is_exact = outcome.is_ok() && decoded == *kept;
-            tally.received(
-                is_exact,
-                (sent_in >= BASELINE_FRAMES).then_some(decode_time),
-            );
+            tally.received(is_exact, sent_in >= BASELINE_FRAMES);
             if is_exact {
                 spare = received.insert(tick, decoded);
                 acks.send(now, ACK_BYTES, sent_in);

@@ -4,7 +4,6 @@ mod bad_input;
 mod entropy;
 mod figures;
 mod fuzz;
-mod reports;
 mod scenes;
 mod walkoff;
 

@@ -17,7 +17,6 @@ fn every_rung_is_lossless_and_from_position_on_no_larger_than_the_one_before() {
         let bytes = number("bytes_per_packet");
         assert!((number("kbps") - bytes * 0.48).abs() < 1e-9);
         assert!(number("body_bytes_per_packet") < bytes);
-        assert!(number("encode_us") > 0.0 && number("decode_us") > 0.0);
         assert_eq!(row["delivered"], row["packets"]);
         if row["codec"] != AFFINE.name {
             assert!(bytes < before, "{row}");
@@ -31,7 +30,7 @@ fn every_rung_is_lossless_and_from_position_on_no_larger_than_the_one_before() {
 }
 
 #[test]
-fn the_table_has_times_only_if_they_are_wanted() {
+fn the_table_names_the_conditions_and_is_repeatable() {
     let folder = tempfile::tempdir().unwrap();
     let clip = clip(folder.path(), "clip.bin", "dev-mix", 1_000..1_020);
     let args = ["walkoff", &clip, "--loss", "0.3", "--codec", "delta,index"];
@@ -40,9 +39,20 @@ fn the_table_has_times_only_if_they_are_wanted() {
         table.contains("20 packets, 0.3 lost, 0 late, seed 0"),
         "{table}"
     );
-    assert!(!table.contains("µs"), "{table}");
     assert_eq!(table, output(&args));
-    assert!(output(&[&args[..], &["--times"]].concat()).contains("encode µs"));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_reported() {
+    let full = std::fs::File::options().write(true).open("/dev/full");
+    let status = std::process::Command::new(env!("CARGO_BIN_EXE_cubewire-lab"))
+        .args(["walkoff", &recording("dev-mix"), "--codec", "delta"])
+        .stdout(full.unwrap())
+        .stderr(std::process::Stdio::null())
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(2));
 }
 
 #[test]

@@ -13,9 +13,10 @@ use cubewire_codec::{Limits, Plan};
 use cubewire_protocol::{
     ClientEvent, ClientMessage, ClientSession, Contract, Feedback, Request, ServerMessage, Settings,
 };
+use rand::{Rng, RngExt};
 use renetcode::{ClientAuthentication, ConnectToken, NETCODE_USER_DATA_BYTES, NetcodeClient};
 
-use crate::wire::{MAX_DATAGRAM_BYTES, STEP, Wire};
+use crate::socket::{MAX_DATAGRAM_BYTES, STEP, Socket};
 
 /// Address of the server, and its key.
 #[derive(Clone, Copy)]
@@ -34,46 +35,54 @@ impl Target {
     }
 }
 
+/// Connection timeout of an honest viewer, the same as in `cubewire view`.
+pub(crate) const TIMEOUT_SECONDS: u64 = 10;
+
 pub(crate) fn since_1970() -> Duration {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     now.unwrap_or_default()
 }
 
-/// A netcode client with its socket and its messages.
-pub(crate) struct Caller {
-    pub(crate) wire: Wire,
+/// A netcode client with its socket and its messages. It disconnects on drop.
+pub(crate) struct Client {
+    target: Target,
+    pub(crate) socket: Socket,
     netcode: Box<NetcodeClient>,
-    server: SocketAddr,
     updated: Instant,
     /// Extra delay of received datagrams.
     pub(crate) delay: Duration,
     delayed: VecDeque<(Instant, Vec<u8>)>,
-    renet: RenetConnection,
-    buffer: MessageBuffer,
     start: Instant,
+    pipe: RenetConnection,
+    buffer: MessageBuffer,
     contract: Contract,
     session: ClientSession,
 }
 
-impl Caller {
-    pub(crate) fn new(mut wire: Wire, connect_token: ConnectToken) -> Self {
-        wire.keys += 1;
-        let server = connect_token.server_addresses[0].expect("tokens name the server");
-        let authentication = ClientAuthentication::Secure { connect_token };
-        let netcode = NetcodeClient::new(since_1970(), authentication);
+impl Client {
+    pub(crate) fn new(mut socket: Socket, target: Target, token: ConnectToken) -> Self {
+        socket.keys += 1;
+        let now = Instant::now();
         Self {
-            wire,
-            netcode: Box::new(netcode.expect("tokens are valid")),
-            server,
-            updated: Instant::now(),
+            target,
+            socket,
+            netcode: netcode(token),
+            updated: now,
             delay: Duration::ZERO,
             delayed: VecDeque::new(),
-            renet: RenetConnection::new(FROM_SERVER_BYTES),
+            start: now,
+            pipe: RenetConnection::new(FROM_SERVER_BYTES),
             buffer: MessageBuffer::default(),
-            start: Instant::now(),
             contract: Contract::new(Plan::cubes(), String::new()),
             session: ClientSession::default(),
         }
+    }
+
+    /// Starts again with a new token, from the same address.
+    pub(crate) fn restart(&mut self, client_id: u64) {
+        self.netcode = netcode(self.target.token(client_id, TIMEOUT_SECONDS));
+        self.socket.keys += 1;
+        self.delayed.clear();
     }
 
     /// Processes up to `at_most` received datagrams and sends pending netcode packets. Returns the messages.
@@ -81,30 +90,26 @@ impl Caller {
         let now = Instant::now();
         let mut buffer = [0; MAX_DATAGRAM_BYTES];
         for _ in 0..at_most {
-            let Some((datagram, from)) = self.wire.receive(&mut buffer) else {
+            let Some((datagram, from)) = self.socket.receive(&mut buffer) else {
                 break;
             };
-            if from == self.server {
-                self.delayed
-                    .push_back((now + self.delay, datagram.to_vec()));
+            if from == self.target.server {
+                let due = now + self.delay;
+                self.delayed.push_back((due, datagram.to_vec()));
             }
         }
         while let Some((_, mut datagram)) = self.delayed.pop_front_if(|(due, _)| *due <= now) {
-            let Some(payload) = self.netcode.process_packet(&mut datagram) else {
-                continue;
-            };
-            // An unreadable payload belongs to a connection that this end has broken.
-            let _ = self.renet.receive(self.start.elapsed(), payload);
+            if let Some(payload) = self.netcode.process_packet(&mut datagram) {
+                // An unreadable payload belongs to a connection that this end has broken.
+                let _ = self.pipe.receive(self.start.elapsed(), payload);
+            }
         }
-        self.renet.deliver(&mut self.buffer);
+        self.pipe.deliver(&mut self.buffer);
         self.update();
         if self.is_connected()
-            && let Some(hello) = self
-                .session
-                .hello(&self.contract)
-                .map(|hello| hello.encode())
+            && let Some(hello) = self.session.hello(&self.contract)
         {
-            self.reliable(&hello);
+            self.reliable(&hello.encode());
         }
         std::mem::take(&mut self.buffer.incoming)
     }
@@ -114,7 +119,7 @@ impl Caller {
         let now = Instant::now();
         let passed = now - std::mem::replace(&mut self.updated, now);
         if let Some((datagram, _)) = self.netcode.update(passed) {
-            self.wire.send(datagram, self.server);
+            self.socket.send(datagram, self.target.server);
         }
     }
 
@@ -123,16 +128,34 @@ impl Caller {
         self.netcode.process_packet(&mut datagram.to_vec());
     }
 
-    /// Steps until the connection is established and returns the time that this took. Returns `None` if it is refused
-    /// or takes longer than `patience`.
-    pub(crate) fn connect(&mut self, patience: Duration) -> Option<Duration> {
+    /// Steps until the connection is established, and returns true. Returns false if it is refused or takes longer
+    /// than `patience`.
+    pub(crate) fn connect(&mut self, patience: Duration) -> bool {
         let start = Instant::now();
-        while start.elapsed() < patience && !self.is_over() {
+        while start.elapsed() < patience && !self.is_over() && !self.is_connected() {
+            thread::sleep(STEP);
             self.step(usize::MAX);
-            if self.is_connected() {
+        }
+        self.is_connected()
+    }
+
+    /// Connects as `cubewire view` does: retries with another token after a second, then after two, and so on. Returns
+    /// the time until the connection, or `None` after `patience`.
+    pub(crate) fn connect_as_viewer(
+        &mut self,
+        patience: Duration,
+        random: &mut impl Rng,
+    ) -> Option<Duration> {
+        let start = Instant::now();
+        for seconds in 1.. {
+            let left = patience.saturating_sub(start.elapsed());
+            if self.connect(left.min(Duration::from_secs(seconds))) {
                 return Some(start.elapsed());
             }
-            thread::sleep(STEP);
+            if self.is_over() || start.elapsed() >= patience {
+                break;
+            }
+            self.restart(random.random());
         }
         None
     }
@@ -141,20 +164,20 @@ impl Caller {
         self.netcode.is_connected()
     }
 
+    pub(crate) fn is_over(&self) -> bool {
+        self.netcode.is_disconnected()
+    }
+
     /// Returns the reason for the disconnect, or `None` if the connection has not ended.
     pub(crate) fn end(&self) -> Option<String> {
         let reason = self.netcode.disconnect_reason();
         reason.map(|reason| reason.to_string())
     }
 
-    pub(crate) fn is_over(&self) -> bool {
-        self.netcode.is_disconnected()
-    }
-
     /// Sends a payload if the connection is established.
     pub(crate) fn say(&mut self, payload: &[u8]) {
         if let Ok((_, datagram)) = self.netcode.generate_payload_packet(payload) {
-            self.wire.send(datagram, self.server);
+            self.socket.send(datagram, self.target.server);
         }
     }
 
@@ -173,9 +196,8 @@ impl Caller {
     /// Handles a message from the server. Returns `None` if it is invalid.
     pub(crate) fn take(&mut self, message: &[u8]) -> Option<ClientEvent> {
         let message = ServerMessage::decode(message)?;
-        let heard = self
-            .session
-            .on_message(&self.contract, message, Limits::default());
+        let limits = Limits::default();
+        let heard = self.session.on_message(&self.contract, message, limits);
         heard.ok()
     }
 
@@ -195,19 +217,25 @@ impl Caller {
 
     /// Sends the queued messages. Messages stay queued if megabytes are unacked.
     pub(crate) fn flush(&mut self) {
-        let payloads = self.renet.flush(self.start.elapsed(), &mut self.buffer);
+        let payloads = self.pipe.flush(self.start.elapsed(), &mut self.buffer);
         for payload in payloads.unwrap_or_default() {
             self.say(&payload);
         }
     }
+}
 
-    /// Disconnects and returns the socket.
-    pub(crate) fn leave(mut self) -> Wire {
+impl Drop for Client {
+    fn drop(&mut self) {
         if self.is_connected()
             && let Ok((_, datagram)) = self.netcode.disconnect()
         {
-            self.wire.send(datagram, self.server);
+            self.socket.send(datagram, self.target.server);
         }
-        self.wire
     }
+}
+
+fn netcode(connect_token: ConnectToken) -> Box<NetcodeClient> {
+    let authentication = ClientAuthentication::Secure { connect_token };
+    let netcode = NetcodeClient::new(since_1970(), authentication);
+    Box::new(netcode.expect("tokens are valid"))
 }

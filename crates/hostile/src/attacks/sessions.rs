@@ -1,0 +1,245 @@
+//! Connections with the key, several at a time.
+
+use std::io;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use cubewire_codec::{Plan, Stages, ladder};
+use cubewire_protocol::{BaselineChoice, Request, Settings};
+use rand::{Rng, RngExt};
+
+use super::{Counts, Field, add, is_over};
+use crate::client::Client;
+use crate::socket::{Pace, STEP};
+use crate::viewer::{Notes, Viewer, request};
+
+pub(super) const UNDECODABLE: &str = "packets that could not be decoded";
+pub(super) const REFUSED: &str = "connections ended after a valid request";
+
+/// A connection of an attacker.
+pub(super) struct Session {
+    viewer: Viewer,
+    notes: Notes,
+    since: Instant,
+    turns: Pace,
+    was_connected: bool,
+    /// Whether the request was sent.
+    is_greeted: bool,
+    /// Half of the sessions are bold, which some attacks use.
+    is_bold: bool,
+}
+
+/// Holds `at_once` connections until the time is over. `starts` is the pace of new connections.
+pub(super) fn hold(
+    field: &mut Field,
+    counts: &mut Counts,
+    until: Instant,
+    at_once: usize,
+    mut starts: Pace,
+    turns: u32,
+    step: fn(&mut Field, &mut Session) -> bool,
+) -> io::Result<()> {
+    let mut open: Vec<Session> = Vec::new();
+    while !is_over(until) {
+        thread::sleep(STEP);
+        for _ in 0..starts.due(Instant::now()).min(at_once - open.len()) {
+            let socket = field.peer()?;
+            open.push(Session {
+                viewer: Viewer::new(socket, field.target, TIMEOUT_SECONDS, &mut field.random),
+                notes: Notes::default(),
+                since: Instant::now(),
+                turns: Pace::new(turns.min(field.rate)),
+                was_connected: false,
+                is_greeted: false,
+                is_bold: field.random.random_bool(0.5),
+            });
+        }
+        let is_done = |session: &mut Session| {
+            let is_done = step(field, session);
+            session.was_connected |= session.viewer.client.is_connected();
+            let is_late = !session.was_connected && session.since.elapsed() > PATIENCE;
+            is_done || is_late || session.viewer.client.is_over()
+        };
+        for session in open.extract_if(.., is_done) {
+            session.count(counts);
+        }
+    }
+    open.iter().for_each(|session| session.count(counts));
+    Ok(())
+}
+
+/// Connection timeout of both ends. The server keeps half-open connections for this time.
+const TIMEOUT_SECONDS: u64 = 30;
+
+/// Maximum time to wait for a connection, or for an answer to a request.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+impl Session {
+    /// Returns the number of turns that are due. Sends the request first, as soon as the connection is established.
+    fn due(&mut self, request: &Request) -> usize {
+        let client = &mut self.viewer.client;
+        if !client.is_connected() {
+            client.step(usize::MAX);
+            return 0;
+        }
+        if !std::mem::replace(&mut self.is_greeted, true) {
+            client.request(request);
+        }
+        self.turns.due(Instant::now())
+    }
+
+    fn count(&self, counts: &mut Counts) {
+        let is_ended = self.was_connected && self.viewer.client.is_over();
+        let is_refused = is_ended && is_sendable(self.viewer.request.settings.stages);
+        add(counts, "connections", self.was_connected);
+        add(counts, "ended by the server", is_ended);
+        add(counts, "snapshots", self.notes.seen.len() as u32);
+        add(counts, UNDECODABLE, self.notes.refused as u32);
+        add(counts, REFUSED, is_refused);
+    }
+}
+
+/// Sends a connection request. Its challenge is never answered.
+pub(super) fn half_open(_: &mut Field, session: &mut Session) -> bool {
+    if !std::mem::replace(&mut session.is_greeted, true) {
+        session.viewer.client.update();
+    }
+    session.since.elapsed() > ANSWER_TIME
+}
+
+/// Time for the server to answer.
+const ANSWER_TIME: Duration = Duration::from_millis(100);
+
+/// Connects and leaves as fast as possible.
+pub(super) fn churn(_: &mut Field, session: &mut Session) -> bool {
+    session.viewer.client.step(usize::MAX);
+    session.viewer.client.is_connected()
+}
+
+/// Reads one datagram per turn and sends no acks.
+pub(super) fn slow_reader(_: &mut Field, session: &mut Session) -> bool {
+    let turns = session.due(&uncompressed());
+    session.viewer.client.step(turns);
+    false
+}
+
+/// Acks snapshots that have not arrived. Bold sessions also ack snapshots that have not been sent.
+pub(super) fn greedy_acks(field: &mut Field, session: &mut Session) -> bool {
+    for _ in 0..session.due(&uncompressed()) {
+        let client = &mut session.viewer.client;
+        client.step(usize::MAX);
+        let (ahead, earlier) = match session.is_bold {
+            true => (field.random.random_range(0..8), u32::MAX),
+            false => (0, 0),
+        };
+        client.feedback(&field.ack(ahead, earlier));
+        if field.random.random_ratio(1, 64) {
+            client.request(&uncompressed());
+        }
+    }
+    false
+}
+
+/// Sends invalid messages. Other sessions than bold ones first send valid requests that change all the time.
+pub(super) fn rogue(field: &mut Field, session: &mut Session) -> bool {
+    for _ in 0..session.due(&request()).min(MAX_BURST) {
+        let client = &mut session.viewer.client;
+        match !session.is_bold && field.random.random_ratio(999, 1000) {
+            true => client.request(&field.any_request(is_sendable)),
+            false => offend(client, &mut field.random),
+        }
+    }
+    session.viewer.client.step(usize::MAX);
+    false
+}
+
+/// The server ignores messages after an invalid one, so a larger burst has no effect.
+const MAX_BURST: usize = 20;
+
+fn offend(client: &mut Client, random: &mut impl Rng) {
+    let mut bytes = vec![0; random.random_range(0..1200)];
+    random.fill_bytes(&mut bytes);
+    match random.random_range(0..10) {
+        // A hundred empty reliable messages.
+        0 => client.say(&[&[0, 0, 1, 0, 100][..], &[0; 200]].concat()),
+        // A slice or an ack with random numbers.
+        1 | 2 => {
+            let kind = random.random_range(2..=4);
+            client.say(&[&[kind, 0][..], &bytes].concat());
+        }
+        // A slice past the end.
+        3 => client.say(&[3, 0, 0, 7, 3, 2, 1, 9]),
+        // The first of 256 slices; the messages are never completed.
+        4 => {
+            let number = random.random::<u8>();
+            bytes.resize(1200, 0);
+            let slice = [3, 0, 0, 0x40, number, 0, 0x41, 0, 0x44, 0xb0];
+            client.say(&[&slice[..], &bytes].concat());
+        }
+        5 => client.reliable(&bytes[..bytes.len().min(64)]),
+        6 => client.unreliable(bytes[..bytes.len().min(16)].to_vec()),
+        7 => client.say(&[]),
+        8 => client.unreliable(bytes.repeat(100)),
+        _ => client.say(&bytes),
+    }
+}
+
+/// Sends any request. Waits until the server serves it or ends the connection. Decodes and acks like an honest viewer.
+pub(super) fn requests(field: &mut Field, session: &mut Session) -> bool {
+    if !std::mem::replace(&mut session.is_greeted, true) {
+        session.viewer.request = field.any_request(|_| true);
+    }
+    session.viewer.step(&mut session.notes);
+    session.notes.seen.len() >= SNAPSHOTS || session.since.elapsed() > PATIENCE
+}
+
+/// Number of snapshots after which a request counts as served.
+const SNAPSHOTS: usize = 3;
+
+/// Requests what takes the server longest to encode: the smallest of several packets, on the last rung, every tick.
+/// Decodes and acks like an honest viewer, until the end.
+pub(super) fn demanding(_: &mut Field, session: &mut Session) -> bool {
+    let settings = &mut session.viewer.request.settings;
+    settings.stages = ladder::PREDICTED.stages;
+    settings.baseline = BaselineChoice::Smallest;
+    session.viewer.step(&mut session.notes);
+    false
+}
+
+/// Returns the request that costs the server the most bytes.
+pub(super) fn uncompressed() -> Request {
+    let mut request = request();
+    request.settings.stages = ladder::UNCOMPRESSED.stages;
+    request
+}
+
+/// Whether the server can serve a request for these stages.
+fn is_sendable(stages: Stages) -> bool {
+    Plan::cubes().check_complete(stages).is_ok()
+}
+
+impl Field {
+    /// Returns a random request with valid settings, for stages that fulfil a condition.
+    pub(super) fn any_request(&mut self, is_wanted: fn(Stages) -> bool) -> Request {
+        let random = &mut self.random;
+        let stages = loop {
+            let stages = self.stages[random.random_range(0..self.stages.len())];
+            if is_wanted(stages) {
+                break stages;
+            }
+        };
+        let settings = Settings {
+            stages,
+            send_interval_ticks: [1, 2, 3, 6][random.random_range(0..4)],
+            baseline: match random.random_ratio(1, 8) {
+                true => BaselineChoice::Smallest,
+                false => BaselineChoice::Newest,
+            },
+            budget_kbps: [None, Some(16), Some(100), Some(1024)][random.random_range(0..4)],
+        };
+        Request {
+            number: random.random(),
+            settings,
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! The judge compares figures with a table of limits.
+
+#[cfg(test)]
+mod tests;
+
+use self::Scope::{All, Fair, Worst};
+use self::Unit::{Less, PercentOf, PercentOfQuiet};
+use crate::attacks::Bound::{self, AtLeast, AtMost};
+use crate::attacks::{ATTACKS, Attack};
+use crate::figures::{Expectation, Figures, Phase, shown};
+use crate::socket::Counts;
+
+/// Limits for the counts of the run. The likely causes of later failures come first.
+const RUN: &[(&str, Bound)] = &[
+    ("failures of the server", AtMost(0.0)),
+    ("lost connections of the honest viewer", AtMost(0.0)),
+    ("snapshots sent to the honest viewer", AtLeast(1.0)),
+    ("wrong snapshots of the honest viewer", AtMost(0.0)),
+    ("lost connections behind the relay", AtMost(0.0)),
+    ("snapshots sent behind the relay", AtLeast(1.0)),
+    ("wrong snapshots behind the relay", AtMost(0.0)),
+    // The relay drops one datagram in 20 and damages one in 30.
+    ("% of the snapshots decoded behind the relay", AtLeast(80.0)),
+    ("nonces", AtLeast(1.0)),
+    ("nonces used again", AtMost(0.0)),
+    (GROWTH, AtMost(128.0)),
+    (LOG_RATE, AtMost(10.0)),
+];
+
+pub(crate) const GROWTH: &str = "MB by which the memory of the server grew";
+pub(crate) const LOG_RATE: &str = "log lines per second besides two for each newcomer";
+
+/// Limits for the figures of phases. They depend on the machine's speed.
+const PHASES: &[(Scope, &str, Unit, Bound)] = &[
+    (All, "snapshots/s", PercentOfQuiet, AtLeast(97.0)),
+    (Worst, "snapshots/s", PercentOfQuiet, AtLeast(90.0)),
+    (Worst, "gap ms", Less("stall ms"), AtMost(1000.0)),
+    (All, "ticks/s", PercentOfQuiet, AtLeast(97.0)),
+    (All, "near connected", PercentOf("near"), AtLeast(99.0)),
+    // A flood of handshakes may displace a pending one.
+    (All, "far connected", PercentOf("far"), AtLeast(90.0)),
+    (All, "near at once", PercentOf("near"), AtLeast(90.0)),
+    (Fair, "ticks/s", PercentOfQuiet, AtLeast(97.0)),
+    // The server divides its time equally.
+    (Fair, "snapshots/s", PercentOfQuiet, AtLeast(30.0)),
+    (Fair, "near connected", PercentOf("near"), AtLeast(100.0)),
+];
+
+#[derive(Clone, Copy, Debug)]
+enum Scope {
+    /// All phases with unfair attacks together.
+    All,
+    /// The worst of these phases.
+    Worst,
+    /// Each phase with a fair attack.
+    Fair,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Unit {
+    /// In percent of the phase without an attack, which measures the machine's speed.
+    PercentOfQuiet,
+    /// In percent of another figure.
+    PercentOf(&'static str),
+    /// The difference from another figure.
+    Less(&'static str),
+}
+
+/// Judges all figures. `pace` scales the limits that depend on the machine's speed: 1 if the machine does no other
+/// work.
+pub(crate) fn judge(figures: &Figures, pace: f64) -> Vec<Expectation> {
+    let (quiet, attacks) = figures.phases.split_first().expect("one phase is quiet");
+    let (fair, mut attacks): (Vec<_>, Vec<_>) = attacks.iter().partition(|phase| phase.is_fair);
+    if attacks.is_empty() {
+        attacks.push(quiet);
+    }
+    let limits = RUN.iter();
+    let run = limits.map(|&(count, bound)| expect(count, get(&figures.run, count), bound));
+    let mut all: Vec<_> = run.collect();
+    for &(scope, figure, unit, bound) in PHASES {
+        let value = |phases: &[&Phase]| unit.value(figure, phases, quiet);
+        let bound = match bound {
+            AtMost(most) => AtMost(most / pace),
+            AtLeast(least) => AtLeast(least * pace),
+        };
+        let what = |name: &str| format!("{name}: {}", unit.name(figure));
+        let worst = attacks.iter().copied().min_by(|&one, &other| {
+            let margins = [one, other].map(|phase| bound.margin(value(&[phase])));
+            margins[0].total_cmp(&margins[1])
+        });
+        let worst = worst.expect("there is a phase");
+        match scope {
+            All => {
+                let name = format!("all attacks, the worst being {}", worst.name);
+                all.push(expect(&what(&name), value(&attacks), bound));
+            }
+            Worst => all.push(expect(&what(worst.name), value(&[worst]), bound)),
+            Fair => all.extend(
+                fair.iter()
+                    .map(|&phase| expect(&what(phase.name), value(&[phase]), bound)),
+            ),
+        }
+    }
+    for phase in attacks {
+        for attack in ATTACKS {
+            if let Some(counts) = phase.attackers.get(attack.name) {
+                let is_alone = phase.attackers.len() == 1;
+                all.extend(of_attack(attack, counts, is_alone, phase.name));
+            }
+        }
+    }
+    all
+}
+
+/// Judges the counts of an attack.
+pub(crate) fn of_attack(
+    attack: &Attack,
+    counts: &Counts,
+    is_alone: bool,
+    phase: &str,
+) -> Vec<Expectation> {
+    let limits = attack.limits.iter();
+    let limits = limits.filter(|limit| is_alone || !limit.only_alone);
+    let expectations = limits.map(|limit| {
+        let what = format!("{phase}: {}: {}", attack.name, limit.count);
+        expect(&what, get(counts, limit.count), limit.bound)
+    });
+    expectations.collect()
+}
+
+fn get(counts: &Counts, count: &str) -> f64 {
+    counts.get(count).copied().unwrap_or_default()
+}
+
+fn expect(what: &str, value: f64, bound: Bound) -> Expectation {
+    let expected = match bound {
+        AtMost(most) => format!("at most {}", shown(most)),
+        AtLeast(least) => format!("at least {}", shown(least)),
+    };
+    Expectation {
+        is_met: bound.margin(value) >= 0.0,
+        sentence: format!("{what}: {} (expected: {expected})", shown(value)),
+    }
+}
+
+impl Bound {
+    /// Returns how far a value is within the bound.
+    fn margin(self, value: f64) -> f64 {
+        match self {
+            AtMost(most) => most - value,
+            AtLeast(least) => value - least,
+        }
+    }
+}
+
+impl Unit {
+    /// Returns a figure over some phases.
+    fn value(self, figure: &str, phases: &[&Phase], quiet: &Phase) -> f64 {
+        let sum =
+            |value: &dyn Fn(&Phase) -> f64| phases.iter().map(|phase| value(phase)).sum::<f64>();
+        let mean = |value: &dyn Fn(&Phase) -> f64| {
+            sum(&|phase| value(phase) * phase.get("s")) / sum(&|phase| phase.get("s"))
+        };
+        match self {
+            PercentOfQuiet => 100.0 * mean(&|phase| phase.get(figure)) / quiet.get(figure).max(1.0),
+            PercentOf(whole) => match sum(&|phase| phase.get(whole)) {
+                0.0 => 100.0,
+                whole => 100.0 * sum(&|phase| phase.get(figure)) / whole,
+            },
+            Less(other) => mean(&|phase| phase.get(figure) - phase.get(other)),
+        }
+    }
+
+    fn name(self, figure: &str) -> String {
+        match self {
+            PercentOfQuiet => format!("{figure}, % of those without an attack"),
+            PercentOf(whole) => format!("{figure}, % of {whole}"),
+            Less(other) => format!("{figure} less {other}"),
+        }
+    }
+}
