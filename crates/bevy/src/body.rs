@@ -135,6 +135,7 @@ pub fn disconnect(world: &mut World, entity: Entity, reason: impl Into<String>) 
     };
     if !connection.contains::<HasEnded>() {
         let reason = reason.into();
+        log::debug!("connection {entity} ended: {reason}");
         world.trigger(Disconnected { entity, reason });
     }
     let _ = world.try_despawn(entity);
