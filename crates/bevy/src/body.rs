@@ -86,7 +86,7 @@ pub(crate) struct HasEnded;
 /// # use bevy_ecs::prelude::*;
 /// # use bevy_math::Vec3;
 /// # use bevy_transform::components::Transform;
-/// # use cubewire_bevy::{testing::TestNet, *};
+/// # use cubewire_bevy::{prelude::*, testing::TestNet};
 /// fn protocol(app: &mut App) {
 ///     app.add_plugins(CubewirePlugin::new("arena"))
 ///         .body_kind("hero", Shape::capsule(0.6, 0.4))
