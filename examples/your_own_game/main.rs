@@ -6,7 +6,7 @@
 mod look;
 
 use bevy::prelude::*;
-use cubewire_bevy::{udp::*, *}; // replication
+use cubewire_bevy::prelude::*; // replication
 use serde::{Deserialize, Serialize};
 
 #[derive(Component)]

@@ -16,11 +16,8 @@ use bevy_ecs::prelude::*;
 use bevy_math::Quat;
 use bevy_transform::components::Transform;
 use cubewire_bevy::cubewire_codec::ladder;
+use cubewire_bevy::prelude::*;
 use cubewire_bevy::testing::TestNet;
-use cubewire_bevy::{
-    BodyKind, ByteBudget, Client, ConnectionSettings, CubewireAppExt, CubewirePlugin,
-    MessageBuffer, Pose, Protocol, Remote, Replicated, ReplicationStats, Shape,
-};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]

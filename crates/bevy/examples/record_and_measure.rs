@@ -14,9 +14,7 @@ use bevy_ecs::prelude::*;
 use bevy_math::{Quat, Vec3};
 use bevy_time::{TimePlugin, TimeUpdateStrategy};
 use bevy_transform::components::Transform;
-use cubewire_bevy::{
-    Bodies, BodyKind, CubewireAppExt, CubewirePlugin, Pose, Replicated, ServerPlugin, Shape,
-};
+use cubewire_bevy::prelude::*;
 use cubewire_codec::{Baseline, Baselines, Encoder, Limits, Packet, Sequence, Snapshot, ladder};
 use cubewire_recording::{Recording, RecordingFile, Writer};
 

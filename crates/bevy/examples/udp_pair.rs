@@ -17,7 +17,7 @@ use bevy_log::{DEFAULT_FILTER, LogPlugin, tracing_subscriber::fmt};
 use bevy_math::{Quat, Vec3};
 use bevy_time::{TimePlugin, common_conditions::on_timer};
 use bevy_transform::components::Transform;
-use cubewire_bevy::{udp::*, *};
+use cubewire_bevy::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Direction and speed of the wheel.

@@ -24,7 +24,7 @@ use bevy_renet::{
 use bevy_time::TimePlugin;
 use bevy_transform::components::Transform;
 use cubewire_bevy::game_renet::{BevyRenet, NoChannelLeft};
-use cubewire_bevy::*;
+use cubewire_bevy::prelude::*;
 
 const BALLS: usize = 12;
 

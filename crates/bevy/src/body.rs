@@ -86,7 +86,7 @@ pub(crate) struct HasEnded;
 /// # use bevy_ecs::prelude::*;
 /// # use bevy_math::Vec3;
 /// # use bevy_transform::components::Transform;
-/// # use cubewire_bevy::{testing::TestNet, *};
+/// # use cubewire_bevy::{prelude::*, testing::TestNet};
 /// fn protocol(app: &mut App) {
 ///     app.add_plugins(CubewirePlugin::new("arena"))
 ///         .body_kind("hero", Shape::capsule(0.6, 0.4))
@@ -135,6 +135,7 @@ pub fn disconnect(world: &mut World, entity: Entity, reason: impl Into<String>) 
     };
     if !connection.contains::<HasEnded>() {
         let reason = reason.into();
+        log::debug!("connection {entity} ended: {reason}");
         world.trigger(Disconnected { entity, reason });
     }
     let _ = world.try_despawn(entity);

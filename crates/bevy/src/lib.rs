@@ -16,6 +16,7 @@ mod measure;
 #[cfg(feature = "memory")]
 pub mod memory;
 mod messages;
+pub mod prelude;
 mod protocol;
 mod register;
 mod registry;

@@ -2,8 +2,8 @@
 //!
 //! ```
 //! # use bevy_app::App;
+//! use cubewire_bevy::prelude::*;
 //! use cubewire_bevy::testing::TestNet;
-//! use cubewire_bevy::{BodyKind, CubewireAppExt, CubewirePlugin, Remote, Replicated, Shape};
 //!
 //! fn protocol(app: &mut App) {
 //!     app.add_plugins(CubewirePlugin::new("arena")).body_kind("ball", Shape::ball(0.5));

@@ -4,6 +4,8 @@ mod path_stats;
 
 use std::time::Duration;
 
+use log::debug;
+
 use crate::budget::BUDGETS_KBPS;
 use crate::feedback::Ack;
 use path_stats::{DELAY_TICKS, PathStats};
@@ -244,7 +246,9 @@ impl AdaptiveRate {
                 is_starting: self.is_starting,
             })
         });
-        self.rate = MIN_RATE;
+        if std::mem::replace(&mut self.rate, MIN_RATE) > MIN_RATE {
+            self.log("no acks");
+        }
         self.harmful = None;
         self.is_starting = true;
         self.changed_at = tick;
@@ -263,6 +267,7 @@ impl AdaptiveRate {
             self.harmful = silence.harmful;
             self.is_starting = silence.is_starting;
             self.changed_at = tick;
+            self.log("the packets before the silence have arrived");
         }
     }
 
@@ -312,6 +317,7 @@ impl AdaptiveRate {
         });
         self.rate = less.min(self.rate);
         self.path.count_from(tick);
+        self.log("trial of a lower rate");
     }
 
     /// Decides whether the trial has helped.
@@ -333,13 +339,19 @@ impl AdaptiveRate {
                 }),
             });
             self.is_starting = false;
+            self.log("the lower rate has helped");
         } else {
             self.usual_delay = Some(delay as f64);
             self.usual_loss = loss;
             self.most_usual_loss = loss.max(LIGHT_LOSS);
             self.rate = trial.rate;
+            self.log("the lower rate has not helped");
         }
         self.changed_at = tick;
+    }
+
+    fn log(&self, event: &str) {
+        debug!("limit {:.0} kbps: {event}", self.rate / BYTES_OF_KBPS);
     }
 
     fn grow(&mut self, tick: u64) {

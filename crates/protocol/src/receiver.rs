@@ -5,6 +5,7 @@ use std::time::Duration;
 use cubewire_codec::{
     Baseline, BitLedger, DecodeError, Decoder, Header, InitialStateError, Limits, Sequence,
 };
+use log::trace;
 
 use crate::clock::{SenderClock, sequence};
 use crate::delay::AdaptiveDelay;
@@ -167,9 +168,11 @@ impl SnapshotReceiver {
             return Ok(PacketOutcome::Duplicate { tick });
         }
         if self.is_outside(now, tick) {
+            trace!("packet of tick {tick} dropped: too old or too far ahead");
             return Ok(PacketOutcome::OutOfWindow { tick });
         }
         if let Err(error) = self.decode(tick, header.sequence, bytes) {
+            trace!("packet of tick {tick} dropped: {error}");
             // Newer packets have named newer baselines. This packet arrived more than [`KEPT`] ticks late.
             if matches!(error, DecodeError::UnknownBaseline(_)) && Some(tick) < self.newest {
                 return Ok(PacketOutcome::OutOfWindow { tick });

@@ -13,6 +13,7 @@ use cubewire_codec::{
     Baseline, BaselineId, Baselines, BitLedger, CurrentSnapshot, EncodeError, Encoder, Header,
     InitialStateError, Limits, Packet, Plan, Sequence, Snapshot, Stages,
 };
+use log::debug;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::sequence;
@@ -363,6 +364,14 @@ impl SnapshotSender {
                 self.missing_baselines += 1;
                 self.sync.forget_transfer();
                 let newest_discarded = self.tick_of(baseline).unwrap_or(u64::MAX - 1);
+                // Packets that are still in flight can cause further reports of the same loss.
+                if self
+                    .acked
+                    .front()
+                    .is_some_and(|&acked| acked <= newest_discarded)
+                {
+                    debug!("baseline lost: the receiver does not have tick {newest_discarded}");
+                }
                 self.discard_acks(newest_discarded + 1);
             }
             Feedback::Desync(number) => {

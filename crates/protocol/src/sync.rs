@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use cubewire_codec::simulation::MAX_SIMULATED_TICKS;
 use cubewire_codec::{Inputs, Origin, Simulated};
+use log::debug;
 
 use crate::inputs::InputHistory;
 use crate::state_transfer::StateTransfer;
@@ -107,6 +108,10 @@ impl SceneSync {
                 .take_if(|wanted| is_recent(*wanted))
                 .is_some()
         {
+            debug!(
+                "resync: sending the state of tick {tick}, {} bytes",
+                state.len()
+            );
             self.transfer = Some(StateTransfer::new(tick, Arc::clone(state), is_acked));
         }
     }
@@ -130,6 +135,7 @@ impl SceneSync {
         self.lost = Some(newest);
         self.transfer = None;
         self.desyncs += 1;
+        debug!("desync: the receiver's simulation differs at tick {tick}");
         self.retry_at = newest + self.retry_ticks;
         self.retry_ticks = (2 * self.retry_ticks).min(MAX_RETRY_TICKS);
     }
@@ -188,7 +194,10 @@ impl SceneSync {
         }
         self.status = match (is_synced, self.status) {
             (false, _) => SyncStatus::Desynced,
-            (true, SyncStatus::Desynced) => SyncStatus::Synced { since: tick },
+            (true, SyncStatus::Desynced) => {
+                debug!("resync: the receiver simulates from tick {tick} on");
+                SyncStatus::Synced { since: tick }
+            }
             (true, SyncStatus::Synced { since }) => {
                 if tick - since > LASTING_TICKS {
                     self.retry_ticks = FIRST_RETRY_TICKS;

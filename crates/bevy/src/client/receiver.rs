@@ -218,6 +218,7 @@ fn on_message(
     match decode(bytes).ok_or(none)? {
         ReliableToClient::Session(message) => {
             if state.on_session(message, now)? {
+                log::debug!("admitted by server {server}");
                 world.entity_mut(server).insert(Connected);
             }
             Ok(())
@@ -297,6 +298,9 @@ pub(super) fn request(
             continue;
         };
         state.unasked = settings.check(&state.protocol.plan).err();
+        if let Some(reason) = &state.unasked {
+            log::debug!("illegal settings are not requested: {reason}");
+        }
         if state.unasked.is_none()
             && let Some(request) = state.session.request(settings)
         {

@@ -99,6 +99,7 @@ pub(super) fn turn_away(world: &mut World, client: Entity, reason: String) {
         let refused = encode(&ReliableToClient::Session(ServerMessage::Refused(&reason)));
         buffer.outgoing.messages.push(refused);
     }
+    log::debug!("client {client} refused: {reason}");
     entity.insert(HasEnded);
     world.trigger(Disconnected {
         entity: client,
@@ -166,6 +167,7 @@ fn welcome(world: &mut World, protocol: &Compiled, tick: u64, client: Entity) ->
         buffer.outgoing.messages.push(welcome);
     }
     client.insert(Connected);
+    log::debug!("client {} admitted at tick {tick}", client.id());
     Ok(())
 }
 

@@ -195,6 +195,11 @@ impl Ready {
         let is_cut_off = || sender.newest_acked().unwrap_or(first) + cut_off < tick;
         let is_limited =
             sender.is_scheduling() || wanted.memory_bytes() > MAX_JOINING_BYTES && is_cut_off();
+        if is_limited && !sender.is_scheduling() {
+            log::debug!(
+                "no ack for {cut_off} ticks: limiting packets to {MAX_JOINING_BYTES} bytes"
+            );
+        }
         is_limited.then(|| PacketBudget {
             bytes: MAX_JOINING_BYTES,
             ..PacketBudget::default()

@@ -120,6 +120,7 @@ impl ReplicationSender {
     /// Checks the game's settings and budget, and puts legal ones to use.
     fn apply(
         &mut self,
+        client: Entity,
         protocol: &Compiled,
         wanted: ConnectionSettings,
         budget: Option<&ByteBudget>,
@@ -128,7 +129,11 @@ impl ReplicationSender {
         let Some(ready) = &mut self.ready else {
             return;
         };
-        ready.limit = budget.copied().into_iter().chain(ready.asked).min();
+        let limit = budget.copied().into_iter().chain(ready.asked).min();
+        if ready.limit != limit {
+            log::debug!("budget of client {client} changed: {limit:?}");
+        }
+        ready.limit = limit;
         let has_budget = ready.limit.is_some();
         let is_same = |judged: &Judged| judged.wanted == wanted && judged.has_budget == has_budget;
         if ready.judged.as_ref().is_some_and(is_same) {
@@ -147,6 +152,10 @@ impl ReplicationSender {
                 }
                 ready.settings = wanted;
                 ready.stages = sent(stages);
+                log::debug!("stages of client {client}: {}", ready.stages);
+                if let Some(reason) = self.session.fallback() {
+                    log::debug!("fallback of client {client}: {reason}");
+                }
             }
             // The client has a new budget, and the stages in use cannot split packets to fit it.
             Err(_) if has_budget && !ready.stages.can_be_partial() => {
@@ -157,7 +166,7 @@ impl ReplicationSender {
         }
         let refusal = judged.err();
         if let Some(reason) = &refusal {
-            log::warn!("settings of a connection are refused: {reason}");
+            log::warn!("settings of client {client} refused: {reason}");
         }
         ready.judged = Some(Judged {
             wanted,
@@ -174,6 +183,7 @@ impl Ready {
 }
 
 type Applied<'a> = (
+    Entity,
     &'a mut ReplicationSender,
     &'a mut MessageBuffer,
     Option<&'a ConnectionSettings>,
@@ -187,9 +197,9 @@ pub(super) fn apply(
     time: Res<Time<Real>>,
     mut clients: Query<Applied<'static>, Allow<Disabled>>,
 ) {
-    for (mut peer, mut buffer, wanted, budget) in &mut clients {
+    for (client, mut peer, mut buffer, wanted, budget) in &mut clients {
         let wanted = wanted.copied().unwrap_or_default();
-        peer.apply(&bodies.protocol, wanted, budget, &mut buffer);
+        peer.apply(client, &bodies.protocol, wanted, budget, &mut buffer);
         let granted = peer.settings();
         let granted = granted.and_then(|granted| peer.session.grant(time.elapsed(), granted));
         let granted = granted.map(|granted| encode(&ReliableToClient::Session(granted)));
@@ -223,10 +233,12 @@ pub(super) fn ask(world: &mut World, protocol: &Compiled, client: Entity, asked:
                 ready.asked = budget;
             }
             client.insert(wanted);
+            log::debug!("request of client {} granted", client.id());
         }
         Err(reason) => {
             let declined = peer.session.decline(&reason);
             let declined = declined.map(|declined| encode(&ReliableToClient::Session(declined)));
+            log::debug!("request of client {} declined: {reason}", client.id());
             if let Some(mut buffer) = client.get_mut::<MessageBuffer>() {
                 buffer.outgoing.messages.extend(declined);
             }

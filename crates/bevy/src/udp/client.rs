@@ -306,6 +306,7 @@ impl UdpConnection {
         }
         self.netcode = netcode(self.token.clone())?;
         self.retries += 1;
+        log::debug!("handshake restarted with {}", self.server());
         self.trying = Duration::ZERO;
         self.since_refusal = None;
         self.is_answered = false;

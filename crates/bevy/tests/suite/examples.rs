@@ -7,6 +7,8 @@ const LOOK: &str = include_str!("../../../../examples/your_own_game/look.rs");
 
 const README: &str = include_str!("../../README.md");
 
+const ROOT_README: &str = include_str!("../../../../README.md");
+
 const FIGURES: &str = include_str!("../../../lab/FIGURES.md");
 
 #[test]
@@ -58,6 +60,18 @@ fn the_readme_draws_bodies_as_the_game_does() {
     let (_, block) = drawing.split_once("```rust,ignore\n").unwrap();
     let (block, _) = block.split_once("```").unwrap();
     assert!(block.contains("On<Add, BodyKind>") && LOOK.contains(block));
+}
+
+#[test]
+fn the_first_readme_quotes_the_game() {
+    let (_, quoted) = ROOT_README.split_once("## In your own game").unwrap();
+    let (_, quoted) = quoted.split_once("```rust\n").unwrap();
+    let (quoted, _) = quoted.split_once("```").unwrap();
+    let code = |line: &'static str| line.trim().trim_end_matches("// replication").trim_end();
+    let game: Vec<_> = GAME.lines().map(code).collect();
+    for line in quoted.lines().map(code) {
+        assert!(line.starts_with("//") || game.contains(&line), "{line}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod budget;
 mod components;
 mod connection;
 mod disabled;
+mod events;
 mod examples;
 mod game_renet;
 mod illegal_poses;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use cubewire_codec::{DecodeError, Limits, Plan, Snapshot, decode_initial};
+use log::debug;
 
 use super::contract::Contract;
 use super::message::{ClientMessage, Request, ServerMessage, Settings};
@@ -78,6 +79,26 @@ impl ClientSession {
         message: ServerMessage<'_>,
         limits: Limits,
     ) -> Result<ClientEvent, SessionError> {
+        let event = self.event(contract, message, limits);
+        match &event {
+            Ok(ClientEvent::Welcome(welcome)) => debug!("admitted at tick {}", welcome.tick),
+            Ok(ClientEvent::Answer) => match self.answer() {
+                Some(Ok(settings)) => debug!("server sends {}", settings.stages),
+                Some(Err(reason)) => debug!("request declined: {reason}"),
+                None => {}
+            },
+            Ok(ClientEvent::Tick(tick)) => debug!("resync: the server continues with tick {tick}"),
+            Err(error) => debug!("session ended: {error}"),
+        }
+        event
+    }
+
+    fn event(
+        &mut self,
+        contract: &Contract,
+        message: ServerMessage<'_>,
+        limits: Limits,
+    ) -> Result<ClientEvent, SessionError> {
         match message {
             ServerMessage::Refused(reason) => Err(SessionError::Refused(short(reason))),
             ServerMessage::Welcome {
@@ -95,6 +116,9 @@ impl ClientSession {
                 };
                 self.is_welcomed = true;
                 self.fallback = FallbackReason::between(fingerprint, contract.fingerprint);
+                if let Some(reason) = self.fallback {
+                    debug!("fallback: no arithmetic coding from the server: {reason}");
+                }
                 Ok(ClientEvent::Welcome(Box::new(welcome)))
             }
             ServerMessage::Granted(granted) if self.requested.is_some() => {

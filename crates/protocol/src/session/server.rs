@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use cubewire_codec::{InitialStateError, Snapshot, Stages, encode_initial};
+use log::debug;
 
 use super::contract::Contract;
 use super::message::{ClientMessage, Request, ServerMessage, Settings};
@@ -66,13 +67,31 @@ impl ServerSession {
         contract: &Contract,
         message: ClientMessage<'_>,
     ) -> Result<ServerEvent, String> {
+        let event = self.event(contract, message);
+        match &event {
+            Ok(ServerEvent::Welcome) => debug!("client admitted"),
+            Ok(ServerEvent::Settings(settings)) => debug!("client requests {}", settings.stages),
+            Err(reason) => debug!("client refused: {reason}"),
+        }
+        event
+    }
+
+    fn event(
+        &mut self,
+        contract: &Contract,
+        message: ClientMessage<'_>,
+    ) -> Result<ServerEvent, String> {
         match (message, &mut self.state) {
             (ClientMessage::Hello(hello), State::Silent) => {
                 if let Some(reason) = contract.refusal(&hello) {
                     return Err(reason);
                 }
+                let fallback = FallbackReason::between(hello.fingerprint, contract.fingerprint);
+                if let Some(reason) = fallback {
+                    debug!("fallback: no arithmetic coding for the client: {reason}");
+                }
                 self.state = State::Open(Open {
-                    fallback: FallbackReason::between(hello.fingerprint, contract.fingerprint),
+                    fallback,
                     ..Open::default()
                 });
                 Ok(ServerEvent::Welcome)
@@ -168,6 +187,10 @@ impl ServerSession {
             last.number != grant.number || last != grant && now >= at + GRANT_INTERVAL
         });
         is_due.then(|| {
+            debug!(
+                "granted {}, {:?} kbps",
+                settings.stages, settings.budget_kbps
+            );
             open.granted = Some((grant, now));
             ServerMessage::Granted(grant)
         })
@@ -180,6 +203,7 @@ impl ServerSession {
             return None;
         };
         let number = open.requested.take()?;
+        debug!("request declined: {reason}");
         Some(ServerMessage::Declined { number, reason })
     }
 
@@ -195,7 +219,13 @@ impl ServerSession {
             return None;
         }
         open.tick = Some((tick, now));
-        (now > at + PAUSE).then_some(ServerMessage::Tick(tick))
+        (now > at + PAUSE).then(|| {
+            debug!(
+                "resync of the client's clock: tick {tick} after a pause of {:?}",
+                now - at
+            );
+            ServerMessage::Tick(tick)
+        })
     }
 }
 

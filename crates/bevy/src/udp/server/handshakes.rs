@@ -135,6 +135,7 @@ impl Handshakes {
             };
         }
         if self.allowance < 1.0 {
+            log::trace!("connection request from {from} dropped: too many");
             return Step::Ignored;
         }
         let first = request.to_vec();
@@ -149,6 +150,9 @@ impl Handshakes {
             return Step::Ignored;
         };
         self.allowance -= 1.0;
+        if !has_room {
+            log::debug!("connection request from {from} denied: the server is full");
+        }
         let denial = (!has_room).then(|| answer.clone());
         let used = Used {
             address: from,
