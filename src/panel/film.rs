@@ -30,7 +30,9 @@ pub(super) fn draw(
     if status.film.is_none() && !state.film_card && !has_button {
         return None;
     }
-    let area = Area::new(Id::new("film this"))
+    // The position of an area follows from its size in the previous frame.
+    let id = Id::new(("film this", status.film.is_some(), state.film_card));
+    let area = Area::new(id)
         .order(Order::Middle)
         .pivot(Align2::RIGHT_BOTTOM)
         .fixed_pos(picture.right_bottom() - vec2(MARGIN, ABOVE_CAPTIONS))

@@ -103,16 +103,16 @@ fn a_film_made_during_play_equals_what_was_shown() {
     let mut game = game(lane("predicted,link:loss=0.05+latency=40ms"), folder.path());
     let films = films(&mut game.app);
     let mut shown = HashMap::new();
-    for tick in 0..330 {
+    for tick in 0..240 {
         let world = game.app.world_mut();
         match tick {
-            120 => {
+            80 => {
                 let content = PaneContent::Lane(lane("delta,link:loss=0.2"));
                 view::show(world, Side::Left, content).unwrap();
             }
-            180 => drop(world.write_message(ResetSimulation)),
-            240 => view::show(world, Side::Left, PaneContent::Simulation).unwrap(),
-            260 => {
+            120 => drop(world.write_message(ResetSimulation)),
+            180 => view::show(world, Side::Left, PaneContent::Simulation).unwrap(),
+            200 => {
                 let content = PaneContent::Lane(lane("index,link:loss=0.05+latency=40ms"));
                 view::show(world, Side::Right, content).unwrap();
             }
@@ -121,15 +121,15 @@ fn a_film_made_during_play_equals_what_was_shown() {
         game.step();
         note(&mut game.app, &mut shown);
     }
-    game.app.world_mut().trigger(Action::FilmLast(5));
+    game.app.world_mut().trigger(Action::FilmLast(3));
     let newest = game.cubes().tick();
     let film = eventually("the film", || {
         game.step();
         films.lock().unwrap().pop()
     });
     assert!(game.cubes().tick() > newest, "the game went on");
-    assert_eq!(film.hashes.len(), 300);
-    assert_eq!(film.first_tick + 299, newest);
+    assert_eq!(film.hashes.len(), 180);
+    assert_eq!(film.first_tick + 179, newest);
     let mut with_two_lanes = 0;
     for (tick, [left, right]) in (film.first_tick..).zip(&film.hashes) {
         let [shown_left, shown_right] = shown[&tick];
@@ -137,10 +137,10 @@ fn a_film_made_during_play_equals_what_was_shown() {
         // A new lane shows nothing until its first snapshot.
         if shown_left != Some(hash(&[])) {
             assert_eq!(Some(*left), shown_left, "left, {tick}");
-            with_two_lanes += u64::from((130..240).contains(&tick));
+            with_two_lanes += u64::from((90..180).contains(&tick));
         }
     }
-    assert!(with_two_lanes > 90, "{with_two_lanes}");
+    assert!(with_two_lanes > 70, "{with_two_lanes}");
     let path = only_file(folder.path());
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
     assert!(
@@ -148,8 +148,8 @@ fn a_film_made_during_play_equals_what_was_shown() {
         "{name}"
     );
     let (info, frames) = read_mp4(&path).unwrap();
-    assert_eq!((frames.len(), info.size), (300, (160, 90)));
-    let sentence = format!("{}: 5.0 s of what both halves showed", path.display());
+    assert_eq!((frames.len(), info.size), (180, (160, 90)));
+    let sentence = format!("{}: 3.0 s of what both halves showed", path.display());
     assert!(said(&game.app).contains(&sentence), "{:?}", said(&game.app));
 }
 
@@ -169,21 +169,21 @@ fn a_film_made_in_a_viewer_equals_what_was_shown() {
     let lane = viewer.lane;
     viewer.app.world_mut().entity_mut(lane).insert(seen);
     let mut shown = HashMap::new();
-    for _ in 0..240 {
+    for _ in 0..150 {
         step(&mut game, &mut [&mut viewer], 1);
         note(&mut viewer.app, &mut shown);
     }
     assert_eq!(status(&viewer), ConnectionStatus::Connected);
-    viewer.app.world_mut().trigger(Action::FilmLast(2));
+    viewer.app.world_mut().trigger(Action::FilmLast(1));
     let film = eventually("the film", || {
         step(&mut game, &mut [&mut viewer], 1);
         films.lock().unwrap().pop()
     });
-    assert_eq!(film.hashes.len(), 120);
+    assert_eq!(film.hashes.len(), 60);
     for (tick, [_, right]) in (film.first_tick..).zip(&film.hashes) {
         assert_eq!(Some(*right), shown[&tick][1], "{tick}");
     }
-    assert_eq!(read_mp4(&only_file(folder.path())).unwrap().1.len(), 120);
+    assert_eq!(read_mp4(&only_file(folder.path())).unwrap().1.len(), 60);
 }
 
 #[test]

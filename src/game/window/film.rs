@@ -81,7 +81,7 @@ impl Filming {
 
 fn on_action(action: On<Action>, filming: Option<Res<Filming>>, mut commands: Commands) {
     match *action {
-        Action::FilmLast(seconds) if filming.is_none() => {
+        Action::FilmLast(seconds) => {
             commands.queue(move |world: &mut World| begin(world, seconds));
         }
         Action::StopFilm => {
@@ -93,8 +93,11 @@ fn on_action(action: On<Action>, filming: Option<Res<Filming>>, mut commands: Co
     }
 }
 
-/// Starts a film of the last seconds, or says why there is none.
+/// Starts a film of the last seconds, or says why there is none. Does nothing during a film.
 fn begin(world: &mut World, seconds: u32) {
+    if world.contains_resource::<Filming>() {
+        return;
+    }
     let clip = match Clip::of_last(seconds, world) {
         Ok(clip) => clip,
         Err(sentence) => {
