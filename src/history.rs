@@ -1,4 +1,4 @@
-//! The last minute, tick by tick, for views of the past.
+//! The last minute, tick by tick, for views and films of the past.
 //!
 //! | data | stored in | recorded |
 //! | --- | --- | --- |

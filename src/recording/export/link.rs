@@ -172,11 +172,8 @@ mod tests {
 
     #[test]
     fn a_film_of_a_replay_says_where_it_differs() {
-        let view = ViewState {
-            colors: CubeColors::Bits,
-            theme: Theme::Light,
-            ..ViewState::default()
-        };
+        let mut view = ViewState::default();
+        (view.colors, view.theme) = (CubeColors::Bits, Theme::Light);
         let command = film_command(Path::new("a b/cubewire-1.ron"), &view);
         let wanted = "cubewire record --replay 'a b/cubewire-1.ron' --colour bits --theme light \
                       --out 'a b/cubewire-1.film.mp4'";
