@@ -7,6 +7,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use bevy::ecs::message::MessageUpdateSystems;
 use bevy::prelude::*;
 use bevy::time::common_conditions::on_real_timer;
 use cubewire_codec::BodyState;
@@ -27,7 +28,12 @@ impl Plugin for ClipPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<RemovedLanes>()
             .add_observer(keep)
-            .add_systems(First, forget.run_if(on_real_timer(Duration::from_secs(1))));
+            .add_systems(
+                First,
+                forget
+                    .run_if(on_real_timer(Duration::from_secs(1)))
+                    .after(MessageUpdateSystems),
+            );
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 
+use bevy::ecs::message::MessageUpdateSystems;
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
 use chrono::Local;
@@ -26,7 +27,7 @@ impl Plugin for FilmPlugin {
         app.add_plugins(ClipPlugin)
             .init_resource::<FilmSize>()
             .add_observer(on_action)
-            .add_systems(First, follow.run_if(is_filming))
+            .add_systems(First, follow.run_if(is_filming).after(MessageUpdateSystems))
             .add_systems(
                 Last,
                 end.after(exit_on_all_closed)
