@@ -1,8 +1,8 @@
 //! The last seconds of both halves, frozen to be filmed.
 //!
-//! A [`Clip`] is a copy of the [history](crate::history), so a film of it shows what the halves showed, and not what
-//! the same keys would show again: links and baselines go on through a reset. Camera and colours are those at the
-//! moment of the copy. Lanes that were removed from their half in the meantime are part of it.
+//! A [`Clip`] is a copy of the [history](crate::history). Playing the same keys again would give other losses, because
+//! links and baselines go on through a reset. Camera and colours are copied, too. Lanes that were removed from their
+//! half in the meantime are part of the copy.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -41,7 +41,7 @@ impl Plugin for ClipPlugin {
 #[derive(Resource, Debug, Default)]
 struct RemovedLanes(Vec<ClipLane>);
 
-/// A lane in a half. The samples are those of its [`LaneMeter`], oldest first.
+/// A lane in a half. The samples are copies from its [`LaneMeter`], oldest first.
 #[derive(Clone, Debug)]
 struct ClipLane {
     side: Side,
@@ -118,7 +118,7 @@ impl ClipLane {
     }
 }
 
-/// Adds a lane that is removed from its half, or whose history ends.
+/// Keeps a copy of a lane that is removed.
 fn keep(
     removed: On<Remove, LaneHistory>,
     wanted: Res<Wanted>,
@@ -132,7 +132,7 @@ fn keep(
     }
 }
 
-/// Drops what is older than a minute.
+/// Drops ticks older than a minute.
 fn forget(wanted: Res<Wanted>, lanes: Query<&LaneHistory>, mut kept: ResMut<RemovedLanes>) {
     if kept.0.is_empty() {
         return;
@@ -145,7 +145,7 @@ fn forget(wanted: Res<Wanted>, lanes: Query<&LaneHistory>, mut kept: ResMut<Remo
     });
 }
 
-/// A copy of what the halves showed.
+/// A copy of the last seconds of both halves.
 #[derive(Clone, Debug)]
 pub struct Clip {
     ticks: RangeInclusive<u64>,
@@ -160,7 +160,7 @@ impl Clip {
     /// showed less, or if colours show the bits of packets that are not recorded any more.
     ///
     /// # Errors
-    /// A sentence, if nothing was shown.
+    /// A sentence, if the right half has no history.
     pub fn of_last(seconds: u32, world: &mut World) -> Result<Self, String> {
         let mut view = ViewState::of(world);
         if view.colors == CubeColors::Wait {
@@ -242,7 +242,7 @@ impl Clip {
         content.unwrap_or(PaneContent::Simulation)
     }
 
-    /// Cubes of both halves at a tick. Empty for a half that showed none.
+    /// Cubes of both halves at a tick. Empty for a half without cubes.
     #[must_use]
     pub fn cubes(&self, tick: u64) -> [Vec<BodyState>; Side::ALL.len()] {
         let lanes = Side::ALL.map(|side| self.lane_at(side, tick));
@@ -302,7 +302,7 @@ impl Clip {
         }
     }
 
-    /// Gives a half a lane with the measurements up to a tick, or none.
+    /// Updates the lane of a half to a tick: its settings and measurements.
     fn show_lane(&self, side: Side, tick: u64, world: &mut World) {
         let wanted = self.lane_at(side, tick);
         let mut shown = world.query::<(Entity, &Side, &Filmed)>();

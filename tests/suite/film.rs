@@ -134,7 +134,7 @@ fn a_film_made_during_play_equals_what_was_shown() {
     for (tick, [left, right]) in (film.first_tick..).zip(&film.hashes) {
         let [shown_left, shown_right] = shown[&tick];
         assert_eq!(Some(*right), shown_right, "right, {tick}");
-        // A new lane shows nothing until its first snapshot.
+        // A new lane has no cubes until its first snapshot.
         if shown_left != Some(hash(&[])) {
             assert_eq!(Some(*left), shown_left, "left, {tick}");
             with_two_lanes += u64::from((90..180).contains(&tick));

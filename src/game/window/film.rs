@@ -1,4 +1,4 @@
-//! Films the last seconds (F11): copies what the halves showed, and renders it in a thread while the game goes on.
+//! Films the last seconds (F11): copies the history of the halves, and renders it in a thread during the game.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -94,7 +94,7 @@ fn on_action(action: On<Action>, filming: Option<Res<Filming>>, mut commands: Co
     }
 }
 
-/// Starts a film of the last seconds, or says why there is none. Does nothing during a film.
+/// Starts a film of the last seconds, or shows the reason for an error. Ignored during a film.
 fn begin(world: &mut World, seconds: u32) {
     if world.contains_resource::<Filming>() {
         return;

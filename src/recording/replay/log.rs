@@ -62,7 +62,7 @@ impl InputLog {
         self.replay_from(self.script.ticks.saturating_sub(ticks))
     }
 
-    /// Whether the log starts at a reset. The links of a replay start anew there.
+    /// Whether the log starts at a reset. A replay starts with new links, but the game kept its links.
     #[must_use]
     pub const fn is_after_reset(&self) -> bool {
         self.is_after_reset
