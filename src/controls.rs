@@ -59,6 +59,14 @@ pub enum Action {
     Replay,
     /// Starts or stops recording a video.
     Video,
+    /// Opens or closes the card *Film this*. Pressed again, its key films the chosen length.
+    Film,
+    /// Films the last seconds of both halves, this many.
+    FilmLast(u32),
+    /// Ends the film that is being rendered.
+    StopFilm,
+    /// Saves a replay of the last seconds, this many, and copies the command that films it.
+    CopyFilm(u32),
     /// Saves a picture of the window.
     Screenshot,
     /// Saves the last minute of the selected lane as a table with one row per tick.

@@ -1,13 +1,13 @@
-//! The last minute, tick by tick, for views of the past.
+//! The last minute, tick by tick, for views and films of the past.
 //!
 //! | data | stored in | recorded |
 //! | --- | --- | --- |
 //! | sizes, kinds of bits, arrival of packets | [`LaneMeter`] | always |
 //! | packet bytes, bits by cube and field | [`PacketDetail`](crate::replication::PacketDetail) | while it is [wanted](Wanted), in the window always |
 //! | cubes of the simulation | [`WorldHistory`] | as above |
-//! | displayed cubes of each lane | [`LaneHistory`] | as above |
+//! | displayed cubes and settings of each lane | [`LaneHistory`] | as above |
 //!
-//! With two lanes this takes at most 64 MiB: three times 14 MiB of [`States`](struct@States), and twice 11 MiB of
+//! With two lanes this takes at most 130 MiB: three times 36 MiB of [`States`](struct@States), and twice 11 MiB of
 //! details. If a minute needs more, the oldest ticks are dropped.
 
 use std::collections::VecDeque;
@@ -18,8 +18,8 @@ use cubewire_codec::BodyState;
 
 use crate::controls::Action;
 use crate::replication::{
-    CubeError, CubeErrors, Detailed, DisplayedState, Lane, LaneMeter, METER_TICKS, RemoteViewer,
-    ReplicationSystems, SendStates, States, between,
+    CubeError, CubeErrors, Detailed, DisplayedState, Lane, LaneMeter, LaneSettings,
+    LaneSettingsQuery, METER_TICKS, RemoteViewer, ReplicationSystems, SendStates, States, between,
 };
 use crate::simulation::CubeWorld;
 
@@ -87,17 +87,19 @@ impl Wanted {
 }
 
 /// States of the simulated cubes.
-#[derive(Resource, Debug, Default)]
+#[derive(Resource, Clone, Debug, Default)]
 pub struct WorldHistory(pub States);
 
-/// Displayed cubes of a lane. The ticks are those in its [`LaneMeter`].
-#[derive(Component, Debug, Default)]
+/// Displayed cubes and settings of a lane. The ticks are those in its [`LaneMeter`].
+#[derive(Component, Clone, Debug, Default)]
 #[require(Detailed, DisplayedState, CubeErrors, SendStates)]
 pub struct LaneHistory {
     /// States of the cubes.
     pub displayed: States,
     /// Due tick per displayed tick, oldest first: see [`DisplayedState::due_tick`].
     due_ticks: VecDeque<(u64, Option<f64>)>,
+    /// Changes of the settings, oldest first, each with its first tick.
+    settings: VecDeque<(u64, LaneSettings)>,
 }
 
 impl LaneHistory {
@@ -108,6 +110,29 @@ impl LaneHistory {
         let index = usize::try_from(tick.checked_sub(*first)?).ok()?;
         let (found, due) = self.due_ticks.get(index)?;
         due.filter(|_| *found == tick)
+    }
+
+    /// Settings of the lane at a tick. `None` if the tick is not recorded.
+    #[must_use]
+    pub fn settings_at(&self, tick: u64) -> Option<&LaneSettings> {
+        let mut changes = self.settings.iter().rev();
+        let (_, settings) = changes.find(|(from, _)| *from <= tick)?;
+        Some(settings)
+    }
+
+    /// Drops the displayed cubes of all ticks before this one, in whole groups.
+    pub(crate) fn forget_before(&mut self, tick: u64) {
+        self.displayed.forget_before(tick);
+        self.due_ticks.retain(|(due, _)| *due >= tick);
+        self.forget_settings();
+    }
+
+    /// Drops the settings from before the first displayed tick.
+    fn forget_settings(&mut self) {
+        let first = self.displayed.first_tick().unwrap_or(u64::MAX);
+        while self.settings.get(1).is_some_and(|(from, _)| *from <= first) {
+            self.settings.pop_front();
+        }
     }
 
     /// Range of ticks with both recorded cubes and samples in `meter`.
@@ -150,8 +175,16 @@ impl LaneHistory {
         })
     }
 
-    fn record(&mut self, tick: u64, displayed: &DisplayedState) {
+    fn record(&mut self, tick: u64, displayed: &DisplayedState, settings: LaneSettings) {
         self.displayed.record(tick, &displayed.cubes);
+        if self
+            .settings
+            .back()
+            .is_none_or(|(_, last)| *last != settings)
+        {
+            self.settings.push_back((tick, settings));
+        }
+        self.forget_settings();
         let last = self.due_ticks.back().map(|(last, _)| last + 1);
         if last.is_some_and(|next| next != tick) {
             self.due_ticks.clear();
@@ -238,7 +271,12 @@ fn record(
     wanted: Res<Wanted>,
     cubes: Option<Res<CubeWorld>>,
     mut world: ResMut<WorldHistory>,
-    mut lanes: Query<(&LaneMeter, &DisplayedState, &mut LaneHistory)>,
+    mut lanes: Query<(
+        &LaneMeter,
+        &DisplayedState,
+        LaneSettingsQuery,
+        &mut LaneHistory,
+    )>,
 ) {
     if !wanted.is_any() {
         return;
@@ -246,9 +284,9 @@ fn record(
     if let Some(cubes) = cubes {
         world.0.record(cubes.tick(), &cubes.current().bodies);
     }
-    for (meter, displayed, mut history) in &mut lanes {
+    for (meter, displayed, settings, mut history) in &mut lanes {
         if let Some(sample) = meter.samples().back() {
-            history.record(sample.tick, displayed);
+            history.record(sample.tick, displayed, settings.get());
         }
     }
 }
@@ -268,7 +306,7 @@ mod tests {
             ..DisplayedState::default()
         };
         for tick in 100..110 {
-            history.record(tick, &displayed);
+            history.record(tick, &displayed, LaneSettings::default());
         }
         let meter = LaneMeter::from_samples((95..110).map(|tick| Sample {
             tick,

@@ -26,7 +26,7 @@
 //! | [`replication`] | lanes: capture → quantize → encode → transport → decode → playout |
 //! | [`transport`] | transfers a lane's messages, in memory over a simulated link or over UDP |
 //! | [`controls`] | table of keys |
-//! | [`history`] | the last minute, tick by tick, for views of the past |
+//! | [`history`] | the last minute, tick by tick, for views and films of the past |
 //! | [`view`] | draws both worlds: cubes, cameras, colours, text overlays |
 //! | [`panel`] | egui panel: switches and graphs; reads samples, triggers events |
 //! | [`recording`] | scripts, replays, keyboard input, videos of the screen, exports |

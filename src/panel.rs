@@ -10,6 +10,7 @@
 
 mod actions;
 mod explain;
+mod film;
 mod flags;
 mod graph;
 mod lane;

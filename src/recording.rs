@@ -6,7 +6,9 @@
 //! - [`LivePlugin`] handles the keys that start and stop replays and videos.
 //! - `video` encodes frames. It does not exist in a browser.
 //! - [`export`] saves measurements, and pictures of the window.
+//! - A [`Clip`] is a copy of the last seconds, to be filmed.
 
+mod clip;
 mod course;
 pub mod export;
 mod keyboard;
@@ -20,6 +22,7 @@ mod switch;
 pub mod video;
 
 pub use crate::files::FileError;
+pub use clip::{Clip, ClipPlugin};
 pub use course::{Turn, course, describe_change};
 pub use keyboard::KeyboardPlugin;
 pub use live::{LivePlugin, LiveSystems, RecordingFolder};

@@ -20,6 +20,7 @@ mod player;
 mod quality;
 mod side;
 mod stage;
+mod state;
 mod texture;
 mod touch;
 mod trails;
@@ -37,7 +38,7 @@ pub use appearance::AppearancePlugin;
 pub use camera::settle_cameras;
 pub use canvas::Canvas;
 pub use costs::{CubeColors, FixedScale};
-pub use cubes::{DisplayedTicks, ViewCube};
+pub use cubes::{DisplayedTicks, FilmedCubes, ViewCube, shown_at, shown_cubes};
 pub use halves::{SelectHalf, ShowHalf, lane_in, show};
 pub use notices::Notices;
 pub use overlay::{Card, Column, Flag, Overlay, Part, common, peak_kbps};
@@ -45,6 +46,7 @@ pub use overlay::{Card, Column, Flag, Overlay, Part, common, peak_kbps};
 pub(crate) use panes::GAP;
 pub use quality::Quality;
 pub use side::{Halves, PaneContent, Selected, Side};
+pub use state::ViewState;
 pub use touch::{TouchKeys, held};
 pub use trails::Trails;
 
@@ -126,6 +128,7 @@ impl Plugin for ViewPlugin {
                     cubes::show_simulation
                         .run_if(resource_exists::<CubeWorld>.and_then(cubes::is_present)),
                     cubes::show_past,
+                    cubes::show_filmed.run_if(resource_exists::<FilmedCubes>),
                     costs::measure,
                 )
                     .chain()

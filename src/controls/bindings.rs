@@ -38,7 +38,7 @@ pub enum Trigger {
 }
 
 /// All key and mouse controls.
-pub const BINDINGS: [Binding; 29] = {
+pub const BINDINGS: [Binding; 30] = {
     use Effect::{Elsewhere, Hold, Press, PressAlways};
     use Trigger::{Character, Key, Letter};
     const fn row(keys: &'static str, about: &'static str, effect: Effect) -> Binding {
@@ -135,6 +135,11 @@ pub const BINDINGS: [Binding; 29] = {
             "F10",
             "start or stop recording a video of the screen",
             PressAlways(&[(Key(KeyCode::F10), Action::Video)]),
+        ),
+        row(
+            "F11",
+            "film the last 10, 30 or 60 seconds (not in a browser)",
+            PressAlways(&[(Key(KeyCode::F11), Action::Film)]),
         ),
         row(
             "F12",

@@ -5,6 +5,7 @@
     reason = "these features are not available in a browser"
 )]
 
+pub mod clip;
 pub mod film;
 pub mod offscreen;
 pub mod peers;

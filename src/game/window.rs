@@ -1,6 +1,8 @@
 //! The game in a window.
 
 mod autoplay;
+#[cfg(not(target_family = "wasm"))]
+pub mod film;
 mod replay;
 mod tour;
 
@@ -124,6 +126,8 @@ pub(super) fn add_frame(app: &mut App, settings: &WindowSettings) {
         .add_plugins((LivePlugin, ExportPlugin))
         .insert_resource(RecordingFolder(settings.recordings.clone()))
         .insert_resource(settings.quality);
+    #[cfg(not(target_family = "wasm"))]
+    app.add_plugins(film::FilmPlugin);
     if let Some(theme) = settings.theme {
         app.world_mut().resource_mut::<PanelState>().theme = theme;
     }

@@ -26,6 +26,14 @@ pub(super) fn on_action(
             state.explaining = !state.explaining;
         }
         Action::Reconnect => commands.trigger(Reconnect),
+        // On the page, the key shows a notice.
+        Action::Film if cfg!(not(target_family = "wasm")) => {
+            if state.film_card {
+                commands.trigger(Action::FilmLast(state.film_seconds()));
+            }
+            state.film_card ^= true;
+        }
+        Action::CopyFilm(_) | Action::LeaveTour => state.film_card = false,
         _ => {}
     }
     let Some((entity, settings)) = lane.map(Single::into_inner) else {
@@ -108,6 +116,30 @@ mod tests {
                 assert_eq!(lane_of(&app, lane), (Some(rung), false), "{key:?}");
             }
         }
+    }
+
+    #[test]
+    fn f11_opens_the_card_and_pressed_again_films_the_chosen_length() {
+        #[derive(Resource, Default)]
+        struct Filmed(Vec<u32>);
+        let (mut app, _) = app();
+        app.init_resource::<Filmed>().add_observer(
+            |action: On<Action>, mut filmed: ResMut<Filmed>| {
+                if let Action::FilmLast(seconds) = *action {
+                    filmed.0.push(seconds);
+                }
+            },
+        );
+        let is_open = |app: &App| app.world().resource::<PanelState>().film_card;
+        tap(&mut app, KeyCode::F11);
+        assert!(is_open(&app));
+        tap(&mut app, KeyCode::Escape);
+        assert!(!is_open(&app));
+        tap(&mut app, KeyCode::F11);
+        app.world_mut().resource_mut::<PanelState>().film_length = 1;
+        tap(&mut app, KeyCode::F11);
+        assert!(!is_open(&app));
+        assert_eq!(app.world().resource::<Filmed>().0, [30]);
     }
 
     #[test]

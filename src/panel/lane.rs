@@ -142,6 +142,8 @@ pub struct Status<'a> {
     pub records_replay: bool,
     /// Whether a video is being recorded.
     pub records_video: bool,
+    /// Fraction of the film of the past that is rendered. `None` without such a film.
+    pub film: Option<f32>,
     /// Whether the game plays by itself.
     pub plays_itself: bool,
     /// The settings file, if the state of the panel is saved.

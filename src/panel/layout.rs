@@ -15,7 +15,7 @@ use super::style::{BODY, BUTTON, GAP, Look, MARGIN, ROW, SMALL, docked, row_in};
 use super::timeline::Strip;
 use super::tour::{self, End, Guide};
 use super::widgets::{At, BEYOND, Choice, Kind, Pointing, button, segmented, text, triangle};
-use super::{explain, graph, pages, style, terms, timeline, toolbar};
+use super::{explain, film, graph, pages, style, terms, timeline, toolbar};
 use crate::controls::{Action, key_of};
 use crate::replication::{Accounting, Totals, millimetres, rung_name};
 use crate::view::Side;
@@ -63,6 +63,10 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, mut lane: LaneView<'_>)
         let pressed = end.draw(ctx, drawn.inset, state.is_narrow);
         drawn.asked = drawn.asked.or(pressed);
     }
+    let has_film_button =
+        !is_explained && !state.is_touring && state.shown_size() != PanelSize::Hidden;
+    let pressed = film::draw(ctx, state, &lane.status, drawn.inset, has_film_button);
+    drawn.asked = drawn.asked.or(pressed);
     if is_explained {
         let pressed = explain::draw(ctx, state, &lane, drawn.inset);
         drawn.asked = drawn.asked.or(pressed);

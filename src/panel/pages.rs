@@ -183,7 +183,7 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>)
             link::draw(ui, lane, state.graph_seconds.0);
             return asked;
         }
-        Page::Halves => return halves::draw(ui, lane),
+        Page::Halves => halves::draw(ui, lane),
         Page::Help => return help::draw(ui, state, &lane.status),
     }
     None

@@ -10,6 +10,7 @@ use cubewire_inspector::graph::{Axis, Point};
 use cubewire_inspector::packet::Order;
 use serde::{Deserialize, Serialize};
 
+use super::film::LENGTHS;
 use crate::theme::Theme;
 use crate::view::{CubeColors, Side};
 
@@ -49,6 +50,12 @@ pub struct PanelState {
     /// Whether the screen is being explained.
     #[serde(skip)]
     pub explaining: bool,
+    /// Whether the card *Film this* is open.
+    #[serde(skip)]
+    pub(super) film_card: bool,
+    /// Index of the chosen length of a film in [`LENGTHS`].
+    #[serde(skip)]
+    pub(super) film_length: usize,
     /// Whether the player uses a touch screen.
     #[serde(skip)]
     pub has_touch: bool,
@@ -223,6 +230,11 @@ impl PanelState {
             },
             (size, _) => size,
         }
+    }
+
+    /// Chosen length of a film, seconds.
+    pub(super) fn film_seconds(&self) -> u32 {
+        LENGTHS[self.film_length.min(LENGTHS.len() - 1)]
     }
 
     /// Whether the timeline is shown: on request, and while the game is paused if there is room. The tour hides it.

@@ -1,5 +1,6 @@
 //! Tests that use the panel by its labels, with clicks and text input, without a window.
 
+mod film;
 mod help;
 mod inspect;
 mod labels;

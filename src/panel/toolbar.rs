@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use bevy_egui::egui::{self, Popup, RectAlign, RichText, Ui, Vec2, vec2};
 
 use super::lane::Status;
-use super::pages::pickers;
 use super::settings::PanelState;
 use super::style::{BUTTON, GAP, Look};
 use super::widgets::{Kind, Pointing, button, opens, triangle, unless};
@@ -195,7 +194,7 @@ fn saving(status: &Status<'_>) -> [Entry; 6] {
         )
         .on(status.records_replay)
         .enabled(status.plays),
-        Entry::new(pickers::COPY, Action::CopyLink, pickers::ABOUT_COPY).enabled(status.plays),
+        Entry::new(COPY, Action::CopyLink, ABOUT_COPY).enabled(status.plays),
         Entry::new(
             "Last minute, CSV",
             Action::SaveCsv,
@@ -208,6 +207,13 @@ fn saving(status: &Status<'_>) -> [Entry; 6] {
         ),
     ]
 }
+
+const COPY: &str = match cfg!(target_family = "wasm") {
+    true => "Copy address",
+    false => "Copy command",
+};
+
+const ABOUT_COPY: &str = "Copies what opens the window with what both halves show.";
 
 /// Fractions of the free width for the three buttons.
 const SHARES: [f32; 3] = [0.345, 0.295, 0.36];

@@ -39,6 +39,7 @@ impl Plugin for ExportPlugin {
             .init_resource::<screenshot::Wanted>()
             .add_observer(on_action)
             .add_observer(link::on_action)
+            .add_observer(link::on_film)
             .add_observer(screenshot::on_action)
             .add_systems(
                 Last,

@@ -66,7 +66,7 @@ fn on_action(
     log: Option<ResMut<InputLog>>,
     mut notices: ResMut<Notices>,
 ) {
-    if *action == Action::Video && cfg!(target_family = "wasm") {
+    if matches!(*action, Action::Video | Action::Film) && cfg!(target_family = "wasm") {
         let sentence = "A browser cannot record a video; use `cubewire record`";
         notices.show(sentence.to_owned(), time.elapsed());
     }

@@ -73,6 +73,22 @@ impl Video {
             .map_err(FileError::at(folder))
     }
 
+    /// Starts an MP4 with the first free name of the form `name.mp4`, `name-2.mp4` in a folder.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    pub fn create_named(
+        folder: &Path,
+        name: &str,
+        size: (u32, u32),
+        fps: u32,
+    ) -> Result<Self, FileError> {
+        let create = || NewFile::create_named(folder, name, "mp4");
+        Mp4::begin(create, size, fps)
+            .map(|mp4| Self::new(mp4.path(), Box::new(mp4), size))
+            .map_err(FileError::at(folder))
+    }
+
     fn new(path: PathBuf, encoder: Box<dyn Encode>, size: (u32, u32)) -> Self {
         Self {
             path,

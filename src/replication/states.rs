@@ -4,6 +4,7 @@
 //! changed. The oldest group is dropped as a whole.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use cubewire_codec::BodyState;
 use cubewire_scene::TICKS_PER_SECOND;
@@ -13,13 +14,13 @@ use super::meter::METER_TICKS;
 /// Ticks per group.
 const GROUP_TICKS: usize = TICKS_PER_SECOND as usize;
 
-/// Maximum memory in bytes: enough for a minute with 110 cubes moving in every tick.
-const MAX_BYTES: usize = 14 << 20;
+/// Maximum memory in bytes: enough for a minute with 300 cubes moving in every tick. These take about 10 kB a tick.
+const MAX_BYTES: usize = 36 << 20;
 
-/// Recorded states of the simulation, or of a replica as displayed.
+/// Recorded states of the simulation or of a displayed replica. A clone shares the memory of full groups.
 #[derive(Clone, Debug, Default)]
 pub struct States {
-    groups: VecDeque<Group>,
+    groups: VecDeque<Arc<Group>>,
     /// States at the newest tick.
     newest: Vec<BodyState>,
     bytes: usize,
@@ -77,18 +78,18 @@ impl States {
         if !follows || self.newest.len() != cubes.len() {
             *self = Self::default();
         }
-        let is_full = |group: &Group| group.ends.len() == GROUP_TICKS;
+        let is_full = |group: &Arc<Group>| group.ends.len() == GROUP_TICKS;
         if self.groups.back().is_none_or(is_full) {
             if let Some(full) = self.groups.back_mut() {
                 self.bytes -= full.bytes();
-                full.changes.shrink_to_fit();
+                Arc::make_mut(full).changes.shrink_to_fit();
                 self.bytes += full.bytes();
             }
-            self.groups.push_back(Group {
+            self.groups.push_back(Arc::new(Group {
                 first_tick: tick,
                 ends: Vec::with_capacity(GROUP_TICKS),
                 changes: Vec::with_capacity(cubes.len()),
-            });
+            }));
             // Without a state to compare with, the first tick of the group stores every cube.
             self.newest.clear();
         }
@@ -96,6 +97,7 @@ impl States {
             return;
         };
         let before = group.bytes();
+        let group = Arc::make_mut(group);
         for (cube, state) in cubes.iter().enumerate() {
             let is_same = |old: &BodyState| {
                 old.position == state.position
@@ -116,8 +118,20 @@ impl States {
         while self.groups.len() > 1
             && (self.bytes > MAX_BYTES || self.groups.len() > METER_TICKS / GROUP_TICKS + 1)
         {
-            let oldest = self.groups.pop_front();
-            self.bytes -= oldest.map_or(0, |group| group.bytes());
+            self.drop_oldest();
+        }
+    }
+
+    fn drop_oldest(&mut self) {
+        let oldest = self.groups.pop_front();
+        self.bytes -= oldest.map_or(0, |group| group.bytes());
+    }
+
+    /// Drops all groups that end before a tick.
+    pub(crate) fn forget_before(&mut self, tick: u64) {
+        let is_over = |group: &Arc<Group>| group.first_tick + (group.ends.len() as u64) <= tick;
+        while self.groups.front().is_some_and(is_over) {
+            self.drop_oldest();
         }
     }
 
@@ -144,6 +158,19 @@ impl States {
             change.apply(cubes);
         }
         true
+    }
+
+    /// Whether a tick is stored.
+    #[must_use]
+    pub fn has(&self, tick: u64) -> bool {
+        let first = self.first_tick();
+        first.is_some_and(|first| tick >= first) && self.last_tick() >= Some(tick)
+    }
+
+    /// Whether no tick has a cube.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.newest.is_empty()
     }
 
     /// The oldest stored tick.
@@ -212,11 +239,46 @@ mod tests {
             let largest_group = GROUP_TICKS * 902 * size_of::<Change>();
             assert!(states.memory_bytes() <= MAX_BYTES + largest_group);
         }
-        let sum: usize = states.groups.iter().map(Group::bytes).sum();
+        let sum: usize = states.groups.iter().map(|group| group.bytes()).sum();
         assert_eq!(states.memory_bytes(), sum);
         let mut read = Vec::new();
         assert!(states.read(1_999, &mut read));
         assert_eq!(read, cubes(1_999, 901, 901));
+    }
+
+    #[test]
+    fn a_minute_with_300_moving_cubes_fits() {
+        let mut states = States::default();
+        let last = 2 * METER_TICKS as u64;
+        for tick in 0..=last {
+            states.record(tick, &cubes(tick, 901, 300));
+        }
+        let ticks = last + 1 - states.first_tick().unwrap();
+        assert!(ticks >= METER_TICKS as u64, "{ticks}");
+        let bytes = states.memory_bytes() as u64 / ticks;
+        assert!((9_600..10_400).contains(&bytes), "{bytes} bytes per tick");
+        states.forget_before(last - 59);
+        assert!(last + 1 - states.first_tick().unwrap() <= 60 + GROUP_TICKS as u64);
+        let sum: usize = states.groups.iter().map(|group| group.bytes()).sum();
+        assert_eq!(states.memory_bytes(), sum);
+    }
+
+    #[test]
+    fn a_copy_keeps_what_it_had() {
+        let mut states = States::default();
+        for tick in 0..90 {
+            states.record(tick, &cubes(tick, 20, 5));
+        }
+        let copy = states.clone();
+        for tick in 90..200 {
+            states.record(tick, &cubes(tick, 20, 5));
+        }
+        assert_eq!(copy.last_tick(), Some(89));
+        let mut read = Vec::new();
+        for tick in 0..90 {
+            assert!(copy.read(tick, &mut read));
+            assert_eq!(read, cubes(tick, 20, 5));
+        }
     }
 
     #[test]

@@ -79,29 +79,70 @@ pub(super) fn show_past(
     moment: Res<Moment>,
     mode: Res<ViewMode>,
     world: Res<WorldHistory>,
-    lanes: Query<(&Side, Option<&LaneHistory>), With<Lane>>,
-    mut past: Local<Vec<BodyState>>,
+    lanes: Query<(&Side, &LaneHistory), With<Lane>>,
     mut cubes: Query<(&Side, &mut ViewCube, &mut Transform)>,
 ) {
     let Some(tick) = moment.0 else {
         return;
     };
+    let lane = |half: Side| lanes.iter().find(|(side, _)| **side == half);
+    let lanes = Side::ALL.map(|half| lane(half).map(|(_, history)| history));
     for half in Side::ALL {
-        let lane = lanes.iter().find(|(side, _)| **side == half);
-        // In `Difference` mode the simulation lies under this lane and uses its tick.
-        let over = lanes.iter().next();
-        let over = over.filter(|_| lane.is_none() && *mode == ViewMode::Difference);
-        let simulated = over.and_then(|(_, over)| over?.simulated_at(tick, &world));
-        let states = match lane {
-            Some((_, history)) => history.map(|history| &history.displayed),
-            None => Some(&world.0),
-        };
-        if let Some(simulated) = simulated {
-            show_half(half, &simulated, &mut cubes);
-        } else if states.is_some_and(|states| states.read(tick, &mut past)) {
+        if let Some(past) = shown_at(tick, half, *mode, &world, lanes) {
             show_half(half, &past, &mut cubes);
         }
     }
+}
+
+/// Returns the cubes that a half showed at a tick, from the histories of the lanes in the halves. A half without a lane
+/// shows the simulation. `None` if the tick is not recorded.
+#[must_use]
+pub fn shown_at(
+    tick: u64,
+    half: Side,
+    mode: ViewMode,
+    world: &WorldHistory,
+    lanes: [Option<&LaneHistory>; Side::ALL.len()],
+) -> Option<Vec<BodyState>> {
+    let lane = lanes[half as usize];
+    // In `Difference` mode the simulation lies under the other lane and uses its tick.
+    let mut over = lanes.into_iter().flatten();
+    let over = over.find(|_| lane.is_none() && mode == ViewMode::Difference);
+    let simulated = over.and_then(|over| over.simulated_at(tick, world));
+    simulated.or_else(|| {
+        let states = lane.map_or(&world.0, |lane| &lane.displayed);
+        let mut cubes = Vec::new();
+        states.read(tick, &mut cubes).then_some(cubes)
+    })
+}
+
+/// Cubes of each half in a film of the past. While this resource exists, the halves show them.
+#[derive(Resource, Clone, Debug, Default)]
+pub struct FilmedCubes(pub [Vec<BodyState>; Side::ALL.len()]);
+
+pub(super) fn show_filmed(
+    filmed: Res<FilmedCubes>,
+    mut cubes: Query<(&Side, &mut ViewCube, &mut Transform)>,
+) {
+    for half in Side::ALL {
+        show_half(half, &filmed.0[half as usize], &mut cubes);
+    }
+}
+
+/// Returns the drawn cubes of a half in the order of their indices, without velocities.
+#[must_use]
+pub fn shown_cubes(world: &mut World, half: Side) -> Vec<BodyState> {
+    let mut shown = vec![BodyState::default(); CUBES];
+    let mut cubes = world.query::<(&Side, &ViewCube, &Transform)>();
+    for (_, cube, at) in cubes.iter(world).filter(|(side, ..)| **side == half) {
+        shown[cube.index] = BodyState {
+            position: at.translation,
+            orientation: at.rotation,
+            interacting: cube.interacting,
+            ..BodyState::default()
+        };
+    }
+    shown
 }
 
 fn show_half(

@@ -23,6 +23,8 @@ pub struct Notices {
     pub connection: Option<String>,
     /// Text shown while the game plays by itself.
     pub autoplay: Option<&'static str>,
+    /// Fraction of the film of the past that is rendered. `None` without such a film.
+    pub film: Option<f32>,
     /// How to show the hidden panel again.
     pub hint: Option<&'static str>,
     /// Text shown while the game is paused.

@@ -43,6 +43,18 @@ impl Trails {
         }
     }
 
+    /// Adds a tick with these cubes in the left and in the right half. The right half selects the followed cubes. A half
+    /// without cubes gets no points.
+    pub(crate) fn add_tick(&mut self, [left, right]: [&[BodyState]; Side::ALL.len()]) {
+        if !right.is_empty() {
+            self.pick(right);
+            self.add(Side::Right, |cube| right[cube].position);
+        }
+        if !left.is_empty() {
+            self.add(Side::Left, |cube| left[cube].position);
+        }
+    }
+
     /// Selects cubes again if no followed cube is interacting any more, or if fewer than [`OTHERS`] are followed.
     fn pick(&mut self, cubes: &[BodyState]) {
         let followed = self.cubes.len().saturating_sub(1);
@@ -96,26 +108,12 @@ pub(super) fn record(
         }
         return;
     }
-    // The right half selects the cubes, so it comes first. The left half shows the same ones.
-    let mut lanes: Vec<_> = lanes.iter().collect();
-    lanes.sort_by_key(|&(&side, ..)| std::cmp::Reverse(side));
-    let mut left_is_free = true;
-    for (&side, displayed) in lanes {
-        left_is_free &= side != Side::Left;
-        if displayed.cubes.is_empty() {
-            continue;
-        }
-        if side == Side::Right {
-            trails.pick(&displayed.cubes);
-        }
-        trails.add(side, |cube| displayed.cubes[cube].position);
-    }
-    if let Some(world) = world
-        && left_is_free
-        && !trails.cubes.is_empty()
-    {
-        trails.add(Side::Left, |cube| world.current().bodies[cube].position);
-    }
+    let simulated = world.as_ref().map(|world| &*world.current().bodies);
+    trails.add_tick(Side::ALL.map(|half| {
+        let lane = lanes.iter().find(|(side, _)| **side == half);
+        let free = simulated.filter(|_| half == Side::Left);
+        lane.map_or(free.unwrap_or_default(), |(_, displayed)| &displayed.cubes)
+    }));
 }
 
 #[derive(Resource, Clone, Debug)]

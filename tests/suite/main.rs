@@ -12,6 +12,7 @@ mod documents;
 mod export;
 mod fallback;
 mod figures;
+mod film;
 mod first_minute;
 mod history;
 mod layers;

@@ -136,7 +136,7 @@ fn no_two_systems_of_a_viewers_window_run_in_an_order_that_is_left_open() {
 #[test]
 fn no_two_systems_of_a_film_run_in_an_order_that_is_left_open() {
     let whole = UVec2::new(1280, 720);
-    for interface in [Interface::Film { whole }, Interface::Panel] {
+    for interface in [Interface::Film { whole }, Interface::Past, Interface::Panel] {
         let mut app = bevy();
         offscreen::add_game(&mut app, interface);
         app.init_resource::<Overlay>();

@@ -49,6 +49,7 @@ enum Place {
     /// Tries numbers from `number` on until the name is free.
     Numbered {
         temporary: TempPath,
+        stem: String,
         extension: String,
         number: u32,
     },
@@ -105,11 +106,23 @@ impl NewFile {
     /// # Errors
     /// If the folder cannot be written to.
     pub fn create_numbered(folder: &Path, extension: &str) -> io::Result<Self> {
+        Self::create_free(folder, "cubewire-", extension)
+    }
+
+    /// Starts a file with the first free name of the form `name.mp4`, `name-2.mp4` in a folder.
+    ///
+    /// # Errors
+    /// If the folder cannot be written to.
+    pub fn create_named(folder: &Path, name: &str, extension: &str) -> io::Result<Self> {
+        Self::create_free(folder, name, extension)
+    }
+
+    fn create_free(folder: &Path, stem: &str, extension: &str) -> io::Result<Self> {
         let (file, temporary) = leftovers::create(or_here(folder), FOR_ALL)?;
         // `cubewire-1.mp4` is easier to read than `./cubewire-1.mp4`.
         let folder = folder.strip_prefix(".").unwrap_or(folder);
         let mut numbers = 1..;
-        let name = |number| folder.join(numbered(number, extension));
+        let name = |number| folder.join(numbered(stem, number, extension));
         let number = numbers.find(|&number| name(number).symlink_metadata().is_err());
         let number = number.ok_or(io::ErrorKind::AlreadyExists)?;
         Ok(Self {
@@ -117,6 +130,7 @@ impl NewFile {
             path: name(number),
             place: Place::Numbered {
                 temporary,
+                stem: stem.to_owned(),
                 extension: extension.to_owned(),
                 number,
             },
@@ -148,6 +162,7 @@ impl NewFile {
             }
             Place::Numbered {
                 mut temporary,
+                stem,
                 extension,
                 mut number,
             } => {
@@ -157,7 +172,7 @@ impl NewFile {
                     }
                     temporary = failed.path;
                     number = number.checked_add(1).ok_or(io::ErrorKind::AlreadyExists)?;
-                    path.set_file_name(numbered(number, &extension));
+                    path.set_file_name(numbered(&stem, number, &extension));
                 }
             }
         }
@@ -229,6 +244,11 @@ fn or_here(folder: &Path) -> &Path {
     }
 }
 
-fn numbered(number: u32, extension: &str) -> String {
-    format!("cubewire-{number}.{extension}")
+/// Name with a number. A stem that ends in `-` always has one, others from the second file on.
+fn numbered(stem: &str, number: u32, extension: &str) -> String {
+    match (stem.ends_with('-'), number) {
+        (true, _) => format!("{stem}{number}.{extension}"),
+        (false, 1) => format!("{stem}.{extension}"),
+        (false, _) => format!("{stem}-{number}.{extension}"),
+    }
 }

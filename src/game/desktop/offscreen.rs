@@ -58,6 +58,11 @@ const SKIPPED_PER_UPDATE: u32 = 600;
 /// Whether logging is set up. A process can do this only once, for all its games.
 static LOGS: AtomicBool = AtomicBool::new(false);
 
+/// Tells all renderers of this process that a window has set up logging.
+pub(crate) fn keep_logs() {
+    LOGS.store(true, Ordering::Relaxed);
+}
+
 /// Bytes of a pixel of a frame.
 pub(super) const BYTES_PER_PIXEL: usize = 4;
 
@@ -114,10 +119,10 @@ impl OffScreen {
         });
         let mut images = app.world_mut().resource_mut::<Assets<Image>>();
         let image = images.add(frame_image(size));
+        let of_film = |whole: UVec2| (whole.as_vec2() / REFERENCE_SIZE).min_element();
         let scale_factor = match interface {
-            Interface::Film { whole } => (whole.as_vec2() / REFERENCE_SIZE)
-                .min_element()
-                .max(MIN_SCALE),
+            Interface::Film { whole } => of_film(whole).max(MIN_SCALE),
+            Interface::Past => of_film(size).max(MIN_SCALE),
             // The panel chooses its scale itself, as in a window.
             Interface::Panel => 1.0,
         };
@@ -153,7 +158,7 @@ impl OffScreen {
         settle_cameras(self.app.world_mut());
     }
 
-    /// Draws until all shaders are ready, without advancing time.
+    /// Draws until all shaders are ready, without advancing time. Stops early if the program receives a signal.
     ///
     /// # Errors
     /// If the shaders are not loaded and compiled within two minutes.
@@ -167,6 +172,8 @@ impl OffScreen {
             // Until a shader is ready, Bevy leaves out its meshes without an error.
             if waiting.next().is_none() {
                 ready += 1;
+            } else if self.app.should_exit().is_some() {
+                return Ok(());
             } else if start.elapsed() > SHADER_TIMEOUT {
                 let seconds = SHADER_TIMEOUT.as_secs();
                 return Err(format!("the shaders are not ready after {seconds} s").into());
@@ -307,19 +314,24 @@ pub enum Interface {
         /// Size of the whole film in pixels, which sets the scale factor. The frame can be one of its columns.
         whole: UVec2,
     },
+    /// As [`Film`](Self::Film), without a game: for films of the past.
+    Past,
     /// The panel, as in the window.
     Panel,
 }
 
 /// Adds everything that is rendered offscreen except Bevy's default plugins, which must already be there.
 pub fn add_game(app: &mut App, interface: Interface) {
-    app.add_plugins((
-        EguiPlugin::default(),
-        GamePlugin,
-        InputLogPlugin,
-        ViewPlugin,
-        AppearancePlugin,
-    ));
+    app.add_plugins(EguiPlugin::default());
+    match interface {
+        Interface::Past => {
+            app.insert_resource(Time::<Fixed>::from_hz(f64::from(TICKS_PER_SECOND)));
+        }
+        _ => {
+            app.add_plugins((GamePlugin, InputLogPlugin));
+        }
+    }
+    app.add_plugins((ViewPlugin, AppearancePlugin));
     if interface == Interface::Panel {
         app.add_plugins(PanelPlugin::default())
             .add_systems(FixedLast, finish_ablations);

@@ -23,8 +23,33 @@ const MAX_WAITING_FRAMES: usize = 4;
 /// If there is no adapter, the film cannot be drawn, or the file cannot be written. [`Stopped`] if a signal arrives
 /// before the first frame. On an error, no file is left.
 pub fn record(film: &Film, path: &Path, progress: &ProgressBar) -> Result<Take, Failure> {
-    let mut video = Video::create(path, film.size.into(), film.frames_per_second)?;
+    let video = Video::create(path, film.size.into(), film.frames_per_second)?;
     check_adapter()?;
+    let shoot = |add: &mut AddFrame<'_>| {
+        film.shoot(|frame| {
+            progress.inc(1);
+            add(frame)
+        })
+    };
+    let (take, video) = encode(video, shoot)?;
+    if take.frames == 0 {
+        return Err(Stopped("the first frame").into());
+    }
+    video.finish(None)?;
+    Ok(take)
+}
+
+/// Takes the next frame.
+pub(super) type AddFrame<'a> = dyn FnMut(Vec<u8>) -> Result<(), Failure> + 'a;
+
+/// Encodes the frames that `shoot` adds, in a second thread. Returns the result of `shoot` and the unfinished video.
+///
+/// # Errors
+/// If a frame cannot be encoded or written, or any error of `shoot`.
+pub(super) fn encode<T>(
+    mut video: Video,
+    shoot: impl FnOnce(&mut AddFrame<'_>) -> Result<T, Failure>,
+) -> Result<(T, Video), Failure> {
     thread::scope(|scope| {
         let (sender, receiver) = sync_channel::<Vec<u8>>(MAX_WAITING_FRAMES);
         let encoder = scope.spawn(move || {
@@ -33,19 +58,11 @@ pub fn record(film: &Film, path: &Path, progress: &ProgressBar) -> Result<Take, 
             }
             Ok::<_, FileError>(video)
         });
-        let filmed = film.shoot(|frame| {
-            progress.inc(1);
-            // The encoder receives until it fails.
-            Ok(sender.send(frame)?)
-        });
+        // The encoder receives until it fails.
+        let shot = shoot(&mut |frame| Ok(sender.send(frame)?));
         drop(sender);
         let video = encoder.join().expect("encoding does not panic")?;
-        let take = filmed?;
-        if take.frames == 0 {
-            return Err(Stopped("the first frame").into());
-        }
-        video.finish(None)?;
-        Ok(take)
+        Ok((shot?, video))
     })
 }
 

@@ -1,12 +1,19 @@
-//! Copies the contents of both halves as a link or as a command, to send to others.
+//! Copies the contents of both halves as a link or as a command, to send to others, and the command for a film of a
+//! replay.
+
+use std::path::Path;
 
 use bevy::prelude::*;
 use bevy_egui::{EguiContext, PrimaryEguiContext};
+use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::controls::Action;
 use crate::display;
+use crate::files::{FileError, NewFile};
+use crate::recording::{InputLog, RecordingFolder, Script};
 use crate::replication::LaneSettings;
-use crate::view::{Halves, Notices, PaneContent, Side};
+use crate::theme::Theme;
+use crate::view::{CubeColors, Halves, Notices, PaneContent, Side, ViewMode, ViewState};
 
 /// Copies the address of the page in a browser, or the command line on a desktop.
 pub(super) fn on_action(
@@ -38,6 +45,87 @@ pub(super) fn on_action(
     notices.show(sentence, time.elapsed());
 }
 
+/// Saves a replay of the last seconds, and copies the command that films it.
+pub(super) fn on_film(action: On<Action>, mut commands: Commands) {
+    let Action::CopyFilm(seconds) = *action else {
+        return;
+    };
+    commands.queue(move |world: &mut World| {
+        let said = copy_film(seconds, world);
+        let now = world.resource::<Time<Real>>().elapsed();
+        let mut notices = world.resource_mut::<Notices>();
+        match said {
+            Ok(sentences) => sentences.into_iter().for_each(|it| notices.show(it, now)),
+            Err(sentence) => notices.fail(sentence, now),
+        }
+    });
+}
+
+/// Returns sentences about the copied command, and about what its film shows differently.
+fn copy_film(seconds: u32, world: &mut World) -> Result<Vec<String>, String> {
+    let log = world.get_resource::<InputLog>();
+    let log = log.ok_or("A viewer cannot record replays; F11 films what it showed")?;
+    let ticks = u64::from(seconds * TICKS_PER_SECOND);
+    let script = log.replay_of_last(ticks);
+    let script = script.ok_or("No replay: no tick was played")?;
+    let is_after_reset = log.is_after_reset();
+    let folder = &world.resource::<RecordingFolder>().0;
+    let file = NewFile::create_numbered(folder, "ron").and_then(|file| script.write(file));
+    let path = file.map_err(|error| FileError::at(folder)(error).to_string())?;
+    let view = ViewState::of(world);
+    let command = film_command(&path, &view);
+    let mut egui = world.query_filtered::<&mut EguiContext, With<PrimaryEguiContext>>();
+    if let Ok(mut egui) = egui.single_mut(world) {
+        display::copy(egui.get_mut(), &command);
+    }
+    let mut said = vec![format!("Copied: {command}")];
+    let differs = differences(&script, ticks, is_after_reset, &view);
+    if !differs.is_empty() {
+        said.push(format!("Unlike what was shown: {}", differs.join("; ")));
+    }
+    Ok(said)
+}
+
+/// Command that films a replay. Its film does not replace a video with the number of the replay.
+fn film_command(replay: &Path, view: &ViewState) -> String {
+    let film = replay.with_extension("film.mp4");
+    let [replay, film] = [replay, &*film].map(|path| quoted(&path.to_string_lossy()));
+    let colours = match view.colors {
+        CubeColors::Interaction => String::new(),
+        colors => format!(" --colour {colors:?}").to_lowercase(),
+    };
+    let theme = match view.theme {
+        Theme::Dark => "",
+        Theme::Light => " --theme light",
+    };
+    format!("cubewire record --replay {replay}{colours}{theme} --out {film}")
+}
+
+/// Differences between the film of a replay of the last `ticks` ticks and the halves in these ticks.
+fn differences(script: &Script, ticks: u64, is_after_reset: bool, view: &ViewState) -> Vec<String> {
+    let seconds = script.ticks as f64 / f64::from(TICKS_PER_SECOND);
+    let has_lane = script.right.is_some();
+    let all = [
+        (
+            is_after_reset,
+            "links and baselines start anew at the reset, so other packets are lost".to_owned(),
+        ),
+        (
+            script.ticks < ticks,
+            format!("it starts {seconds:.1} s ago, with the game"),
+        ),
+        (!has_lane, "a replay has no recorded delays".to_owned()),
+        (view.has_turned(), "the camera is not turned".to_owned()),
+        (
+            view.mode != ViewMode::Split,
+            "both halves are side by side".to_owned(),
+        ),
+        (view.has_trails, "there are no trails".to_owned()),
+    ];
+    let differing = all.into_iter().filter(|(differs, _)| *differs);
+    differing.map(|(_, how)| how).collect()
+}
+
 /// Query parameters of a page with these halves. `None` for a lane without a text form.
 #[must_use]
 pub fn query(left: &PaneContent, right: &LaneSettings) -> Option<String> {
@@ -58,7 +146,7 @@ fn command(left: &PaneContent, right: &LaneSettings) -> Option<String> {
 
 /// Quotes an argument for a shell.
 fn quoted(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || ":,._-".contains(c);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || ":,._-/".contains(c);
     match text.chars().all(is_plain) {
         true => text.to_owned(),
         false => format!("'{}'", text.replace('\'', r"'\''")),
@@ -80,5 +168,28 @@ mod tests {
             )
         );
         assert_eq!(quoted("it's"), r"'it'\''s'");
+    }
+
+    #[test]
+    fn a_film_of_a_replay_says_where_it_differs() {
+        let mut view = ViewState::default();
+        (view.colors, view.theme) = (CubeColors::Bits, Theme::Light);
+        let command = film_command(Path::new("a b/cubewire-1.ron"), &view);
+        let wanted = "cubewire record --replay 'a b/cubewire-1.ron' --colour bits --theme light \
+                      --out 'a b/cubewire-1.film.mp4'";
+        assert_eq!(command, wanted);
+        let right = PaneContent::Lane(LaneSettings::default());
+        let script = Script {
+            ticks: 90,
+            right: Some(Box::new(right)),
+            ..Script::default()
+        };
+        let usual = ViewState::default();
+        assert_eq!(differences(&script, 60, false, &usual), [""; 0]);
+        let wanted = [
+            "links and baselines start anew at the reset, so other packets are lost",
+            "it starts 1.5 s ago, with the game",
+        ];
+        assert_eq!(differences(&script, 600, true, &usual), wanted);
     }
 }

@@ -20,6 +20,7 @@ pub struct InputLog {
     /// Tick of the log at which the recording started. `None` without a recording.
     recording: Option<u64>,
     keeps_resets: bool,
+    is_after_reset: bool,
 }
 
 impl InputLog {
@@ -51,7 +52,23 @@ impl InputLog {
     /// Returns the replay so far. `None` before its first tick.
     #[must_use]
     pub fn replay(&self) -> Option<Script> {
-        let lead_in = self.recording?;
+        self.replay_from(self.recording?)
+    }
+
+    /// Returns a replay of the last `ticks` ticks, or of the ticks since the reset if these are fewer. `None` before
+    /// the first tick.
+    #[must_use]
+    pub fn replay_of_last(&self, ticks: u64) -> Option<Script> {
+        self.replay_from(self.script.ticks.saturating_sub(ticks))
+    }
+
+    /// Whether the log starts at a reset. A replay starts with new links, but the game kept its links.
+    #[must_use]
+    pub const fn is_after_reset(&self) -> bool {
+        self.is_after_reset
+    }
+
+    fn replay_from(&self, lead_in: u64) -> Option<Script> {
         if lead_in == self.script.ticks {
             return None;
         }
@@ -87,6 +104,7 @@ impl InputLog {
             has_begun: true,
             recording: self.recording.map(|_| 0),
             keeps_resets: self.keeps_resets,
+            is_after_reset: self.has_begun,
             ..Self::default()
         };
     }

@@ -78,6 +78,20 @@ fn each_number_is_given_once() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
 }
 
+#[test]
+fn a_name_gets_a_number_only_if_it_is_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = [(); 3].map(|()| {
+        let file = NewFile::create_named(folder.path(), "at noon", "mp4").unwrap();
+        let path = file.finish().unwrap();
+        path.file_name().unwrap().to_owned()
+    });
+    assert_eq!(names, ["at noon.mp4", "at noon-2.mp4", "at noon-3.mp4"]);
+    let here = NewFile::create_named(folder.path(), "at noon", "mp4").unwrap();
+    fs::write(here.path(), "of another program").unwrap();
+    assert!(here.finish().unwrap().ends_with("at noon-5.mp4"));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_link_stays_and_the_file_behind_it_is_replaced() {

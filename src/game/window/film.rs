@@ -1,0 +1,170 @@
+//! Films the last seconds (F11): copies the history of the halves, and renders it in a thread during the game.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::{self, JoinHandle};
+
+use bevy::ecs::message::MessageUpdateSystems;
+use bevy::prelude::*;
+use bevy::window::exit_on_all_closed;
+use chrono::Local;
+use cubewire_scene::TICKS_PER_SECOND;
+
+use crate::controls::Action;
+use crate::game::Failure;
+use crate::game::desktop::clip::{Hashes, Made, Progress, SIZE, record};
+use crate::recording::{Clip, ClipPlugin, RecordingFolder};
+use crate::view::Notices;
+
+/// Handles the actions that film the past. Needs [`RecordingFolder`] and [`Notices`].
+#[derive(Debug)]
+pub struct FilmPlugin;
+
+impl Plugin for FilmPlugin {
+    fn build(&self, app: &mut App) {
+        let is_filming = resource_exists::<Filming>;
+        app.add_plugins(ClipPlugin)
+            .init_resource::<FilmSize>()
+            .add_observer(on_action)
+            .add_systems(First, follow.run_if(is_filming).after(MessageUpdateSystems))
+            .add_systems(
+                Last,
+                end.after(exit_on_all_closed)
+                    .run_if(on_message::<AppExit>.and_then(is_filming)),
+            );
+    }
+}
+
+/// Size of films in pixels.
+#[derive(Resource, Clone, Copy, Debug)]
+pub struct FilmSize(pub UVec2);
+
+impl Default for FilmSize {
+    fn default() -> Self {
+        Self(SIZE)
+    }
+}
+
+/// A film is complete.
+#[derive(Event, Clone, Debug)]
+pub struct Filmed {
+    /// First tick of the film.
+    pub first_tick: u64,
+    /// Hashes of the states that each frame shows, one frame per tick.
+    pub hashes: Vec<Hashes>,
+}
+
+/// The film that is being rendered.
+#[derive(Resource, Debug)]
+struct Filming {
+    first_tick: u64,
+    ticks: u64,
+    progress: Arc<Progress>,
+    /// `None` after its end.
+    thread: Option<JoinHandle<Result<Made, Failure>>>,
+}
+
+impl Filming {
+    /// Waits for the film. Returns a sentence about it and its hashes, or a sentence about the error.
+    fn outcome(&mut self) -> Result<(String, Vec<Hashes>), String> {
+        let thread = self.thread.take();
+        match thread.map(JoinHandle::join) {
+            Some(Ok(Ok((path, hashes)))) => {
+                Ok((about(&path, hashes.len() as u64, self.ticks), hashes))
+            }
+            Some(Ok(Err(error))) => Err(format!("No film: {error}")),
+            // The panic is on standard error.
+            Some(Err(_)) | None => Err("No film: the renderer failed".to_owned()),
+        }
+    }
+}
+
+fn on_action(action: On<Action>, filming: Option<Res<Filming>>, mut commands: Commands) {
+    match *action {
+        Action::FilmLast(seconds) => {
+            commands.queue(move |world: &mut World| begin(world, seconds));
+        }
+        Action::StopFilm => {
+            if let Some(filming) = filming {
+                filming.progress.stop.store(true, Ordering::Relaxed);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Starts a film of the last seconds, or shows the reason for an error. Ignored during a film.
+fn begin(world: &mut World, seconds: u32) {
+    if world.contains_resource::<Filming>() {
+        return;
+    }
+    let clip = match Clip::of_last(seconds, world) {
+        Ok(clip) => clip,
+        Err(sentence) => {
+            let now = world.resource::<Time<Real>>().elapsed();
+            return world.resource_mut::<Notices>().fail(sentence, now);
+        }
+    };
+    let folder = world.resource::<RecordingFolder>().0.clone();
+    let size = world.resource::<FilmSize>().0;
+    let name = Local::now().format("cubewire-%Y-%m-%d-%H%M%S").to_string();
+    let progress = Arc::new(Progress::default());
+    world.insert_resource(Filming {
+        first_tick: *clip.ticks().start(),
+        ticks: clip.length(),
+        progress: progress.clone(),
+        thread: Some(thread::spawn(move || {
+            record(&clip, &folder, &name, size, &progress)
+        })),
+    });
+}
+
+/// Shows the progress, and reports a finished film.
+fn follow(filming: Res<Filming>, mut notices: ResMut<Notices>, mut commands: Commands) {
+    let frames = filming.progress.frames.load(Ordering::Relaxed);
+    let fraction = Some(frames as f32 / filming.ticks as f32);
+    if notices.film != fraction {
+        notices.film = fraction;
+    }
+    if filming.thread.as_ref().is_some_and(JoinHandle::is_finished) {
+        commands.queue(finish);
+    }
+}
+
+/// Reports a finished film.
+fn finish(world: &mut World) {
+    let Some(mut filming) = world.remove_resource::<Filming>() else {
+        return;
+    };
+    let now = world.resource::<Time<Real>>().elapsed();
+    let mut notices = world.resource_mut::<Notices>();
+    notices.film = None;
+    match filming.outcome() {
+        Ok((sentence, hashes)) => {
+            notices.show(sentence, now);
+            let first_tick = filming.first_tick;
+            world.trigger(Filmed { first_tick, hashes });
+        }
+        Err(sentence) => notices.fail(sentence, now),
+    }
+}
+
+/// Ends the film when the app exits. The file has the frames so far.
+fn end(mut filming: ResMut<Filming>) {
+    filming.progress.stop.store(true, Ordering::Relaxed);
+    match filming.outcome() {
+        Ok((sentence, _)) => info!("{sentence}"),
+        Err(sentence) => warn!("{sentence}"),
+    }
+}
+
+/// Sentence about a film with `frames` of the wanted `ticks`.
+fn about(path: &Path, frames: u64, ticks: u64) -> String {
+    let [frames, all] = [frames, ticks].map(|ticks| ticks as f64 / f64::from(TICKS_PER_SECOND));
+    let path = path.display();
+    match frames < all {
+        true => format!("{path}: stopped after {frames:.1} of {all:.1} s"),
+        false => format!("{path}: {all:.1} s of what both halves showed"),
+    }
+}

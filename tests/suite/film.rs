@@ -1,0 +1,261 @@
+//! Films of the last seconds (F11), made during play and in a viewer.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use bevy::prelude::*;
+use cubewire::controls::Action;
+use cubewire::game::desktop::viewer::HeadlessViewer;
+use cubewire::game::headless::LaneGame;
+use cubewire::game::window::film::{FilmPlugin, FilmSize, Filmed};
+use cubewire::history::Wanted;
+use cubewire::recording::export::ExportPlugin;
+use cubewire::recording::{InputLogPlugin, RecordingFolder, Script};
+use cubewire::replication::{
+    ConnectionStatus, DisplayedState, LaneMeter, LaneSettings, LinkSettings,
+};
+use cubewire::simulation::{CubeWorld, ResetSimulation, state_hash};
+use cubewire::view::{self, CubeColors, Notices, PaneContent, Selected, Side, Trails, ViewPlugin};
+use cubewire_bevy::udp::Key;
+use cubewire_codec::{BodyState, Snapshot};
+
+use crate::common::{eventually, lane, script, steps};
+use crate::decode::read_mp4;
+use crate::udp::{address, dial, server, status, step};
+
+/// The plugins of a window that films need, with a folder for the films.
+struct SmallFilms(PathBuf);
+
+impl Plugin for SmallFilms {
+    fn build(&self, app: &mut App) {
+        app.add_plugins((ViewPlugin, FilmPlugin))
+            .init_resource::<Notices>()
+            .insert_resource(FilmSize(UVec2::new(160, 90)))
+            .insert_resource(RecordingFolder(self.0.clone()));
+        app.world_mut().resource_mut::<Wanted>().panel = true;
+    }
+}
+
+fn game(settings: LaneSettings, folder: &Path) -> LaneGame {
+    let plugins = SmallFilms(folder.to_owned());
+    LaneGame::with_plugins(Some(script("katamari")), settings, plugins).unwrap()
+}
+
+/// Hash of positions, orientations and the interacting flags, as of drawn cubes.
+fn hash(cubes: &[BodyState]) -> u64 {
+    let drawn = cubes.iter().map(|cube| BodyState {
+        position: cube.position,
+        orientation: cube.orientation,
+        interacting: cube.interacting,
+        ..BodyState::default()
+    });
+    let bodies = drawn.collect();
+    state_hash(0, &Snapshot { bodies })
+}
+
+/// Adds the hashes of what both halves show at the newest tick. A half without a lane shows the simulation.
+fn note(app: &mut App, shown: &mut HashMap<u64, [Option<u64>; 2]>) {
+    let world = app.world_mut();
+    let mut lanes = world.query::<(&Side, &DisplayedState, &LaneMeter)>();
+    let mut hashes = [None; 2];
+    let mut newest = None;
+    for (side, displayed, meter) in lanes.iter(world) {
+        hashes[*side as usize] = Some(hash(&displayed.cubes));
+        newest = newest.max(meter.newest_tick());
+    }
+    if let Some(simulation) = world.get_resource::<CubeWorld>() {
+        hashes[0].get_or_insert_with(|| hash(&simulation.current().bodies));
+    }
+    if let Some(tick) = newest {
+        shown.insert(tick, hashes);
+    }
+}
+
+type Films = Arc<Mutex<Vec<Filmed>>>;
+
+/// Collects the finished films of an app.
+fn films(app: &mut App) -> Films {
+    let films = Films::default();
+    let collected = films.clone();
+    app.add_observer(move |film: On<Filmed>| {
+        collected.lock().unwrap().push(film.event().clone());
+    });
+    films
+}
+
+fn said(app: &App) -> Vec<String> {
+    let notices = app.world().resource::<Notices>();
+    notices.sentences().map(str::to_owned).collect()
+}
+
+/// Path of the only file in a folder.
+fn only_file(folder: &Path) -> PathBuf {
+    let files: Vec<_> = fs::read_dir(folder).unwrap().collect();
+    assert_eq!(files.len(), 1, "{files:?}");
+    files[0].as_ref().unwrap().path()
+}
+
+#[test]
+fn a_film_made_during_play_equals_what_was_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut game = game(lane("predicted,link:loss=0.05+latency=40ms"), folder.path());
+    let films = films(&mut game.app);
+    let mut shown = HashMap::new();
+    for tick in 0..240 {
+        let world = game.app.world_mut();
+        match tick {
+            80 => {
+                let content = PaneContent::Lane(lane("delta,link:loss=0.2"));
+                view::show(world, Side::Left, content).unwrap();
+            }
+            120 => drop(world.write_message(ResetSimulation)),
+            180 => view::show(world, Side::Left, PaneContent::Simulation).unwrap(),
+            200 => {
+                let content = PaneContent::Lane(lane("index,link:loss=0.05+latency=40ms"));
+                view::show(world, Side::Right, content).unwrap();
+            }
+            _ => {}
+        }
+        game.step();
+        note(&mut game.app, &mut shown);
+    }
+    game.app.world_mut().trigger(Action::FilmLast(3));
+    let newest = game.cubes().tick();
+    let film = eventually("the film", || {
+        game.step();
+        films.lock().unwrap().pop()
+    });
+    assert!(game.cubes().tick() > newest, "the game went on");
+    assert_eq!(film.hashes.len(), 180);
+    assert_eq!(film.first_tick + 179, newest);
+    let mut with_two_lanes = 0;
+    for (tick, [left, right]) in (film.first_tick..).zip(&film.hashes) {
+        let [shown_left, shown_right] = shown[&tick];
+        assert_eq!(Some(*right), shown_right, "right, {tick}");
+        // A new lane has no cubes until its first snapshot.
+        if shown_left != Some(hash(&[])) {
+            assert_eq!(Some(*left), shown_left, "left, {tick}");
+            with_two_lanes += u64::from((90..180).contains(&tick));
+        }
+    }
+    assert!(with_two_lanes > 70, "{with_two_lanes}");
+    let path = only_file(folder.path());
+    let name = path.file_name().unwrap().to_string_lossy().into_owned();
+    assert!(
+        name.starts_with("cubewire-20") && name.ends_with(".mp4"),
+        "{name}"
+    );
+    let (info, frames) = read_mp4(&path).unwrap();
+    assert_eq!((frames.len(), info.size), (180, (160, 90)));
+    let sentence = format!("{}: 3.0 s of what both halves showed", path.display());
+    assert!(said(&game.app).contains(&sentence), "{:?}", said(&game.app));
+}
+
+#[test]
+fn a_film_made_in_a_viewer_equals_what_was_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut game = server(Key::LOOPBACK, 1);
+    let settings = LaneSettings {
+        link: LinkSettings::PERFECT,
+        ..lane("predicted")
+    };
+    let connection = dial(address(&game), Key::LOOPBACK);
+    let plugins = SmallFilms(folder.path().to_owned());
+    let mut viewer = HeadlessViewer::with_plugins(connection, settings, plugins);
+    let films = films(&mut viewer.app);
+    let seen = (Side::Right, Selected, DisplayedState::default());
+    let lane = viewer.lane;
+    viewer.app.world_mut().entity_mut(lane).insert(seen);
+    let mut shown = HashMap::new();
+    for _ in 0..150 {
+        step(&mut game, &mut [&mut viewer], 1);
+        note(&mut viewer.app, &mut shown);
+    }
+    assert_eq!(status(&viewer), ConnectionStatus::Connected);
+    viewer.app.world_mut().trigger(Action::FilmLast(1));
+    let film = eventually("the film", || {
+        step(&mut game, &mut [&mut viewer], 1);
+        films.lock().unwrap().pop()
+    });
+    assert_eq!(film.hashes.len(), 60);
+    for (tick, [_, right]) in (film.first_tick..).zip(&film.hashes) {
+        assert_eq!(Some(*right), shown[&tick][1], "{tick}");
+    }
+    assert_eq!(read_mp4(&only_file(folder.path())).unwrap().1.len(), 60);
+}
+
+#[test]
+fn why_there_is_no_film_is_one_sentence() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("no");
+    let mut game = game(lane("delta"), &missing);
+    game.app.world_mut().trigger(Action::FilmLast(10));
+    game.step();
+    assert_eq!(said(&game.app), ["No film: nothing was shown yet"]);
+    steps(&mut game, 60);
+    game.app.world_mut().trigger(Action::FilmLast(10));
+    let sentences = eventually("an error", || {
+        game.step();
+        Some(said(&game.app)).filter(|said| said.len() > 1)
+    });
+    let wanted = format!("No film: {0}: there is no folder {0}", missing.display());
+    assert_eq!(sentences[1], wanted);
+    assert_eq!(game.app.world().resource::<Notices>().film, None);
+}
+
+#[test]
+fn a_game_that_is_closed_during_a_film_leaves_the_frames_so_far() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut game = game(lane("delta"), folder.path());
+    game.app.insert_resource(CubeColors::Distance);
+    game.app.world_mut().resource_mut::<Trails>().shown = true;
+    steps(&mut game, 900);
+    game.app.world_mut().trigger(Action::FilmLast(60));
+    // A second film has to wait for the first one.
+    game.app.world_mut().trigger(Action::FilmLast(60));
+    eventually("the first frames", || {
+        game.step();
+        game.app
+            .world()
+            .resource::<Notices>()
+            .film
+            .filter(|film| *film > 0.0)
+    });
+    game.app.world_mut().write_message(AppExit::Success);
+    game.step();
+    let (_, frames) = read_mp4(&only_file(folder.path())).unwrap();
+    assert!((1..850).contains(&frames.len()), "{}", frames.len());
+}
+
+#[test]
+fn the_copied_command_films_a_replay_and_says_what_differs() {
+    let folder = tempfile::tempdir().unwrap();
+    let films = SmallFilms(folder.path().to_owned());
+    let plugins = (films, InputLogPlugin, ExportPlugin);
+    let settings = lane("predicted,link:hostile");
+    let mut game = LaneGame::with_plugins(Some(script("katamari")), settings, plugins).unwrap();
+    steps(&mut game, 300);
+    let copied = |game: &mut LaneGame| {
+        game.app.insert_resource(Notices::default());
+        game.app.world_mut().trigger(Action::CopyFilm(2));
+        game.step();
+        said(&game.app)
+    };
+    let sentences = copied(&mut game);
+    let replay = folder.path().join("cubewire-1.ron");
+    let wanted = format!(
+        "Copied: cubewire record --replay {} --out ",
+        replay.display()
+    );
+    assert!(sentences[0].starts_with(&wanted), "{sentences:?}");
+    assert_eq!(sentences.len(), 1, "{sentences:?}");
+    let script = Script::load(&replay).unwrap();
+    assert_eq!(script.ticks - script.lead_in, 120);
+    game.app.world_mut().write_message(ResetSimulation);
+    steps(&mut game, 60);
+    let sentences = copied(&mut game);
+    let wanted = "Unlike what was shown: links and baselines start anew at the reset, so other packets are lost; ";
+    assert!(sentences[1].starts_with(wanted), "{sentences:?}");
+}
