@@ -172,7 +172,7 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>)
     }
     ui.spacing_mut().item_spacing.y = 0.0;
     match state.page {
-        Page::Ladder => return ladder::draw(ui, state, lane).then_some(Action::Desync),
+        Page::Ladder => ladder::draw(ui, state, lane),
         Page::Packet => packet::draw(ui, &mut state.packet_order, lane),
         Page::Kinds => kinds::draw(ui, state, lane),
         Page::Stages => stages::draw(ui, lane),
@@ -183,7 +183,7 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>)
             link::draw(ui, lane, state.graph_seconds.0);
             return asked;
         }
-        Page::Halves => return halves::draw(ui, lane),
+        Page::Halves => halves::draw(ui, lane),
         Page::Help => return help::draw(ui, state, &lane.status),
     }
     None

@@ -3,7 +3,6 @@
 use bevy_egui::egui::{self, Id, Rect, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use super::pickers;
-use crate::controls::Action;
 use crate::panel::lane::{Halves, LaneView};
 use crate::panel::style::{self, BODY, CONTROL, LINE, Look, SMALL};
 use crate::panel::widgets::{
@@ -12,9 +11,11 @@ use crate::panel::widgets::{
 use crate::replication::{LaneSettings, rung_name};
 use crate::view::{PaneContent, Side};
 
-/// Draws the page. Returns the action of the pressed button.
-pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
-    let halves = lane.halves.as_deref_mut()?;
+/// Draws the page.
+pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
+    let Some(halves) = lane.halves.as_deref_mut() else {
+        return;
+    };
     let of = |side: Side| {
         let shown = lane.shown.iter().find(|shown| shown.side == side);
         shown.map(|shown| &shown.settings)
@@ -31,7 +32,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     }
     ui.add_space(ABOVE);
     let both = of(Side::Left).zip(of(Side::Right));
-    buttons(ui, halves, both)
+    buttons(ui, halves, both);
 }
 
 /// Draws the settings of one half, next to its coloured edge.
@@ -162,15 +163,11 @@ fn typed(ui: &mut Ui, side: Side, settings: &LaneSettings) -> Option<PaneContent
 }
 
 /// Draws the buttons that concern both halves.
-fn buttons(
-    ui: &mut Ui,
-    halves: &mut Halves,
-    both: Option<(&LaneSettings, &LaneSettings)>,
-) -> Option<Action> {
-    let width = (ui.available_width() - 2.0 * APART) / 3.0;
+fn buttons(ui: &mut Ui, halves: &mut Halves, both: Option<(&LaneSettings, &LaneSettings)>) {
+    let width = (ui.available_width() - APART) / 2.0;
     let selected = halves.selected;
     let refusal = both.is_none().then_some(NEEDS_TWO);
-    let row = ui.horizontal(|ui| {
+    ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = APART;
         let mut is_pressed = |name, about| {
             let usual = Kind::Usual { is_on: false };
@@ -192,13 +189,11 @@ fn buttons(
                     .push((side, PaneContent::Lane(settings.clone())));
             }
         }
-        pickers::copy(ui, width)
     });
     if let Some(refusal) = refusal {
         ui.add_space(BETWEEN);
         note(ui, refusal);
     }
-    row.inner
 }
 
 const NEEDS_TWO: &str = "To swap or copy settings, the left half has to show a replica, too.";

@@ -1,10 +1,9 @@
-//! The page *Help*: theme, size, the command that opens this window, and the most important keys.
+//! The page *Help*: theme, size, and the most important keys.
 
 use bevy_egui::egui::{
     Align2, Id, Margin, Popup, RectAlign, Response, ScrollArea, Sense, Ui, vec2,
 };
 
-use super::pickers;
 use crate::controls::{Action, BINDINGS, Binding};
 use crate::panel::lane::Status;
 use crate::panel::scale;
@@ -31,10 +30,6 @@ pub(in crate::panel) fn draw(
         segmented(ui, SWITCH, &mut state.theme, &states);
     });
     size(ui, state);
-    let (_, copies) = named(ui, NAME, "This view", BODY, |ui| {
-        let across = ui.available_width();
-        pickers::copy(ui, across)
-    });
     divider(ui);
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
@@ -43,7 +38,7 @@ pub(in crate::panel) fn draw(
         }
     });
     ui.add_space(GAP);
-    buttons(ui, state, status).or(copies)
+    buttons(ui, state, status)
 }
 
 /// Draws the keys of a binding, and their description from `column` on.

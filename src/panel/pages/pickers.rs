@@ -8,9 +8,8 @@ use cubewire_link::{Conditions, PRESETS};
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::controls::Action;
 use crate::panel::style::CONTROL;
-use crate::panel::widgets::{Choice, Kind, button, choices, picker, segmented, switch};
+use crate::panel::widgets::{Choice, choices, picker, segmented, switch};
 use crate::replication::{
     LaneSettings, LinkSettings, PlayoutDelay, SEND_INTERVALS, SenderSettings,
 };
@@ -136,14 +135,6 @@ pub(super) fn delays(fixed: Duration) -> [Choice<PlayoutDelay>; 3] {
             "As long as the packets of the last five seconds needed.",
         ),
     ])
-}
-
-/// Draws the button that copies the content of both halves. Returns its action if it was pressed.
-pub(super) fn copy(ui: &mut Ui, width: f32) -> Option<Action> {
-    let copy = button(ui, width, COPY, "", Kind::Usual { is_on: false });
-    copy.on_hover_text(ABOUT_COPY)
-        .clicked()
-        .then_some(Action::CopyLink)
 }
 
 pub(in crate::panel) const COPY: &str = match cfg!(target_family = "wasm") {
