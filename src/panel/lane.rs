@@ -142,8 +142,6 @@ pub struct Status<'a> {
     pub records_replay: bool,
     /// Whether a video is being recorded.
     pub records_video: bool,
-    /// Whether the game plays by itself.
-    pub plays_itself: bool,
     /// The settings file, if the state of the panel is saved.
     pub settings: Option<&'a Path>,
     /// The tour; `None` if the app has no tour.

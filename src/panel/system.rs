@@ -74,7 +74,6 @@ impl Shown<'_, '_> {
             has_trails: self.trails.as_ref().is_some_and(|trails| trails.shown),
             records_replay: self.notices.replay.is_some(),
             records_video: self.notices.are_hidden(),
-            plays_itself: self.notices.autoplay.is_some(),
             settings: self.file.as_ref().map(|file| file.path()),
             tour: self.tour.as_deref().copied(),
         }
