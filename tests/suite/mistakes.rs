@@ -57,7 +57,7 @@ fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
         ),
         (
             "--left bogus",
-            "unknown setting `bogus`; choose one of simulation, rung, stages, link, ",
+            "unknown setting `bogus`; choose one of simulation, rung, stages, ",
         ),
         (
             "record --fall --right rung:delta --out a.mp4",
