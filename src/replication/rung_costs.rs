@@ -39,21 +39,19 @@ impl<'a> RungCosts<'a> {
         let encoded = shadow.and_then(ShadowLadder::newest_tick);
         let steady = Steady::of(meter, encoded, moment);
         let Steady {
-            pace, is_present, ..
+            pace,
+            is_whole,
+            sent,
+            ..
         } = steady.unwrap_or_default();
-        let until = steady.and_then(|steady| steady.until);
-        let second = meter.second(moment);
         // Under a budget a lane sends fewer and larger snapshots, and its shadow encodes the same ones.
-        let sent = match is_present {
-            true => second.as_ref().map(|second| second.snapshots),
-            false => meter.second(until).map(|second| second.snapshots),
+        let fewer = match pace.budget_kbps.is_some() && is_whole && sent > 0 {
+            true => f64::from(sender.snapshots_per_second()) / sent as f64,
+            false => 1.0,
         };
-        let sent = sent.filter(|&sent| sent > 0 && pace.budget_kbps.is_some());
-        let fewer = sent.map_or(1.0, |sent| {
-            f64::from(sender.snapshots_per_second()) / sent as f64
-        });
         let newest = meter.back_from(moment).next();
         let has_budget = newest.is_some_and(|sample| sample.budget_kbps.is_some());
+        let second = meter.second(moment);
         let own_kbps = second.map(|second| second.kbps(Accounting::PayloadAndUdp));
         let asked = Pace {
             budget_kbps: sender.kept_budget(),
@@ -63,11 +61,10 @@ impl<'a> RungCosts<'a> {
             Some(_) => pace == asked,
             None => pace.send_interval_ticks == asked.send_interval_ticks,
         };
-        let is_whole = steady.is_some_and(|steady| steady.is_whole);
         let most_kbps = || asked.budget_kbps.map_or(f64::INFINITY, f64::from);
         Self {
             shadow: shadow.filter(|_| steady.is_some()),
-            until,
+            until: steady.and_then(|steady| steady.until),
             stages: sender.stages,
             own_kbps: own_kbps.filter(|_| !has_budget),
             fewer,
@@ -121,11 +118,11 @@ struct Steady {
     pace: Pace,
     /// The last tick of the second. The shadow may lag behind the lane, so that its second ends earlier.
     until: Option<u64>,
-    /// Whether the newest tick has this pace.
-    is_present: bool,
     /// Whether it is a full second. The scene settles in the lane's first second, which does not represent the traffic after
     /// it.
     is_whole: bool,
+    /// Number of snapshots that were sent in it.
+    sent: usize,
 }
 
 impl Steady {
@@ -144,9 +141,9 @@ impl Steady {
                 .map(|newest| pace(newest))
                 .unwrap_or_default(),
             until: ends(meter.steady_tick(moment)),
-            is_present: true,
-            is_whole: false,
+            ..Self::default()
         };
+        let mut is_present = true;
         for sample in samples {
             let pace = pace(sample);
             if pace != found.pace {
@@ -155,15 +152,17 @@ impl Steady {
                     return None;
                 }
                 (found.pace, found.until) = (pace, ends(Some(sample.tick)));
-                found.is_present = false;
+                (is_present, found.sent) = (false, 0);
             }
+            let is_in_it = found.until.is_some_and(|until| sample.tick <= until);
+            found.sent += if is_in_it { sample.snapshots.len() } else { 0 };
             let second = sample.tick + u64::from(TICKS_PER_SECOND);
             if found.until.is_some_and(|until| second <= until + 1) {
                 found.is_whole = true;
                 return Some(found);
             }
         }
-        found.is_present.then_some(found)
+        is_present.then_some(found)
     }
 }
 
@@ -271,6 +270,22 @@ mod tests {
         let meter = LaneMeter::from_samples(samples);
         let costs = RungCosts::new(&meter, Some(&shadow), &sender, None);
         let kbps = costs.kbps(&LADDER[14]).unwrap();
+        // Without the budget, before and after the first tick.
+        let free = SenderSettings {
+            stages: LADDER[15].stages,
+            budget: None,
+            ..sender
+        };
+        let mut switched = LaneMeter::from_samples(meter.samples().clone());
+        switched.switch();
+        let mut samples = meter.samples().clone();
+        let last = samples.back_mut().unwrap();
+        (last.stages, last.budget_kbps) = (free.stages, None);
+        for meter in [switched, LaneMeter::from_samples(samples)] {
+            let costs = RungCosts::new(&meter, Some(&shadow), &free, None);
+            let kept = costs.kbps(&LADDER[14]).unwrap();
+            assert!((kept - kbps).abs() < kbps / 20.0, "{kept}, before {kbps}");
+        }
         assert!((kbps / 2.0 - shadow.kbps_until(&LADDER[14], None).unwrap()).abs() < 1e-9);
         assert_eq!(costs.estimate(), Some(64.0));
     }
