@@ -216,7 +216,7 @@ mod tests {
 
         let mut pressed = game(true);
         key(&mut pressed, KeyCode::Space, ButtonState::Pressed);
-        steps(&mut pressed, 2 * PATIENCE);
+        steps(&mut pressed, PATIENCE + 60);
         assert!(!plays(&pressed));
     }
 }
