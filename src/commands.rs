@@ -59,6 +59,7 @@ enum Command {
     /// Render a script or a replay to a video file, without a window and without dropping frames
     Record(record::RecordArgs),
     /// Take pictures of the window's tabs and views, without a window
+    #[command(hide = true)]
     Screenshots(screenshots::ScreenshotsArgs),
     /// Make a new key for `serve` and `view`
     Key(key::KeyArgs),

@@ -39,8 +39,6 @@ pub enum Action {
     Rung(usize),
     /// Cuts or restores the link of the selected lane.
     CutLink,
-    /// Makes the lane's receiver lose its simulated world: see [`ForceDesync`](crate::replication::ForceDesync).
-    Desync,
     /// Switches to the next view mode.
     NextView,
     /// Resets the direction and distance of both cameras.

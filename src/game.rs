@@ -2,6 +2,7 @@
 //!
 //! Parts that need files, sockets or a terminal are in `desktop`.
 
+pub mod fall;
 pub mod headless;
 pub mod profile;
 pub mod window;

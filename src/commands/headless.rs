@@ -34,16 +34,16 @@ pub struct HeadlessArgs {
     #[command(flatten)]
     pub(super) lane: LaneArgs,
     /// Seconds after which the viewer joins the game. --seconds and --skip count from then on, and the script continues
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = skipped_seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = skipped_seconds, hide = true)]
     pub(super) join: f64,
     /// Interval in seconds at which a viewer with the rung `simulated` loses its simulated world
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", hide = true)]
     pub(super) nudge: Option<Seconds>,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
     /// Print the CPU time of a window's frame instead, without drawing it
-    #[arg(long, conflicts_with_all = ["skip", "budget", "join", "nudge", "capture", "csv"])]
+    #[arg(long, conflicts_with_all = ["skip", "budget", "join", "nudge", "capture", "csv"], hide = true)]
     pub(super) profile: bool,
     /// Write the simulated states as a recording for cubewire-lab (zstd if the name ends in .zst). Replaces an existing
     /// file

@@ -30,10 +30,10 @@ pub struct PlayReplayArgs {
     headless: bool,
     /// Encode every tick with every rung, and write the hash of the states and the bytes of each rung per tick to this
     /// CSV file, without a window. Replaces an existing file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide = true)]
     ticks: Option<PathBuf>,
     /// Lane with the network, send rate and interpolation of all rungs, for `--ticks`
-    #[arg(long, value_name = "LANE", value_parser = right_lane, requires = "ticks")]
+    #[arg(long, value_name = "LANE", value_parser = right_lane, requires = "ticks", hide = true)]
     lane: Option<LaneSettings>,
     /// Print JSON, without a window
     #[arg(long)]

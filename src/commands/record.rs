@@ -23,7 +23,7 @@ use crate::game::desktop::progress;
 use crate::game::desktop::record::record;
 use crate::game::desktop::series::{Series, record_series};
 use crate::game::desktop::stop;
-use crate::game::{Failure, halves, right_lane};
+use crate::game::{Failure, fall, halves, right_lane};
 use crate::recording::video::{FORMATS, Format, extensions};
 use crate::recording::{MAX_SECONDS, Outcome, Script, Switch};
 use crate::replication::{self, LaneSettings};
@@ -59,6 +59,9 @@ pub struct RecordArgs {
     /// Replay to play, recorded with F9. Ticks before the start of the recording are not rendered
     #[arg(long, value_name = "FILE", conflicts_with = "script")]
     replay: Option<PathBuf>,
+    /// Play the same as the window at its first start: a ball rolls, and the right half climbs down the ladder
+    #[arg(long, conflicts_with_all = ["script", "replay", "right", "lane"])]
+    fall: bool,
     /// Content of the left half: `simulation`, or a lane [default: from the script, or simulation]
     #[arg(long, value_name = "simulation|LANE")]
     left: Option<PaneContent>,
@@ -125,7 +128,8 @@ pub struct RecordArgs {
 const OF_HALVES: [&str; 5] = ["left", "right", "at", "left_label", "right_label"];
 
 /// Arguments that conflict with a series.
-const OF_ONE_VIDEO: [&str; 14] = [
+const OF_ONE_VIDEO: [&str; 15] = [
+    "fall",
     "script",
     "replay",
     "left",
@@ -189,7 +193,10 @@ impl RecordArgs {
 
     fn film(&self, size: UVec2) -> Result<Film, Failure> {
         let path = self.script.as_ref().or(self.replay.as_ref());
-        let script = load_script(path.map(PathBuf::as_path))?;
+        let script = match self.fall {
+            true => Some(fall::fall()),
+            false => load_script(path.map(PathBuf::as_path))?,
+        };
         if let (Some(path), Some(script)) = (&self.replay, &script)
             && script.recorded.is_none()
         {
@@ -226,7 +233,10 @@ impl RecordArgs {
             // Only for MP4: a GIF repeats endlessly, and numbered pictures are for editing.
             has_card: format.is_some_and(|format| format.extension == FORMATS[0].extension),
             overlay: Overlay {
-                title: self.title.clone(),
+                title: self
+                    .title
+                    .clone()
+                    .or_else(|| self.fall.then(|| fall::TITLE.to_owned())),
                 hidden: self.hide.clone(),
                 names: [self.left_label.clone(), self.right_label.clone()],
                 ..Overlay::default()

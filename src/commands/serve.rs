@@ -42,7 +42,7 @@ pub struct ServeArgs {
     #[arg(long)]
     pub(super) headless: bool,
     /// Write a CSV file at the end with a hash of every sent snapshot. Replaces an existing file. Needs --headless
-    #[arg(long, value_name = "FILE", requires = "headless")]
+    #[arg(long, value_name = "FILE", requires = "headless", hide = true)]
     pub(super) digest: Option<PathBuf>,
     /// Print the figures at the end as JSON, without a window
     #[arg(long)]

@@ -9,6 +9,7 @@ use bevy::prelude::*;
 use clap::Args;
 use cubewire_bevy::udp::UdpConnection;
 use cubewire_cli::whole_number;
+use cubewire_codec::Stages;
 use cubewire_scene::TICKS_PER_SECOND;
 use serde::Serialize;
 
@@ -24,7 +25,8 @@ use crate::game::desktop::real_time::{self, RealTimePlugin, finish_digest};
 use crate::game::desktop::viewer::HeadlessViewer;
 use crate::game::window::WindowSettings;
 use crate::replication::{
-    self, Accounting, ConnectionStatus, Digest, LaneSettings, LinkSettings, ServerConnection,
+    self, Accounting, ConnectionStatus, Digest, LaneMeter, LaneSettings, LinkSettings,
+    ServerConnection,
 };
 use crate::transport::udp::{UdpViewer, ViewerSettings};
 use crate::view::PaneContent;
@@ -53,7 +55,7 @@ pub struct ViewArgs {
     #[arg(long)]
     pub(super) headless: bool,
     /// Write a CSV file at the end with a hash of every decoded snapshot. Replaces an existing file. Needs --headless
-    #[arg(long, value_name = "FILE", requires = "headless")]
+    #[arg(long, value_name = "FILE", requires = "headless", hide = true)]
     pub(super) digest: Option<PathBuf>,
     /// Print the figures at the end as JSON, without a window
     #[arg(long)]
@@ -81,10 +83,28 @@ struct Viewed {
     stalls: u64,
     /// Total length of the stalls, seconds.
     stalled_seconds: f64,
-    /// Mean bandwidth of the last second in article accounting, kilobits per second.
+    /// Mean bandwidth of the connection in article accounting, kilobits per second.
     article_kbps: f64,
-    /// Mean bandwidth of the last second in wire accounting, kilobits per second.
+    /// Mean bandwidth of the connection in wire accounting, kilobits per second.
     wire_kbps: f64,
+}
+
+impl Viewed {
+    /// Figures since the start of the connection. `asked` has the stages that were requested.
+    fn of(viewer: Option<String>, meter: &LaneMeter, asked: Stages) -> Self {
+        let totals = meter.totals();
+        Self {
+            viewer,
+            snapshots: meter.received,
+            duplicates: meter.duplicates,
+            refused: meter.refused,
+            fallback: replication::fallback(asked, meter.fallback),
+            stalls: totals.stalls,
+            stalled_seconds: totals.starved_ticks as f64 / f64::from(TICKS_PER_SECOND),
+            article_kbps: totals.kbps(Accounting::PayloadAndUdp),
+            wire_kbps: totals.kbps(Accounting::OnTheWire),
+        }
+    }
 }
 
 impl ViewArgs {
@@ -165,19 +185,9 @@ impl ViewArgs {
         if let Some(path) = &self.digest {
             finish_digest(viewer.app.world_mut()).map_err(FileError::at(path))?;
         }
-        let (meter, connection) = (viewer.meter(), viewer.connection());
-        let totals = meter.totals();
-        let viewed = Viewed {
-            viewer: connection.id.map(|id| id.to_string()),
-            snapshots: meter.received,
-            duplicates: meter.duplicates,
-            refused: meter.refused,
-            fallback: replication::fallback(stages, meter.fallback),
-            stalls: totals.stalls,
-            stalled_seconds: totals.starved_ticks as f64 / f64::from(TICKS_PER_SECOND),
-            article_kbps: meter.kbps(Accounting::PayloadAndUdp),
-            wire_kbps: meter.kbps(Accounting::OnTheWire),
-        };
+        let connection = viewer.connection();
+        let id = connection.id.map(|id| id.to_string());
+        let viewed = Viewed::of(id, viewer.meter(), stages);
         figures::print(&viewed, self.json, out)?;
         match connection.status {
             ConnectionStatus::Lost(why) => Err(why.into()),
@@ -197,4 +207,33 @@ fn resolve(given: &str) -> Result<Vec<SocketAddr>, Failure> {
         Err(error) => Err(error.to_string()),
     };
     Ok(found.map_err(|reason| format!("--connect: {given}: {reason}"))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replication::{PacketRecord, Sample};
+
+    #[test]
+    fn the_figures_are_means_of_the_whole_connection() {
+        let packet = PacketRecord {
+            payload_bytes: 222,
+            ..PacketRecord::default()
+        };
+        // Half a minute with a packet of 250 bytes per tick, and a silent second.
+        let meter = LaneMeter::from_samples((1..=1860).map(|tick| Sample {
+            tick,
+            snapshots: Vec::from_iter((tick <= 1800).then(|| packet.clone())),
+            ..Sample::default()
+        }));
+        assert_eq!(meter.kbps(Accounting::PayloadAndUdp), 0.0);
+        let stages = LaneSettings::default().sender.stages;
+        let viewed = Viewed::of(None, &meter, stages);
+        let wanted = 120.0 * 30.0 / 31.0;
+        assert!(
+            (viewed.article_kbps - wanted).abs() < 1e-9,
+            "{}",
+            viewed.article_kbps
+        );
+    }
 }

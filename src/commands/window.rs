@@ -36,7 +36,8 @@ pub struct WindowArgs {
     /// Script of key presses (RON) to play instead of the keyboard
     #[arg(long, value_name = "FILE")]
     pub(super) script: Option<PathBuf>,
-    /// Do not play a script while waiting for a key press
+    /// Do not play by itself at the first start or while waiting for a key press. The options for lanes and scripts have the
+    /// same effect
     #[arg(long)]
     pub(super) calm: bool,
     #[command(flatten)]
@@ -72,7 +73,7 @@ impl WindowArgs {
         let Some(missing) = display::missing() else {
             return window::run(settings);
         };
-        if !self.lane.is_empty() || self.left.is_some() || self.right.is_some() {
+        if self.sets_lanes() {
             say("lane options have no effect without a window, because the table has every rung");
         }
         writeln!(
@@ -81,6 +82,11 @@ impl WindowArgs {
              seconds of play.\n"
         )?;
         ladder::print_demo(settings.script, settings.seconds, out)
+    }
+
+    /// Whether an argument sets the content of a half.
+    fn sets_lanes(&self) -> bool {
+        !self.lane.is_empty() || self.left.is_some() || self.right.is_some()
     }
 
     /// Settings of the window.
@@ -96,7 +102,7 @@ impl WindowArgs {
             left,
             right,
             script,
-            calm: self.calm,
+            calm: self.calm || self.sets_lanes(),
             ..self.frame.settings()?
         })
     }

@@ -14,6 +14,7 @@ use bevy::window::WindowResolution;
 #[cfg(not(target_family = "wasm"))]
 use bevy::window::{Monitor, PrimaryWindow};
 use bevy_egui::{EguiPlugin, EguiPostUpdateSet};
+use cubewire_codec::ladder::LADDER;
 
 use super::{Failure, GamePlugin, show_halves};
 use crate::controls::Action;
@@ -34,7 +35,8 @@ pub struct WindowSettings {
     pub right: LaneSettings,
     /// Script to play instead of the keyboard. A replay plays once.
     pub script: Option<Script>,
-    /// Disables autoplay. With a script there is no autoplay either.
+    /// Whether the game waits for the player instead of playing [the fall](super::fall). With a script there is no fall
+    /// either.
     pub calm: bool,
     /// Folder for replays, videos, pictures and exports.
     pub recordings: PathBuf,
@@ -105,10 +107,11 @@ pub(super) fn run_app(mut app: App) -> Result<(), Failure> {
 ///
 /// # Errors
 /// If a lane cannot be set up.
-pub fn add_game(app: &mut App, settings: WindowSettings) -> Result<(), Failure> {
+pub fn add_game(app: &mut App, mut settings: WindowSettings) -> Result<(), Failure> {
     add_frame(app, &settings);
-    if settings.script.is_none() && !settings.calm {
-        autoplay::install(app);
+    let plays_fall = settings.script.is_none() && !settings.calm;
+    if plays_fall && autoplay::install(app) {
+        settings.right.sender.stages = LADDER[0].stages;
     }
     add_play(app, settings)
 }

@@ -7,7 +7,7 @@ use super::pages::ladder::{index_of, step};
 use super::settings::PanelState;
 use super::tour::Tour;
 use crate::controls::Action;
-use crate::replication::{ChangeLane, ForceDesync, LaneSettingsQuery, Reconnect, SenderSettings};
+use crate::replication::{ChangeLane, LaneSettingsQuery, Reconnect, SenderSettings};
 use crate::view::Selected;
 
 pub(super) fn on_action(
@@ -42,7 +42,6 @@ pub(super) fn on_action(
     let mut settings = settings.get();
     let current = index_of(settings.sender.stages);
     let rung = match *action {
-        Action::Desync => return commands.trigger(ForceDesync { entity }),
         Action::NextRung => step(current, state.last_rung, 1),
         Action::PreviousRung => step(current, state.last_rung, -1),
         Action::Rung(rung) => rung,

@@ -37,9 +37,8 @@ pub(super) fn end_with_first_input(
 
 /// Draws the numbered cards about the halves and the panel. Returns their number.
 fn cards(ui: &mut Ui, state: &PanelState, lane: &LaneView<'_>, picture: Rect) -> usize {
-    // An autoplay stays visible, and a small window has no room for the cards.
-    let has_room = state.shown_size() == PanelSize::Whole && !state.is_narrow;
-    if lane.status.plays_itself || !has_room {
+    // A small window has no room for the cards.
+    if state.shown_size() != PanelSize::Whole || state.is_narrow {
         return 0;
     }
     let look = Look::of(ui);
@@ -153,11 +152,9 @@ fn draw_start(
 ) {
     let look = Look::of(ui);
     let again = key_of(Action::Help);
-    let how = match (state.has_touch, status.plays_itself) {
-        (true, _) => "Any touch hides these cards.".to_owned(),
-        // A notice over the scene already says that any key ends the autoplay.
-        (false, true) => format!("{again} shows these cards again."),
-        (false, false) => format!("Any key hides these cards. {again} shows them again."),
+    let how = match state.has_touch {
+        true => "Any touch hides these cards.".to_owned(),
+        false => format!("Any key hides these cards. {again} shows them again."),
     };
     let (mut head, mut ui) = frame(ui, rect, look.ink, number, "Start");
     // A card of another height has no row for this sentence below the keys, so it goes next to the title.

@@ -144,8 +144,6 @@ pub struct Status<'a> {
     pub records_video: bool,
     /// Fraction of the film of the past that is rendered. `None` without such a film.
     pub film: Option<f32>,
-    /// Whether the game plays by itself.
-    pub plays_itself: bool,
     /// The settings file, if the state of the panel is saved.
     pub settings: Option<&'a Path>,
     /// The tour; `None` if the app has no tour.

@@ -172,7 +172,7 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>)
     }
     ui.spacing_mut().item_spacing.y = 0.0;
     match state.page {
-        Page::Ladder => return ladder::draw(ui, state, lane).then_some(Action::Desync),
+        Page::Ladder => ladder::draw(ui, state, lane),
         Page::Packet => packet::draw(ui, &mut state.packet_order, lane),
         Page::Kinds => kinds::draw(ui, state, lane),
         Page::Stages => stages::draw(ui, lane),

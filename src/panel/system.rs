@@ -75,7 +75,6 @@ impl PanelInputs<'_, '_> {
             records_replay: self.notices.replay.is_some(),
             records_video: self.notices.are_hidden(),
             film: self.notices.film,
-            plays_itself: self.notices.autoplay.is_some(),
             settings: self.file.as_ref().map(|file| file.path()),
             tour: self.tour.as_deref().copied(),
         }

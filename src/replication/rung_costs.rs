@@ -20,14 +20,15 @@ pub struct RungCosts<'a> {
     own_kbps: Option<f64>,
     /// Snapshots per second at the chosen rate, divided by the number sent under the budget. 1 without a budget.
     fewer: f64,
-    /// Upper bound of the estimate: the budget in kilobits per second, or infinity. `None` if budget or rate changed during the
-    /// averaged second, as the shadow's figures then mix both settings.
+    /// Upper bound of the estimate: the budget in kilobits per second, or infinity. `None` without a second at the send rate of
+    /// the lane.
     most_kbps: Option<f64>,
 }
 
 impl<'a> RungCosts<'a> {
-    /// Computes the costs for the [second](super::Record::second) that ends at tick `moment`, or at the newest tick. `sender` has
-    /// the settings of that time.
+    /// Computes the costs for the [second](super::Record::second) that ends at tick `moment`, or at the newest tick. After a
+    /// change of the budget, the costs are from the last second before it, until there is a second after it. `sender` has the
+    /// settings of that time.
     #[must_use]
     pub fn new(
         meter: &LaneMeter,
@@ -35,45 +36,39 @@ impl<'a> RungCosts<'a> {
         sender: &SenderSettings,
         moment: Option<u64>,
     ) -> Self {
-        let second = meter.second(moment);
-        let pace = |sample: &Sample| (sample.budget_kbps, sample.send_interval_ticks);
-        let until = meter.steady_tick(moment);
-        // The shadow may lag behind the lane, so its second ends earlier.
         let encoded = shadow.and_then(ShadowLadder::newest_tick);
-        let ends = [until, encoded].into_iter().flatten().min();
-        let now = moment.or_else(|| meter.newest_tick());
-        let ticks_ago = now
-            .zip(ends)
-            .map_or(0, |(now, ends)| now.saturating_sub(ends));
-        let mut last = meter
-            .back_from(moment)
-            .take(TICKS_PER_SECOND as usize + ticks_ago as usize);
-        let newest = last.next().map(pace);
-        let mut before = 0;
-        let is_uniform = last.all(|sample| {
-            before += 1;
-            newest == Some(pace(sample))
-        });
-        // The scene settles in the lane's first second, which does not represent the traffic after it.
-        let has_second = before + 1 >= TICKS_PER_SECOND;
-        let budget = newest.and_then(|(budget, _)| budget);
+        let steady = Steady::of(meter, encoded, moment);
+        let Steady {
+            pace,
+            is_whole,
+            sent,
+            ..
+        } = steady.unwrap_or_default();
         // Under a budget a lane sends fewer and larger snapshots, and its shadow encodes the same ones.
-        let sent = second.as_ref().map_or(0, |second| second.snapshots);
-        let fewer = match budget.is_some() && sent > 0 {
+        let fewer = match pace.budget_kbps.is_some() && is_whole && sent > 0 {
             true => f64::from(sender.snapshots_per_second()) / sent as f64,
             false => 1.0,
         };
+        let newest = meter.back_from(moment).next();
+        let has_budget = newest.is_some_and(|sample| sample.budget_kbps.is_some());
+        let second = meter.second(moment);
         let own_kbps = second.map(|second| second.kbps(Accounting::PayloadAndUdp));
-        let asked = (sender.kept_budget(), sender.send_interval_ticks);
-        let is_steady = is_uniform && has_second && newest.is_none_or(|newest| newest == asked);
+        let asked = Pace {
+            budget_kbps: sender.kept_budget(),
+            send_interval_ticks: sender.send_interval_ticks,
+        };
+        let is_as_asked = match moment {
+            Some(_) => pace == asked,
+            None => pace.send_interval_ticks == asked.send_interval_ticks,
+        };
+        let most_kbps = || asked.budget_kbps.map_or(f64::INFINITY, f64::from);
         Self {
-            // A change of budget or rate makes the shadow's figures a mix of both.
-            shadow: shadow.filter(|_| is_uniform),
-            until,
+            shadow: shadow.filter(|_| steady.is_some()),
+            until: steady.and_then(|steady| steady.until),
             stages: sender.stages,
-            own_kbps: own_kbps.filter(|_| budget.is_none()),
+            own_kbps: own_kbps.filter(|_| !has_budget),
             fewer,
-            most_kbps: is_steady.then(|| budget.map_or(f64::INFINITY, f64::from)),
+            most_kbps: (is_whole && is_as_asked).then(most_kbps),
         }
     }
 
@@ -107,6 +102,67 @@ impl<'a> RungCosts<'a> {
     pub fn estimate(&self) -> Option<f64> {
         let kbps = self.kbps(&rung_of(self.stages)?)?;
         Some(kbps.min(self.most_kbps?))
+    }
+}
+
+/// Settings that the figures of a second must have in common, because the shadow's figures would mix them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Pace {
+    budget_kbps: Option<u32>,
+    send_interval_ticks: u32,
+}
+
+/// The newest second with one [`Pace`].
+#[derive(Clone, Copy, Debug, Default)]
+struct Steady {
+    pace: Pace,
+    /// The last tick of the second. The shadow may lag behind the lane, so that its second ends earlier.
+    until: Option<u64>,
+    /// Whether it is a full second. The scene settles in the lane's first second, which does not represent the traffic after
+    /// it.
+    is_whole: bool,
+    /// Number of snapshots that were sent in it.
+    sent: usize,
+}
+
+impl Steady {
+    /// Finds the second up to `moment`, or up to the newest tick. `encoded` is the shadow's newest tick. `None` if the send rate
+    /// changed since then, or if the lane never had one pace for a second.
+    fn of(meter: &LaneMeter, encoded: Option<u64>, moment: Option<u64>) -> Option<Self> {
+        let pace = |sample: &Sample| Pace {
+            budget_kbps: sample.budget_kbps,
+            send_interval_ticks: sample.send_interval_ticks,
+        };
+        let ends = |tick: Option<u64>| [tick, encoded].into_iter().flatten().min();
+        let mut samples = meter.back_from(moment).peekable();
+        let mut found = Self {
+            pace: samples
+                .peek()
+                .map(|newest| pace(newest))
+                .unwrap_or_default(),
+            until: ends(meter.steady_tick(moment)),
+            ..Self::default()
+        };
+        let mut is_present = true;
+        for sample in samples {
+            let pace = pace(sample);
+            if pace != found.pace {
+                let is_same_rate = pace.send_interval_ticks == found.pace.send_interval_ticks;
+                if moment.is_some() || !is_same_rate {
+                    return None;
+                }
+                (found.pace, found.until) = (pace, ends(Some(sample.tick)));
+                (is_present, found.sent) = (false, 0);
+            }
+            let is_in_it = found.until.is_some_and(|until| sample.tick <= until);
+            found.sent += if is_in_it { sample.snapshots.len() } else { 0 };
+            let second = sample.tick + u64::from(TICKS_PER_SECOND);
+            if found.until.is_some_and(|until| second <= until + 1) {
+                found.is_whole = true;
+                return Some(found);
+            }
+        }
+        is_present.then_some(found)
     }
 }
 
@@ -170,16 +226,24 @@ mod tests {
             ..sender
         };
         assert_eq!(costs(&switched, &slower).estimate(), None);
-        // The shadow's second ends at tick 390.
+        let limited = SenderSettings {
+            budget: Some(32),
+            ..sender
+        };
+        // The shadow's second ends at tick 390. A second before another budget is as good, but not before another rate.
         for (ticks_ago, wanted) in [(30, None), (65, None), (70, Some(480.0))] {
-            let mut samples = settled.samples().clone();
-            samples
-                .iter_mut()
-                .rev()
-                .take(ticks_ago)
-                .for_each(|sample| sample.budget_kbps = Some(32));
-            let mixed = LaneMeter::from_samples(samples);
-            assert_eq!(costs(&mixed, &sender).kbps(&INDEX), wanted, "{ticks_ago}");
+            let mixed = |change: fn(&mut Sample)| {
+                let mut samples = settled.samples().clone();
+                samples.iter_mut().rev().take(ticks_ago).for_each(change);
+                LaneMeter::from_samples(samples)
+            };
+            let rate = mixed(|sample| sample.send_interval_ticks = 2);
+            assert_eq!(costs(&rate, &slower).kbps(&INDEX), wanted, "{ticks_ago}");
+            let budget = mixed(|sample| sample.budget_kbps = Some(32));
+            let now = costs(&budget, &sender);
+            assert_eq!(now.kbps(&INDEX), Some(480.0), "{ticks_ago}");
+            // The budget of the lane limits the estimate.
+            assert_eq!(costs(&budget, &limited).estimate(), Some(32.0));
         }
         assert_eq!(
             RungCosts::new(&switched, None, &sender, None).estimate(),
@@ -206,6 +270,22 @@ mod tests {
         let meter = LaneMeter::from_samples(samples);
         let costs = RungCosts::new(&meter, Some(&shadow), &sender, None);
         let kbps = costs.kbps(&LADDER[14]).unwrap();
+        // Without the budget, before and after the first tick.
+        let free = SenderSettings {
+            stages: LADDER[15].stages,
+            budget: None,
+            ..sender
+        };
+        let mut switched = LaneMeter::from_samples(meter.samples().clone());
+        switched.switch();
+        let mut samples = meter.samples().clone();
+        let last = samples.back_mut().unwrap();
+        (last.stages, last.budget_kbps) = (free.stages, None);
+        for meter in [switched, LaneMeter::from_samples(samples)] {
+            let costs = RungCosts::new(&meter, Some(&shadow), &free, None);
+            let kept = costs.kbps(&LADDER[14]).unwrap();
+            assert!((kept - kbps).abs() < kbps / 20.0, "{kept}, before {kbps}");
+        }
         assert!((kbps / 2.0 - shadow.kbps_until(&LADDER[14], None).unwrap()).abs() < 1e-9);
         assert_eq!(costs.estimate(), Some(64.0));
     }

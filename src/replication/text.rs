@@ -76,12 +76,22 @@ impl LaneChange {
         // A trace has no text form, so it is set aside.
         let mut base = lane.clone();
         let trace = base.link.conditions.trace.take();
-        *lane = NOTATION.change(&base, entries)?;
+        *lane = NOTATION.change(&base, entries).map_err(with_stages)?;
         if !has("link") {
             lane.link.conditions.trace = trace;
         }
         Ok(())
     }
+}
+
+/// Adds `stages` to the settings that an error about an unknown one lists. It is read as `rung`, so the list lacks it.
+fn with_stages(mut error: TextError) -> TextError {
+    if let TextError::Unknown { legal, .. } = &mut error
+        && legal.first().is_some_and(|first| first == "rung")
+    {
+        legal.insert(1, "stages".to_owned());
+    }
+    error
 }
 
 /// A value without its key, such as `delta`, and the key that it belongs to.
@@ -218,11 +228,15 @@ mod tests {
             ("rung:delta,4g", "`4g` is a link: did you mean `link:4g`?"),
             (
                 "simulaton",
-                "unknown setting `simulaton`; choose one of rung, ",
+                "unknown setting `simulaton`; choose one of rung, stages, ",
             ),
             (
                 "rugn:delta",
                 "unknown setting `rugn` (did you mean `rung`?); choose one of rung, ",
+            ),
+            (
+                "stage:delta=off",
+                "unknown setting `stage` (did you mean `stages`?); choose one of rung, stages, ",
             ),
             (
                 "rung:detla",

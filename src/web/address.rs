@@ -26,7 +26,7 @@ pub struct Address {
     pub lane: LaneParameters,
     /// Name of a script, which the page loads.
     pub script: Option<String>,
-    /// Disables autoplay.
+    /// Whether the game waits for the player. See [`waits`](Address::waits).
     pub calm: bool,
     /// Seconds after which the game ends.
     #[serde(with = "PlayLength")]
@@ -71,6 +71,17 @@ impl LaneParameters {
         ];
         let given = settings.into_iter();
         LaneChange::new(given.filter_map(|(key, value)| Some((key.to_owned(), value.clone()?))))
+    }
+}
+
+impl Address {
+    /// Whether the game waits for the player instead of playing by itself: on request, or if the address has what to
+    /// show.
+    #[must_use]
+    pub fn waits(&self) -> bool {
+        let has_halves = self.left.is_some() || self.right.is_some();
+        let has_lane = has_halves || self.lane != LaneParameters::default();
+        self.calm || has_lane || self.script.is_some() || self.tour.is_some()
     }
 }
 
@@ -171,6 +182,24 @@ mod tests {
         assert_eq!(lane, wanted.parse().unwrap());
         assert_eq!((address.tour, address.theme), (Some(2), Some(Theme::Dark)));
         assert_eq!("".parse(), Ok(Address::default()));
+    }
+
+    #[test]
+    fn the_game_waits_if_the_address_has_what_to_show() {
+        for (query, waits) in [
+            ("", false),
+            ("theme=light&panel=slim&quality=low&seconds=9&report", false),
+            ("calm", true),
+            ("left=rung:delta", true),
+            ("right=rung:delta", true),
+            ("rung=delta", true),
+            ("network=4g", true),
+            ("script=ball", true),
+            ("tour", true),
+        ] {
+            let address: Address = query.parse().unwrap();
+            assert_eq!(address.waits(), waits, "{query}");
+        }
     }
 
     #[test]

@@ -62,7 +62,7 @@ pub fn start(query: &str, script_name: &str, script: Option<String>) -> Result<(
         left,
         right,
         script,
-        calm: address.calm || address.tour.is_some(),
+        calm: address.waits(),
         recordings: PathBuf::new(),
         seconds: address.seconds,
         // The canvas fills its element.

@@ -217,10 +217,25 @@ fn help_names_the_keys_and_the_commands() {
         };
         assert!(help.lines().any(is_row), "no `{keys}  {about}` in\n{help}");
     }
-    let commands = "tour headless ladder serve view play record screenshots key help";
+    let commands = "tour headless ladder serve view play record key help";
     let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let listed = listed.map_while(|line| line.split_whitespace().next());
     assert_eq!(listed.collect::<Vec<_>>().join(" "), commands);
+}
+
+#[test]
+fn options_for_tests_and_measurements_are_not_in_the_help() {
+    for (command, options) in [
+        ("play", &["--ticks", "--lane"][..]),
+        ("serve", &["--digest"]),
+        ("view", &["--digest"]),
+        ("headless", &["--profile", "--join", "--nudge"]),
+    ] {
+        let help = help(command);
+        for option in options {
+            assert!(!help.contains(option), "{command} {option}");
+        }
+    }
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn click(window: &Window, from_left: f32, from_top: f32) {
 #[test]
 #[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
 fn the_screen_is_explained_until_the_first_key_and_again_on_request() {
-    let window = Window::open(&[]);
+    let window = Window::open(&["--calm"]);
     let explaining = |wanted: bool| window.expect("/panel/explaining", wanted);
     explaining(true);
     window.screenshot("explained");
@@ -120,15 +120,19 @@ fn tabs_buttons_and_sizes_are_clicked_and_typed() {
 #[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
 fn the_game_plays_by_itself_until_somebody_presses_a_key() {
     let window = Window::start(Some(SECOND), &[]);
-    // The autoplay starts at once, behind the cards.
-    window.expect("/plays_script", true);
-    window.expect("/panel/explaining", true);
-    window.wait("a few cubes to be gathered", |report| {
-        report["interacting"].as_u64() >= Some(5)
-    });
-    window.screenshot("autoplay");
+    for rung in ["uncompressed", "smallest-three", "delta"] {
+        let report = window.wait(rung, |report| report["rung"] == rung);
+        assert_eq!(report["plays_script"], true);
+        assert_eq!(report["panel"]["explaining"], false);
+        window.screenshot(rung);
+    }
     window.press("Left");
     window.expect("/plays_script", false);
+    window.expect("/panel/explaining", true);
+    let report = window.frame();
+    assert!(report["interacting"].as_u64() >= Some(5));
+    let rung = report["rung"].clone();
+    assert_eq!(window.ticks(300)["rung"], rung);
 }
 
 #[test]

@@ -56,6 +56,14 @@ fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
             "`delta` is a rung: did you mean `rung:delta`?",
         ),
         (
+            "--left bogus",
+            "unknown setting `bogus`; choose one of simulation, rung, stages, ",
+        ),
+        (
+            "record --fall --right rung:delta --out a.mp4",
+            "'--fall' cannot be used with '--right <LANE>'",
+        ),
+        (
             "headless --budget 8",
             "budget must be from 16kbps to 1024kbps",
         ),

@@ -120,7 +120,7 @@ fn no_two_systems_of_the_window_run_in_an_order_that_is_left_open() {
         add_server(app, settings, server())
     });
     assert_no_ambiguities(&mut app);
-    // Without a script, the autoplay may run.
+    // Without a script, the game may play by itself.
     assert_no_ambiguities(&mut window(None, add_game));
 }
 

@@ -273,10 +273,7 @@ impl Film {
                     parts.join(" · ")
                 }
             };
-            let changes = turns.windows(2);
-            let changes =
-                changes.filter_map(|pair| describe_change(&pair[0].content, &pair[1].content));
-            for change in changes {
+            for change in changes(turns) {
                 text = format!("{text} → {change}");
             }
             let side = match self.shown {
@@ -419,11 +416,41 @@ impl Film {
     }
 }
 
+/// Descriptions of the changes of a half for the title card. Of many changes, their number and the last one.
+fn changes(turns: &[Turn]) -> Vec<String> {
+    let pairs = turns.windows(2);
+    let changes = pairs.filter_map(|pair| describe_change(&pair[0].content, &pair[1].content));
+    let mut changes: Vec<_> = changes.collect();
+    if changes.len() > MAX_CHANGES {
+        let between = format!("{} more", changes.len() - 1);
+        changes.splice(..changes.len() - 1, [between]);
+    }
+    changes
+}
+
+/// Maximum number of changes that the title card lists.
+const MAX_CHANGES: usize = 6;
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::game::fall::fall;
+
+    #[test]
+    fn the_title_card_sums_up_many_changes() {
+        let usual = LaneSettings::default();
+        let listed = |script: &Script| {
+            let turns = course(&PaneContent::Simulation, &usual, Some(script), &[]);
+            let of_right = turns.into_iter().filter(|turn| turn.side == Side::Right);
+            changes(&of_right.skip(1).collect::<Vec<_>>())
+        };
+        let mut script = fall();
+        assert_eq!(listed(&script), ["14 more", "simulated"]);
+        script.steps.retain(|step| step.at < 400);
+        assert_eq!(listed(&script), ["smallest-three", "velocity", "at-rest"]);
+    }
 
     #[test]
     fn what_is_switched_after_the_first_frame_has_a_flag() {

@@ -225,4 +225,4 @@ fn tick_off(
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -40,8 +40,8 @@ pub(in crate::panel) fn step(current: Option<usize>, last_rung: usize, up: isize
     rung.min(LADDER.len() - 1)
 }
 
-/// Draws the page. Returns whether the user asked for a desync.
-pub(super) fn draw(ui: &mut Ui, state: &PanelState, lane: &mut LaneView<'_>) -> bool {
+/// Draws the page.
+pub(super) fn draw(ui: &mut Ui, state: &PanelState, lane: &mut LaneView<'_>) {
     let (look, column) = (Look::of(ui), state.column);
     let has_curves = column == Column::OverTime;
     let height = table::height(ui, LADDER.len() + 1, AFFINE_GAP + GAP + LINE + ROW);
@@ -75,9 +75,8 @@ pub(super) fn draw(ui: &mut Ui, state: &PanelState, lane: &mut LaneView<'_>) -> 
         table::target(ui, rows_y);
     }
     let caption = caption(look, column, &costs, lane);
-    let desyncs = below(ui, (hovered, said), lane, caption);
+    below(ui, (hovered, said), lane, caption);
     kinds::strip_if_it_fits(ui, lane);
-    desyncs
 }
 
 /// Draws a row for each rung. Returns the hovered rung, and the y coordinates of the rows.
@@ -137,35 +136,31 @@ fn keep_in_sight(ui: &Ui, row: &Response, stages: Stages) {
     });
 }
 
-/// Draws `said`, or else the summary of the hovered or displayed rung. Below it, draws the caption or the controls of the
-/// simulated rung. Returns whether the user asked for a desync.
+/// Draws `said`, or else the summary of the hovered or displayed rung. Below it, draws the caption or the receiver's figures
+/// on the simulated rung.
 fn below(
     ui: &mut Ui,
     (hovered, said): (Option<Rung>, Option<String>),
     lane: &LaneView<'_>,
     (caption, color): (String, Color32),
-) -> bool {
+) {
     let look = Look::of(ui);
     let shown = lane.stages_shown();
     let is_simulated = shown == SIMULATED.stages && lane.past.moment.is_none();
     let sync = lane.sync.filter(|_| is_simulated);
+    ui.add_space(GAP);
     if let (None, Some(sync)) = (hovered, sync) {
         line(ui, sync::state(sync), look.ink).on_hover_text(sync::about(sync.status));
     } else {
-        if sync.is_none() {
-            ui.add_space(GAP);
-        }
         let rung = hovered.or(rung_of(shown));
         let about = rung.map_or("Custom: no rung has these stages.", |rung| rung.summary);
         line(ui, said.unwrap_or_else(|| about.to_owned()), look.ink);
     }
     if let Some(sync) = sync {
-        return sync::nudge(ui, sync, !lane.peers.is_server());
-    }
-    if lane.shadow.is_some() {
+        sync::receiver(ui, sync);
+    } else if lane.shadow.is_some() {
         line(ui, caption, color);
     }
-    false
 }
 
 /// Returns the caption of a column, and its colour.

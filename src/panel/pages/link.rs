@@ -4,10 +4,8 @@ mod arrived;
 mod conditions;
 mod playout;
 
-use std::mem::discriminant;
-
 use bevy_egui::egui::{DragValue, Ui};
-use cubewire_link::{Bandwidth, Jitter};
+use cubewire_link::Bandwidth;
 use cubewire_protocol::{BaselineChoice, CANDIDATES};
 
 use crate::panel::lane::LaneView;
@@ -15,7 +13,7 @@ use crate::panel::style::{SMALL, page_left};
 use crate::panel::terms;
 use crate::panel::widgets::{Choice, choices, divider, field, named, note, segmented, switch};
 use crate::replication::LaneSettings;
-use conditions::{BETWEEN, TWO_TICKS, USUAL_TAIL};
+use conditions::BETWEEN;
 
 /// Draws the page. Its graphs cover the last `seconds`.
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
@@ -41,12 +39,10 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
     }
 }
 
-/// Draws the less common settings: kind of jitter, bandwidth limit, and baseline.
+/// Draws the less common settings: bandwidth limit, and baseline.
 fn more(ui: &mut Ui, settings: &mut LaneSettings) {
     ui.spacing_mut().item_spacing.y = BETWEEN;
-    let link = &mut settings.link.conditions;
-    kinds_of_jitter(ui, &mut link.jitter);
-    limit(ui, &mut link.bandwidth);
+    limit(ui, &mut settings.link.conditions.bandwidth);
     let smallest = format!(
         "Of the newest {CANDIDATES} acknowledged snapshots, the one with the smallest packet. The sender encodes \
          against each of them."
@@ -59,43 +55,6 @@ fn more(ui: &mut Ui, settings: &mut LaneSettings) {
     let baseline = &mut settings.sender.baseline;
     switch(ui, LABEL, "Baseline", baseline, &baselines).on_hover_text(terms::BASELINE);
     ui.spacing_mut().item_spacing.y = 0.0;
-}
-
-fn kinds_of_jitter(ui: &mut Ui, jitter: &mut Jitter) {
-    // The present kind keeps its parameters.
-    let kind = |usual: Jitter| match discriminant(&usual) == discriminant(jitter) {
-        true => *jitter,
-        false => usual,
-    };
-    let kinds = choices([
-        (
-            kind(Jitter::None),
-            "none",
-            "Every packet has the same delay.",
-        ),
-        (
-            kind(Jitter::Uniform { spread: TWO_TICKS }),
-            "uniform",
-            "Uniformly distributed around the delay.",
-        ),
-        (
-            kind(USUAL_TAIL),
-            "log-normal",
-            "Usually a small extra delay, occasionally a long one.",
-        ),
-    ]);
-    named(ui, LABEL, "Kind of jitter", SMALL, |ui| {
-        let across = ui.available_width() - 2.0 * SIGMA;
-        segmented(ui, across, jitter, &kinds);
-        if let Jitter::LogNormal { sigma, .. } = jitter {
-            let drag = DragValue::new(sigma).range(0.0..=2.0).speed(0.01);
-            let drag = drag.fixed_decimals(1);
-            let sigma = field(ui, "Sigma of the jitter", SIGMA, drag, "sigma");
-            sigma.on_hover_text(
-                "Length of the tail: at 1, one packet in a hundred is ten times as late as usual.",
-            );
-        }
-    });
 }
 
 fn limit(ui: &mut Ui, bandwidth: &mut Option<Bandwidth>) {
@@ -130,7 +89,6 @@ const FIRST_LIMIT: Bandwidth = Bandwidth {
 };
 
 /// Sizes, logical points.
-const SIGMA: f32 = 52.0;
 const LIMIT: f32 = 60.0;
 const SMALL_SWITCH: f32 = 56.0;
 
@@ -138,4 +96,4 @@ const SMALL_SWITCH: f32 = 56.0;
 const LABEL: f32 = 104.0;
 
 /// Height of the page below the switch of the tab at which all settings fit, logical points.
-const ROOMY: f32 = 402.0 + 3.0 * 27.0;
+const ROOMY: f32 = 402.0 + 2.0 * 27.0;

@@ -1,12 +1,12 @@
-//! Sync state of a lane on the rung `simulated`, and a button that forces a desync.
+//! Sync state of a lane on the rung `simulated`.
 
 use bevy_egui::egui::Ui;
 use cubewire_inspector::words::grouped;
 use cubewire_protocol::SyncStatus;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::panel::style::{Look, ROW};
-use crate::panel::widgets::{chip, line, unless};
+use crate::panel::style::Look;
+use crate::panel::widgets::line;
 use crate::replication::LaneSync;
 
 /// Returns a sentence about the sync state.
@@ -49,27 +49,13 @@ pub(super) const fn about(status: SyncStatus) -> &'static str {
     }
 }
 
-/// Draws the button and the receiver's figures. The button is enabled while the ends are in sync and the sender `is_local`.
-/// Returns whether it was pressed.
-pub(super) fn nudge(ui: &mut Ui, sync: &LaneSync, is_local: bool) -> bool {
-    let look = Look::of(ui);
-    let row = ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 8.0;
-        let refusal = match (is_local, sync.synced_ticks()) {
-            (false, _) => Some("Only possible in the sender's process."),
-            (true, None) => Some("Not possible: the two ends are not in sync yet."),
-            (true, Some(_)) => None,
-        };
-        let widget = |ui: &mut Ui| chip(ui, ROW, 10, "Nudge", false);
-        let is_pressed = unless(ui, refusal, NUDGE, widget).clicked();
-        line(ui, figures(sync), look.muted).on_hover_text(format!(
-            "Mean time that the receiver takes for a packet. It simulates {:.1} ticks per packet; in sync, each \
-             tick once. A state has the data besides a snapshot that a receiver needs to continue the simulation.",
-            sync.mean_ticks(),
-        ));
-        is_pressed
-    });
-    row.inner
+/// Draws the receiver's figures.
+pub(super) fn receiver(ui: &mut Ui, sync: &LaneSync) {
+    line(ui, figures(sync), Look::of(ui).muted).on_hover_text(format!(
+        "Mean time that the receiver takes for a packet. It simulates {:.1} ticks per packet; in sync, each tick once. A \
+         state has the data besides a snapshot that a receiver needs to continue the simulation.",
+        sync.mean_ticks(),
+    ));
 }
 
 /// Text with the receiver's time per packet and the size of sent states.
@@ -81,9 +67,6 @@ fn figures(sync: &LaneSync) -> String {
     let took_ms = 1_000.0 * sync.mean_time().as_secs_f64();
     format!("receiver {took_ms:.2} ms a packet, {states}")
 }
-
-const NUDGE: &str = "Causes a desync: the receiver forgets its world, and packets are coded as on the rung \
-    predicted until it has received the sender's state again.";
 
 #[cfg(test)]
 mod tests {

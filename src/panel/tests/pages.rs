@@ -108,6 +108,18 @@ fn every_page_ends_above_the_toolbar_on_every_rung() {
 }
 
 #[test]
+fn no_page_repeats_what_is_elsewhere() {
+    for page in pages() {
+        let mut panel = measured(page, ladder::SIMULATED.stages);
+        panel.sync = Some(LaneSync::default());
+        let harness = open_in(egui::vec2(1280.0, 900.0), panel);
+        for label in ["Copy command", "Nudge", "Kind of jitter"] {
+            assert!(!says(&harness, label), "{page:?}: {label}");
+        }
+    }
+}
+
+#[test]
 fn a_page_that_goes_on_fades_at_its_end() {
     for (page, goes_on) in [(Page::Ranges, true), (Page::Stages, false)] {
         let harness = harness(page);

@@ -301,22 +301,15 @@ fn the_top_rung_says_whether_both_ends_are_in_sync_within_the_page() {
     synced.status = SyncStatus::Synced { since: 200 };
     sending.state_progress = Some((8, 21));
     for (sync, text) in [
-        (synced.clone(), "In sync for 10.0 s"),
+        (synced, "In sync for 10.0 s"),
         (sending, "Predicted; sending a state: 8 of 21 chunks."),
         (LaneSync::default(), "Predicted: waiting for a state."),
     ] {
         let harness = simulated(sync);
         assert!(says(&harness, text), "{text}");
-        let bottom = harness.get_by_label("Nudge").rect().max.y;
+        let bottom = bottom(&harness, "ms a packet, no state sent");
         assert!(bottom <= toolbar(&harness), "{bottom}");
     }
-    // Ends that are not in sync cannot lose it.
-    for (sync, asked) in [(LaneSync::default(), None), (synced, Some(Action::Desync))] {
-        let mut harness = simulated(sync);
-        assert_eq!(is_disabled(&harness, "Nudge"), asked.is_none());
-        click(&mut harness, "Nudge");
-        assert_eq!(harness.state_mut().actions.pop(), asked);
-    }
     let harness = open(measured(Page::Ladder, ladder::PREDICTED.stages));
-    assert!(!says(&harness, "Nudge"));
+    assert!(!says(&harness, "ms a packet"));
 }

@@ -177,9 +177,6 @@ fn the_explanation_says_what_is_seen_and_which_keys_there_are() {
     }
     change(&mut harness, |panel| panel.status.view = ViewMode::Right);
     assert!(!says(&harness, "The simulation"));
-    change(&mut harness, |panel| panel.status.plays_itself = true);
-    assert!(!says(&harness, "ny key"), "the notice says that");
-    assert!(!says(&harness, "What another machine sees"));
 }
 
 #[test]

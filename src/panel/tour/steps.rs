@@ -127,6 +127,9 @@ const USUAL: TourStep = TourStep {
 /// *State Synchronization*, Glenn Fiedler, 2015.
 const STATE_SYNCHRONIZATION: &str = "https://gafferongames.com/post/state_synchronization/";
 
+/// *Deterministic Lockstep*, Glenn Fiedler, 2014.
+const DETERMINISTIC_LOCKSTEP: &str = "https://gafferongames.com/post/deterministic_lockstep/";
+
 /// *Snapshot Interpolation*, Glenn Fiedler, 2014.
 const SNAPSHOT_INTERPOLATION: &str = "https://gafferongames.com/post/snapshot_interpolation/";
 
@@ -326,7 +329,7 @@ pub const STEPS: [TourStep; 18] = [
         right: "rung:simulated",
         article: Some(TARGET_KBPS),
         difference: "A sixteenth of the target, and most of that is headers.",
-        address: STATE_SYNCHRONIZATION,
+        address: DETERMINISTIC_LOCKSTEP,
         ..USUAL
     },
 ];

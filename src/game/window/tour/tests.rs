@@ -76,7 +76,7 @@ fn act(game: &mut HeadlessGame, action: Action) {
     game.step();
 }
 
-fn key(game: &mut HeadlessGame, key_code: KeyCode, state: ButtonState) {
+pub(in crate::game::window) fn key(game: &mut HeadlessGame, key_code: KeyCode, state: ButtonState) {
     game.app.world_mut().write_message(KeyboardInput {
         key_code,
         logical_key: Key::Unidentified(NativeKey::Unidentified),

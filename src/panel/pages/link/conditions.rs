@@ -51,7 +51,7 @@ const FIGURES: [Figure; 6] = [
     Figure {
         name: JITTER,
         unit: "ms",
-        about: "How much the delay varies from packet to packet. See Kind of jitter.",
+        about: "How much the delay varies from packet to packet.",
         get: |link| millis(jitter_of(&link.jitter)),
         set: |link, ms| set_jitter(&mut link.jitter, of_millis(ms)),
     },
@@ -183,8 +183,7 @@ fn burst_packets(loss: Loss) -> f64 {
 }
 
 /// The article's jitter.
-pub(super) const TWO_TICKS: Duration =
-    Duration::from_nanos(2 * 1_000_000_000 / TICKS_PER_SECOND as u64);
+const TWO_TICKS: Duration = Duration::from_nanos(2 * 1_000_000_000 / TICKS_PER_SECOND as u64);
 
 const USUAL_REORDERING: Reordering = Reordering {
     probability: 0.0,
@@ -192,7 +191,7 @@ const USUAL_REORDERING: Reordering = Reordering {
     max_delay: Duration::from_nanos(TWO_TICKS.as_nanos() as u64 * 2),
 };
 
-pub(super) const USUAL_TAIL: Jitter = Jitter::LogNormal {
+const USUAL_TAIL: Jitter = Jitter::LogNormal {
     median: Duration::from_millis(5),
     sigma: 1.0,
 };
