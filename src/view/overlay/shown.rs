@@ -125,7 +125,7 @@ pub(in crate::view) fn draw(
         .filter(|_| !ctx.is_pointer_over_egui());
     let curves = shown.curves();
     let common = is_film.then(|| match &shown.overlay.column {
-        Some(column) => film::common(&column.lanes),
+        Some(column) => column.common.clone(),
         None => film::common(curves.iter().map(|(.., lane)| lane)),
     });
     shown.draw(&pen(&within), picture, halves, common.as_deref(), pointer);
@@ -304,11 +304,17 @@ impl Shown<'_, '_> {
         let plates = lanes.iter().map(|(half, lane)| {
             let (settings, known) = (&lane.settings, &lane.known);
             let other = lanes.iter().find(|(other, _)| other.side != half.side);
-            let plate = match other {
-                _ if self.overlay.column.is_some() => {
-                    pen.column(half.area, half.side, settings, known)
+            let plate = match (other, &self.overlay.column) {
+                (_, Some(column)) => {
+                    let plate = pen.column(half.area, half.side, settings, known);
+                    let first = column.first.as_ref().map(Cost::of);
+                    let ratio = first.zip(known.cost.as_ref());
+                    let ratio = ratio.and_then(|(first, own)| headline::to_first(&first, own));
+                    ratio.map_or(plate, |ratio| {
+                        plate.union(pen.to_first(half.area, plate.max.y + 4.0, &ratio))
+                    })
                 }
-                Some(_) if self.overlay.title.is_some() => {
+                (Some(_), None) if self.overlay.title.is_some() => {
                     // Leave room for the ratio.
                     let (mut free, ratio) = (half.area, 3.0 * pen.sizes.ratio);
                     match half.side {
@@ -317,8 +323,8 @@ impl Shown<'_, '_> {
                     }
                     pen.column(free, half.side, settings, known)
                 }
-                None => pen.headline(self.seen(half, picture), half.side, settings, known),
-                Some((_, other)) => {
+                (None, None) => pen.headline(self.seen(half, picture), half.side, settings, known),
+                (Some((_, other)), None) => {
                     let settings = [settings, &other.settings];
                     pen.compared(half.area, half.side, settings, known)
                 }
