@@ -10,6 +10,7 @@ use bevy_egui::egui::{Align2, Rect, pos2, vec2};
 use cubewire_scene::CUBES;
 
 use self::graph::{Graph, SECONDS, TOP};
+use super::headline::{self, Cost};
 use super::text::Pen;
 use super::{Overlay, Part};
 use crate::replication::{LaneMeter, LaneSettings, Totals};
@@ -171,7 +172,15 @@ impl Pen<'_> {
             && overlay.has_names()
         {
             let bar = Rect::from_x_y_ranges(part.x_range(), y..=y + NAMES);
-            self.name(column, lanes.first().map(|(.., lane)| lane), bar);
+            let lane = lanes.first();
+            let name = self.name(column, lane.map(|(.., lane)| lane), bar);
+            let own = lane.and_then(|(_, meter, _)| meter.second(None));
+            if overlay.shows(Part::Figures)
+                && let (Some(first), Some(own)) = (&column.first, &own)
+                && let Some(ratio) = headline::to_first(&Cost::of(first), &Cost::of(own))
+            {
+                self.ratio_to_first(bar, name.width(), &ratio);
+            }
             y += NAMES;
         }
         if legend.0.title().is_some() {
@@ -179,28 +188,40 @@ impl Pen<'_> {
             self.legend_strip(x, y + LEGEND / 2.0, legend);
         }
         if below > 0.0 {
-            let left = graph::LEFT * self.sizes.small;
-            let right = if overlay.column.is_some() { GAP } else { 0.0 } + self.sizes.margin;
-            let plot = Rect::from_min_max(
-                band.min + vec2(left, rows.top),
-                pos2(band.max.x - right, band.min.y + rows.top + rows.plot),
-            );
-            let graph = Graph::new(plot, overlay);
-            let (dashes, what) = self.dashes(&graph, lanes);
-            if plot.width() > left {
-                self.plot(&graph, lanes, &dashes, &overlay.flags);
-                if rows.has_times {
-                    self.times(plot, what);
-                }
-            }
-            let in_one_row = [format!("last {SECONDS} s, {what}")];
-            let said: &[String] = match overlay.shows(Part::Link) {
-                _ if !rows.has_times => &in_one_row,
-                true => common,
-                false => &[],
-            };
-            self.conditions(film, band.min.y + rows.last, said);
+            self.graph(overlay, &rows, [film, band], lanes, common);
         }
+    }
+
+    /// Paints the graph in a `band` below the picture, and the conditions and the credit of the `film`.
+    fn graph(
+        &self,
+        overlay: &Overlay,
+        rows: &Rows,
+        [film, band]: [Rect; 2],
+        lanes: &[Curve<'_>],
+        common: &[String],
+    ) {
+        let left = graph::LEFT * self.sizes.small;
+        let right = if overlay.column.is_some() { GAP } else { 0.0 } + self.sizes.margin;
+        let plot = Rect::from_min_max(
+            band.min + vec2(left, rows.top),
+            pos2(band.max.x - right, band.min.y + rows.top + rows.plot),
+        );
+        let graph = Graph::new(plot, overlay);
+        let (dashes, what) = self.dashes(&graph, lanes);
+        if plot.width() > left {
+            self.plot(&graph, lanes, &dashes, &overlay.flags);
+            if rows.has_times {
+                self.times(plot, what);
+            }
+        }
+        let in_one_row = [format!("last {SECONDS} s, {what}")];
+        let said: &[String] = match overlay.shows(Part::Link) {
+            _ if !rows.has_times => &in_one_row,
+            true => common,
+            false => &[],
+        };
+        self.conditions(film, band.min.y + rows.last, said);
     }
 
     /// Paints the title of a film.
@@ -226,11 +247,11 @@ impl Pen<'_> {
         }
     }
 
-    /// Paints the name of a column and returns the text. All columns use the form and size that fits all names.
-    /// `lane` has the present settings of the column.
-    fn name(&self, column: &Column, lane: Option<&LaneSettings>, bar: Rect) -> String {
+    /// Paints the name of a column and returns its area. All columns use the form and size that fits all names next to
+    /// a ratio. `lane` has the present settings of the column.
+    fn name(&self, column: &Column, lane: Option<&LaneSettings>, bar: Rect) -> Rect {
         let (margin, sizes) = (self.sizes.margin, self.sizes);
-        let width = bar.width() - 2.0 * margin;
+        let width = bar.width() - 3.0 * margin - self.width(LONG_RATIO, sizes.line);
         let names = |rung: fn(&LaneSettings) -> String| {
             let name = move |(index, initial)| {
                 let lane = lane.filter(|_| index == column.index).unwrap_or(initial);
@@ -259,8 +280,23 @@ impl Pen<'_> {
         let (names, size) = fitting.unwrap_or((&forms[1], sizes.small));
         let name = self.words(&names[column.index], size, width);
         let at = pos2(bar.min.x + margin, bar.center().y);
-        self.write(at, Align2::LEFT_CENTER, (&name, size, self.colors().ink));
-        name
+        self.write(at, Align2::LEFT_CENTER, (&name, size, self.colors().ink))
+    }
+
+    /// Paints the ratio of a column to the first one, to the right of a name of this width.
+    fn ratio_to_first(&self, bar: Rect, name: f32, ratio: &str) {
+        let (margin, colors) = (self.sizes.margin, self.colors());
+        let large = (ratio, self.sizes.line, colors.ground);
+        let small = (" than the first", self.sizes.small, colors.ground);
+        let whole = self.line(&[large, small], f32::INFINITY);
+        let line = match name + whole.size().x + 3.0 * margin <= bar.width() {
+            true => whole,
+            false => self.line(&[large], f32::INFINITY),
+        };
+        let at = pos2(bar.max.x - margin, bar.center().y);
+        let padding = vec2(0.4, 0.1) * self.sizes.line;
+        let fill = egui_color(colors.ink);
+        self.ground(at, Align2::RIGHT_CENTER, padding, &[line], fill);
     }
 
     /// Paints as many of the common conditions as fit, and a credit at the right.
@@ -283,6 +319,9 @@ impl Pen<'_> {
         }
     }
 }
+
+/// Long text of a ratio, which gets room next to a name.
+const LONG_RATIO: &str = "1.5× further off";
 
 /// Height of the row of flags above the graph, points.
 const FLAGS: f32 = 16.0;
@@ -372,23 +411,28 @@ mod tests {
     #[test]
     fn a_column_has_its_label_or_else_its_present_rung() {
         let now: LaneSettings = "rung:index".parse().unwrap();
-        let name = |labels: &[&str], lane| {
+        let bar = Rect::from_min_size(pos2(0.0, 0.0), vec2(400.0, NAMES));
+        let is_painted = |labels: &[&str], lane, text: &str| {
             let overlay = column(labels, false);
             let column = overlay.column.as_ref().unwrap();
-            let bar = Rect::from_min_size(pos2(0.0, 0.0), vec2(320.0, NAMES));
-            let mut painted = String::new();
+            let mut is_painted = false;
             with_pen(|pen| {
-                painted = pen.name(column, lane, bar);
+                let name = pen.name(column, lane, bar);
+                is_painted = name.width() == pen.width(text, pen.sizes.title);
             });
-            painted
+            is_painted
         };
-        assert_eq!(name(&[], None), "predicted within 64 kbps");
-        assert_eq!(name(&[], Some(&now)), "index");
-        assert_eq!(name(&["before"], Some(&now)), "index");
-        assert_eq!(name(&["before", "after"], Some(&now)), "after");
-        let long = "a label that is much too long for a column";
-        let cut = name(&["before", long], None);
-        assert!(cut.ends_with(" …") && long.starts_with(&cut[..10]), "{cut}");
+        assert!(is_painted(&[], None, "predicted within 64 kbps"));
+        assert!(is_painted(&[], Some(&now), "index"));
+        assert!(is_painted(&["before"], Some(&now), "index"));
+        assert!(is_painted(&["before", "after"], Some(&now), "after"));
+        with_pen(|pen| {
+            let long = "a label that is much too long for a column";
+            let overlay = column(&["before", &long.repeat(3)], false);
+            let name = pen.name(overlay.column.as_ref().unwrap(), None, bar);
+            let ratio = pen.width(LONG_RATIO, pen.sizes.line);
+            assert!(name.max.x + ratio < bar.max.x, "{name}");
+        });
     }
 
     #[test]

@@ -328,23 +328,6 @@ impl Pen<'_> {
         self.ground(at, Align2::CENTER_TOP, padding, &lines, fill);
     }
 
-    /// Paints the ratio of a column to the first one, below the column's figures. Returns the rectangle of the background.
-    pub(super) fn to_first(&self, column: Rect, top: f32, ratio: &str) -> Rect {
-        let colors = self.colors();
-        let width = column.width() - 2.0 * self.sizes.margin;
-        let large = (ratio, self.sizes.unit, colors.ground);
-        let small = (" than the first", self.sizes.small, colors.ground);
-        let whole = self.line(&[large, small], width);
-        let line = match whole.elided {
-            true => self.line(&[large], width),
-            false => whole,
-        };
-        let padding = vec2(0.5, 0.15) * self.sizes.unit;
-        let at = pos2(column.center().x, top);
-        let fill = egui_color(colors.ink);
-        self.ground(at, Align2::CENTER_TOP, padding, &[line], fill)
-    }
-
     /// Paints a tooltip below the area that the pointer is over.
     pub(super) fn tip(&self, over: Rect, picture: Rect, text: &str) {
         let small = self.sizes.small;

@@ -305,15 +305,7 @@ impl Shown<'_, '_> {
             let (settings, known) = (&lane.settings, &lane.known);
             let other = lanes.iter().find(|(other, _)| other.side != half.side);
             let plate = match (other, &self.overlay.column) {
-                (_, Some(column)) => {
-                    let plate = pen.column(half.area, half.side, settings, known);
-                    let first = column.first.as_ref().map(Cost::of);
-                    let ratio = first.zip(known.cost.as_ref());
-                    let ratio = ratio.and_then(|(first, own)| headline::to_first(&first, own));
-                    ratio.map_or(plate, |ratio| {
-                        plate.union(pen.to_first(half.area, plate.max.y + 4.0, &ratio))
-                    })
-                }
+                (_, Some(_)) => pen.column(half.area, half.side, settings, known),
                 (Some(_), None) if self.overlay.title.is_some() => {
                     // Leave room for the ratio.
                     let (mut free, ratio) = (half.area, 3.0 * pen.sizes.ratio);
