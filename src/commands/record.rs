@@ -18,7 +18,7 @@ use super::args::{
 use super::figures;
 use super::warning::{of_replaced, warn};
 use crate::files::FileError;
-use crate::game::desktop::film::{Film, Look, MAX_COLUMNS, Shown};
+use crate::game::desktop::film::{Film, FilmContent, Look, MAX_COLUMNS};
 use crate::game::desktop::progress;
 use crate::game::desktop::record::record;
 use crate::game::desktop::series::{Series, record_series};
@@ -247,7 +247,12 @@ impl RecordArgs {
     }
 
     /// Content of the film for `ticks` ticks, starting at tick `begin` of the script.
-    fn shown(&self, script: Option<&Script>, ticks: f64, begin: u64) -> Result<Shown, Failure> {
+    fn shown(
+        &self,
+        script: Option<&Script>,
+        ticks: f64,
+        begin: u64,
+    ) -> Result<FilmContent, Failure> {
         let switches = self.switches(ticks)?;
         let (labels, parts) = (self.label.len(), self.lane.len().max(Side::ALL.len()));
         if labels > parts {
@@ -262,7 +267,7 @@ impl RecordArgs {
                     let kept = lane.sender.check_budget();
                     kept.map_err(|why| format!("--lane: {why}"))?;
                 }
-                return Ok(Shown::Columns {
+                return Ok(FilmContent::Columns {
                     lanes: self.lane.clone(),
                     labels: self.label.clone(),
                     switches,
@@ -283,7 +288,7 @@ impl RecordArgs {
         let delayed = switches.iter().map(|switch| switch.clone().delayed(begin));
         let delayed: Vec<Switch> = delayed.collect();
         warn(&left, &right, script, &delayed);
-        Ok(Shown::Halves {
+        Ok(FilmContent::Halves {
             left,
             right,
             switches,

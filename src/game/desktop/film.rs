@@ -39,7 +39,7 @@ pub struct Film {
     /// Description of the played game for the title card.
     pub play: Option<String>,
     /// Content of the picture.
-    pub shown: Shown,
+    pub shown: FilmContent,
     /// Whether the film starts with one second of title card, unless [`Part::Card`] is hidden.
     pub has_card: bool,
     /// Settings of the text over the scene.
@@ -51,7 +51,7 @@ pub struct Film {
 /// Content of a film.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "each film has only one")]
-pub enum Shown {
+pub enum FilmContent {
     /// Two halves.
     Halves {
         /// Initial content of the left half.
@@ -75,7 +75,7 @@ pub enum Shown {
 /// Maximum number of columns of a film.
 pub const MAX_COLUMNS: usize = 4;
 
-impl Shown {
+impl FilmContent {
     /// Initial content of each part, left to right.
     #[must_use]
     pub fn contents(&self) -> Vec<PaneContent> {
@@ -180,8 +180,8 @@ impl Film {
                 pictures.push(part.frame()?);
                 let tick = part.app.world().resource::<CubeWorld>().tick();
                 let side = |side: Side| match self.shown {
-                    Shown::Halves { .. } => side as usize,
-                    Shown::Columns { .. } => index,
+                    FilmContent::Halves { .. } => side as usize,
+                    FilmContent::Columns { .. } => index,
                 };
                 count_newest(&mut part.app, (tick - before) as usize, side, &mut sent);
                 if index == 0 {
@@ -225,12 +225,12 @@ impl Film {
 
     fn title(&self) -> String {
         let usual = match &self.shown {
-            Shown::Columns { .. } => "The same play, encoded in several ways",
-            Shown::Halves {
+            FilmContent::Columns { .. } => "The same play, encoded in several ways",
+            FilmContent::Halves {
                 left: PaneContent::Simulation,
                 ..
             } => "A simulation and its replica, rebuilt from packets",
-            Shown::Halves { .. } => "The same snapshots, encoded in two ways",
+            FilmContent::Halves { .. } => "The same snapshots, encoded in two ways",
         };
         let title = self.overlay.title.as_deref();
         title.unwrap_or(usual).to_owned()
@@ -264,13 +264,13 @@ impl Film {
             }
         };
         match &self.shown {
-            Shown::Halves { left, right, .. } => {
+            FilmContent::Halves { left, right, .. } => {
                 for turn in course(left, right, self.script.as_ref(), &delayed(0)) {
                     add(turn.side as usize, turn);
                 }
             }
             // Columns ignore the halves of the script.
-            Shown::Columns { lanes, .. } => {
+            FilmContent::Columns { lanes, .. } => {
                 for (index, lane) in lanes.iter().enumerate() {
                     for turn in course(&PaneContent::Simulation, lane, None, &delayed(index)) {
                         if turn.side == Side::Right {
@@ -326,11 +326,11 @@ impl Film {
                 text = format!("{text} → {change}");
             }
             match &self.shown {
-                Shown::Halves { .. } => {
+                FilmContent::Halves { .. } => {
                     let side = Side::ALL[index];
                     (Some(side), format!("{}: {text}", side.name()))
                 }
-                Shown::Columns { labels, .. } => match labels.get(index) {
+                FilmContent::Columns { labels, .. } => match labels.get(index) {
                     Some(label) => (None, format!("{label}: {text}")),
                     None => (None, text),
                 },
@@ -382,7 +382,7 @@ impl Film {
     pub fn set_up(&self) -> Result<Vec<OffScreen>, Failure> {
         let turns = self.turns();
         match &self.shown {
-            Shown::Halves { left, right, .. } => {
+            FilmContent::Halves { left, right, .. } => {
                 let overlay = Overlay {
                     title: Some(self.title()),
                     flags: Self::flags(&turns),
@@ -393,7 +393,7 @@ impl Film {
                 view::show(world, Side::Left, left.clone()).map_err(GameError::from)?;
                 self.begin(part, 0, right.clone()).map(|part| vec![part])
             }
-            Shown::Columns { lanes, labels, .. } => {
+            FilmContent::Columns { lanes, labels, .. } => {
                 let slices = lanes.iter().zip(self.slices()).enumerate();
                 let columns = slices.map(|(index, (lane, slice))| {
                     let overlay = Overlay {
@@ -454,8 +454,8 @@ impl Film {
         let switches = switches.map(|switch| switch.delayed(skipped)).collect();
         let playing = ScriptPlayback::new(self.script.clone().unwrap_or_default());
         let playing = match self.shown {
-            Shown::Halves { .. } => playing.showing_halves(switches),
-            Shown::Columns { .. } => playing.switching(switches),
+            FilmContent::Halves { .. } => playing.showing_halves(switches),
+            FilmContent::Columns { .. } => playing.switching(switches),
         };
         begin(world, playing);
         part.skip(skipped);
@@ -483,7 +483,7 @@ mod tests {
             skipped_ticks: 30,
             script: Some(Script::parse(script, Path::new("a.ron")).unwrap()),
             play: None,
-            shown: Shown::Halves {
+            shown: FilmContent::Halves {
                 left: PaneContent::Simulation,
                 right: LaneSettings::default(),
                 switches: switches.map(|text| text.parse().unwrap()).to_vec(),
@@ -525,7 +525,7 @@ mod tests {
             skipped_ticks: 60,
             script: None,
             play: None,
-            shown: Shown::Columns {
+            shown: FilmContent::Columns {
                 lanes: vec![
                     lane("rung:uncompressed"),
                     lane("rung:predicted,budget:64kbps"),
