@@ -69,8 +69,6 @@ pub enum Action {
     Screenshot,
     /// Saves the last minute of the selected lane as a table with one row per tick.
     SaveCsv,
-    /// Saves the last minute with the header of every packet, and its bits if they are recorded.
-    SaveJsonLines,
     /// Copies the contents of both halves as an address or a command.
     CopyLink,
     /// Connects to the server again.

@@ -30,4 +30,4 @@ pub use play::{ScriptPlayback, ScriptPlugin, begin};
 pub use replay::{Difference, InputLog, InputLogPlugin, Outcome, ReplayCheck};
 pub use script::{Key, Recorded, Script, ScriptError, Step};
 pub(crate) use switch::LENGTH_OF_PLAY;
-pub use switch::{MAX_SECONDS, Switch, length_of_play};
+pub use switch::{MAX_SECONDS, Place, Switch, length_of_play};

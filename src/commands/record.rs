@@ -25,7 +25,7 @@ use crate::game::desktop::series::{Series, record_series};
 use crate::game::desktop::stop;
 use crate::game::{Failure, fall, halves, right_lane};
 use crate::recording::video::{FORMATS, Format, extensions};
-use crate::recording::{MAX_SECONDS, Outcome, Script, Switch};
+use crate::recording::{MAX_SECONDS, Outcome, Place, Script, Switch};
 use crate::replication::{self, LaneSettings};
 use crate::theme::Theme;
 use crate::view::{CubeColors, Overlay, PaneContent, Part, Side};
@@ -78,8 +78,7 @@ pub struct RecordArgs {
     /// Seconds at the start that are played but not rendered
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = skipped_seconds)]
     skip: f64,
-    /// Width and height in pixels. For an MP4 both must be even, and at most 3840x2160 [default: 1280x720, and 320x180
-    /// for the quick series]
+    /// Width and height in pixels. For an MP4 both must be even, and at most 3840x2160 [default: 1280x720]
     #[arg(long, value_name = "WxH")]
     size: Option<Size>,
     /// Frames per second, up to 240, for a GIF 50, 25, 20, 10, 5, 4, 2 or 1 [default: 60, for a GIF 20]
@@ -95,8 +94,8 @@ pub struct RecordArgs {
     /// interpolation
     #[arg(long, value_name = "NAME", conflicts_with_all = OF_ONE_VIDEO)]
     series: Option<Series>,
-    /// Change settings during the video: `4s:rung:delta` for the right lane, `4s:left.link:4g` for the left one, in
-    /// seconds from the first visible frame. Can be repeated
+    /// Change settings during the video, in seconds from the first visible frame: `4s:rung:delta` for the right half or
+    /// all columns, `4s:left.link:4g` for the left half, `4s:2.rung:delta` for the second column. Can be repeated
     #[arg(long, value_name = "TIME:SETTING:VALUE", value_parser = TimedSwitch::parse, allow_hyphen_values = true)]
     at: Vec<TimedSwitch>,
     /// Title of the film [default: depends on the halves]
@@ -113,19 +112,26 @@ pub struct RecordArgs {
     /// Quantity that the colours of the cubes show
     #[arg(long, default_value = "interaction", alias = "color")]
     colour: CubeColors,
-    /// Name of the left half [default: Simulation, or Replica]
+    /// Name of a half or column. Repeat it for the next ones, from left to right [default: Simulation or Replica, or the
+    /// rung of the column]
     #[arg(long, value_name = "TEXT")]
-    left_label: Option<String>,
-    /// Name of the right half [default: Replica]
-    #[arg(long, value_name = "TEXT")]
-    right_label: Option<String>,
+    label: Vec<String>,
+    /// Logarithmic scale of the graphs, instead of a linear one
+    #[arg(long)]
+    log: bool,
+    /// Largest size of an MP4 in megabytes (10⁶ bytes), at the cost of quality [default: no limit]
+    #[arg(long, value_name = "N", value_parser = megabytes)]
+    megabytes: Option<f64>,
+    // For the hint, because other commands have it.
+    #[arg(long, hide = true, value_parser = other_lane)]
+    rung: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 /// Arguments that need halves.
-const OF_HALVES: [&str; 5] = ["left", "right", "at", "left_label", "right_label"];
+const OF_HALVES: [&str; 2] = ["left", "right"];
 
 /// Arguments that conflict with a series.
 const OF_ONE_VIDEO: [&str; 15] = [
@@ -141,8 +147,9 @@ const OF_ONE_VIDEO: [&str; 15] = [
     "at",
     "title",
     "hide",
-    "left_label",
-    "right_label",
+    "label",
+    "log",
+    "megabytes",
     "json",
 ];
 
@@ -173,10 +180,13 @@ impl RecordArgs {
         of_replaced(&self.out);
         let frames = film.card_frames() + film.frames;
         let progress = progress(frames, "frames");
-        let take = record(&film, &self.out, &progress)?;
+        let max_bytes = self.megabytes.map(|megabytes| (megabytes * 1e6) as u64);
+        let take = record(&film, &self.out, max_bytes, &progress)?;
         progress.finish_and_clear();
         stop::say_if_early(take.frames, frames, "frames");
-        figures::print(&Report::new(&self.out, &film, &take), self.json, out)?;
+        let report = Report::new(&self.out, &film, &take);
+        report.warn_if_over(max_bytes);
+        figures::print(&report, self.json, out)?;
         match take.replay {
             Some(Outcome::Different(difference)) => Err(difference.into()),
             _ => Ok(()),
@@ -238,7 +248,8 @@ impl RecordArgs {
                     .clone()
                     .or_else(|| self.fall.then(|| fall::TITLE.to_owned())),
                 hidden: self.hide.clone(),
-                names: [self.left_label.clone(), self.right_label.clone()],
+                names: [0, 1].map(|half| self.label.get(half).cloned()),
+                is_logarithmic: self.log,
                 ..Overlay::default()
             },
             look: self.look(),
@@ -252,6 +263,13 @@ impl RecordArgs {
         ticks: f64,
         begin: u64,
     ) -> Result<FilmContent, Failure> {
+        let switches = self.switches(ticks)?;
+        let (labels, parts) = (self.label.len(), self.lane.len().max(Side::ALL.len()));
+        if labels > parts {
+            return Err(
+                format!("--label is given {labels} times, but there are {parts} names").into(),
+            );
+        }
         match self.lane.len() {
             0 => {}
             2..=MAX_COLUMNS => {
@@ -259,7 +277,11 @@ impl RecordArgs {
                     let kept = lane.sender.check_budget();
                     kept.map_err(|why| format!("--lane: {why}"))?;
                 }
-                return Ok(FilmContent::Columns(self.lane.clone()));
+                return Ok(FilmContent::Columns {
+                    lanes: self.lane.clone(),
+                    labels: self.label.clone(),
+                    switches,
+                });
             }
             _ => return Err(format!("--lane must be given 2 to {MAX_COLUMNS} times").into()),
         }
@@ -267,17 +289,11 @@ impl RecordArgs {
         let mut steps = script.iter().flat_map(|script| &script.steps);
         let has_left_lane =
             left != PaneContent::Simulation || steps.any(|step| step.left.is_some());
-        let mut switches = Vec::new();
         for TimedSwitch { text, switch } in &self.at {
-            if switch.at as f64 >= ticks {
-                let seconds = in_seconds(ticks);
-                return Err(format!("--at: {text}: the film ends after {seconds} s").into());
-            }
-            if switch.side == Side::Left && !has_left_lane {
+            if switch.side() == Side::Left && !has_left_lane {
                 let why = "the left half shows the simulation, which has no settings";
                 return Err(format!("--at: {text}: {why}").into());
             }
-            switches.push(switch.clone());
         }
         let delayed = switches.iter().map(|switch| switch.clone().delayed(begin));
         let delayed: Vec<Switch> = delayed.collect();
@@ -288,6 +304,48 @@ impl RecordArgs {
             switches,
         })
     }
+
+    /// The switches of a film of `ticks` ticks, which are before its end and name a half or column that exists.
+    fn switches(&self, ticks: f64) -> Result<Vec<Switch>, Failure> {
+        let columns = self.lane.len();
+        let mut switches = Vec::new();
+        for TimedSwitch { text, switch } in &self.at {
+            let why = match switch.place {
+                _ if switch.at as f64 >= ticks => {
+                    format!("the film ends after {} s", in_seconds(ticks))
+                }
+                Place::Half(_) if columns > 0 => {
+                    "columns have numbers, as in `4s:2.rung:delta`".to_owned()
+                }
+                Place::Column(_) if columns == 0 => {
+                    "halves are called `left.` and `right.`".to_owned()
+                }
+                Place::Column(column) if !(1..=columns).contains(&column) => {
+                    format!("there are {columns} columns")
+                }
+                _ => {
+                    switches.push(switch.clone());
+                    continue;
+                }
+            };
+            return Err(format!("--at: {text}: {why}").into());
+        }
+        Ok(switches)
+    }
+}
+
+/// Parses a size in megabytes.
+fn megabytes(text: &str) -> Result<f64, String> {
+    let megabytes = text.parse().ok();
+    let megabytes = megabytes.filter(|megabytes| (0.01..=1e6).contains(megabytes));
+    megabytes.ok_or_else(|| format!("{text} is not a number of megabytes from 0.01 to 1000000"))
+}
+
+/// Refuses `--rung`.
+fn other_lane(rung: &str) -> Result<String, String> {
+    Err(format!(
+        "a video shows two lanes: set the right one with `--right rung:{rung}`, and the left one with `--left`"
+    ))
 }
 
 /// A switch with the argument that it was parsed from.

@@ -173,7 +173,7 @@ fn looking(state: &PanelState, status: &Status<'_>) -> [Entry; 6] {
     ]
 }
 
-fn saving(status: &Status<'_>) -> [Entry; 6] {
+fn saving(status: &Status<'_>) -> [Entry; 5] {
     [
         Entry::new(
             "Picture",
@@ -199,11 +199,6 @@ fn saving(status: &Status<'_>) -> [Entry; 6] {
             "Last minute, CSV",
             Action::SaveCsv,
             "The last minute of this lane: a row for each tick.",
-        ),
-        Entry::new(
-            "Last minute, JSON lines",
-            Action::SaveJsonLines,
-            "The last minute as an object for each tick, with the headers of its packets and what every bit of them is for.",
         ),
     ]
 }

@@ -39,7 +39,7 @@ pub fn course(
         set.filter_map(|(side, content)| Some((step.at, side, Change::Set(content.as_deref()?))))
     });
     let switches = switches.iter();
-    let switches = switches.map(|switch| (switch.at, switch.side, Change::Switch(switch)));
+    let switches = switches.map(|switch| (switch.at, switch.side(), Change::Switch(switch)));
     let mut changes: Vec<_> = steps.chain(switches).collect();
     // The sort is stable, so in the same tick the script comes first.
     changes.sort_by_key(|(at, ..)| *at);

@@ -3,7 +3,6 @@
 //! A task writes each file, under the first free name of the form `cubewire-1.csv` in the [`RecordingFolder`]. The name
 //! appears when the file is complete.
 
-mod json;
 mod link;
 mod rows;
 mod screenshot;
@@ -24,11 +23,10 @@ use crate::files::{FileError, NewFile};
 use crate::replication::{LaneMeter, Sample};
 use crate::view::{Notices, Selected, Side};
 
-pub use json::write_json_lines;
 pub use link::query;
 pub use rows::{COLUMNS, Column, CsvRows};
 
-/// Handles the [`Action`]s that save measurements, and F12. Needs a [`RecordingFolder`].
+/// Handles the [`Action`] that saves measurements, and F12. Needs a [`RecordingFolder`].
 #[derive(Debug)]
 pub struct ExportPlugin;
 
@@ -108,8 +106,7 @@ fn on_action(
     mut saving: ResMut<Saving>,
     mut notices: ResMut<Notices>,
 ) {
-    let action = *action;
-    if !matches!(action, Action::SaveCsv | Action::SaveJsonLines) {
+    if *action != Action::SaveCsv {
         return;
     }
     let lane = lane.map(Single::into_inner);
@@ -120,17 +117,11 @@ fn on_action(
     let samples: Vec<Sample> = meter.samples().iter().cloned().collect();
     let seconds = samples.len() as f64 / f64::from(TICKS_PER_SECOND);
     let about = format!("the last {seconds:.1} s of the {} half", side.name());
-    if action == Action::SaveCsv {
-        saving.save(&folder.0, "csv", about, move |file| {
-            let mut rows = CsvRows::begin(file)?;
-            samples.iter().try_for_each(|sample| rows.add(sample))?;
-            rows.finish().map(drop)
-        });
-    } else {
-        saving.save(&folder.0, "jsonl", about, move |file| {
-            write_json_lines(&samples, file)
-        });
-    }
+    saving.save(&folder.0, "csv", about, move |file| {
+        let mut rows = CsvRows::begin(file)?;
+        samples.iter().try_for_each(|sample| rows.add(sample))?;
+        rows.finish().map(drop)
+    });
 }
 
 /// Reports completed files.

@@ -61,10 +61,17 @@ impl ScriptPlayback {
 
     /// Also applies the script's contents of the halves, and `switches`. Their ticks count from the start of the script.
     #[must_use]
-    pub fn showing_halves(mut self, switches: Vec<Switch>) -> Self {
-        self.shows_halves = true;
-        self.switches = switches;
-        self
+    pub fn showing_halves(self, switches: Vec<Switch>) -> Self {
+        Self {
+            shows_halves: true,
+            ..self.switching(switches)
+        }
+    }
+
+    /// Also applies `switches`. Their ticks count from the start of the script.
+    #[must_use]
+    pub fn switching(self, switches: Vec<Switch>) -> Self {
+        Self { switches, ..self }
     }
 
     /// The script that is played.
@@ -119,10 +126,7 @@ fn play(
         }
         rebuilds.0 |= playing.script.rebuilds_at(tick);
     }
-    if !playing.shows_halves {
-        return;
-    }
-    if !is_over {
+    if playing.shows_halves && !is_over {
         for side in Side::ALL {
             let content = playing.script.content_at(tick, side);
             // When a script repeats, restore the initial contents of the halves.
@@ -151,7 +155,7 @@ struct ContentChange(ShowHalf);
 
 /// Changes settings of the lane in a half, if there is one.
 fn on_switch(switch: On<Switch>, halves: Halves<'_, '_>, mut commands: Commands) {
-    let side = switch.side;
+    let side = switch.side();
     let PaneContent::Lane(mut settings) = halves.content(side) else {
         return;
     };

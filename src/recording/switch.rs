@@ -1,5 +1,5 @@
-//! Changes of lane settings at a time in a video: `4s:rung:delta,link:4g`, or `4s:left.rung:delta`. Settings have the
-//! text form of lanes.
+//! Changes of lane settings at a time in a video: `4s:rung:delta,link:4g`, `4s:left.rung:delta` for a half, or
+//! `4s:2.rung:delta` for a column. Settings have the text form of lanes.
 
 use std::str::FromStr;
 
@@ -15,9 +15,20 @@ use crate::view::Side;
 pub struct Switch {
     /// Tick of the change. The caller defines tick 0: the first visible frame, or the first tick of the script.
     pub at: u64,
-    /// Half of the lane.
-    pub side: Side,
+    /// Which lane changes.
+    pub place: Place,
     change: LaneChange,
+}
+
+/// Lane of a [`Switch`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The right half, or every column.
+    Unnamed,
+    /// A half.
+    Half(Side),
+    /// A column, counted from 1.
+    Column(usize),
 }
 
 /// Maximum length of a run in seconds: one day.
@@ -38,6 +49,15 @@ pub fn length_of_play(text: &str) -> Result<f64, String> {
 }
 
 impl Switch {
+    /// Half of the lane. A column shows its lane in the right half.
+    #[must_use]
+    pub const fn side(&self) -> Side {
+        match self.place {
+            Place::Half(side) => side,
+            Place::Unnamed | Place::Column(_) => Side::Right,
+        }
+    }
+
     /// Delays the switch by `ticks` ticks.
     #[must_use]
     pub fn delayed(mut self, ticks: u64) -> Self {
@@ -69,14 +89,18 @@ impl FromStr for Switch {
             let why = "the setting is missing, for example `4s:rung:delta`";
             return Err(TextError::Other(why.to_owned()));
         }
-        let (side, rest) = match rest.split_once('.') {
-            Some(("left", rest)) => (Side::Left, rest),
-            Some(("right", rest)) => (Side::Right, rest),
-            _ => (Side::Right, rest),
+        let (place, rest) = match rest.split_once('.') {
+            Some(("left", rest)) => (Place::Half(Side::Left), rest),
+            Some(("right", rest)) => (Place::Half(Side::Right), rest),
+            Some((column, after)) => match column.parse() {
+                Ok(column) => (Place::Column(column), after),
+                Err(_) => (Place::Unnamed, rest),
+            },
+            None => (Place::Unnamed, rest),
         };
         Ok(Self {
             at: (seconds * f64::from(TICKS_PER_SECOND)).round() as u64,
-            side,
+            place,
             change: rest.parse()?,
         })
     }
@@ -89,12 +113,19 @@ mod tests {
     #[test]
     fn a_switch_changes_one_lane_at_one_tick() {
         let switch: Switch = "2.5s:left.rung:delta,link:4g+loss=0.2".parse().unwrap();
-        assert_eq!((switch.at, switch.side), (150, Side::Left));
+        assert_eq!((switch.at, switch.place), (150, Place::Half(Side::Left)));
         let mut lane = LaneSettings::default();
         switch.apply(&mut lane).unwrap();
         let text = lane.to_text().unwrap();
         assert!(text.starts_with("rung:delta,link:"), "{text}");
-        assert_eq!("0s:rate:10".parse::<Switch>().unwrap().side, Side::Right);
+        for (text, place) in [
+            ("0s:rate:10", Place::Unnamed),
+            ("0s:right.rate:10", Place::Half(Side::Right)),
+            ("0s:3.rate:10", Place::Column(3)),
+        ] {
+            let switch: Switch = text.parse().unwrap();
+            assert_eq!((switch.place, switch.side() as usize), (place, 1));
+        }
     }
 
     #[test]

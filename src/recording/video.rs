@@ -50,8 +50,25 @@ impl Video {
     /// If the extension is unknown, the format does not support the size or the rate, or the file cannot be
     /// created.
     pub fn create(path: &Path, size: (u32, u32), fps: u32) -> Result<Self, FileError> {
+        Self::create_limited(path, size, fps, None)
+    }
+
+    /// Starts a video as [`create`](Self::create) does. `max_bps` limits the mean data rate of an MP4 in bits per second,
+    /// at the cost of quality.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create), or if a format other than MP4 has a limit.
+    pub fn create_limited(
+        path: &Path,
+        size: (u32, u32),
+        fps: u32,
+        max_bps: Option<u32>,
+    ) -> Result<Self, FileError> {
         let opened = match Format::of(path) {
-            Some(format) => (format.open)(path, size, fps),
+            Some(format) if max_bps.is_some() && format.extension != MP4 => {
+                Err(io::Error::other("only the size of an MP4 can be limited"))
+            }
+            Some(format) => (format.open)(path, size, fps, max_bps),
             None => {
                 let reason = format!("the name of a video must end in {}", extensions());
                 Err(io::Error::other(reason))
@@ -68,7 +85,7 @@ impl Video {
     /// As [`create`](Self::create).
     pub fn create_numbered(folder: &Path, size: (u32, u32), fps: u32) -> Result<Self, FileError> {
         let create = || NewFile::create_numbered(folder, "mp4");
-        Mp4::begin(create, size, fps)
+        Mp4::begin(create, size, fps, None)
             .map(|mp4| Self::new(mp4.path(), Box::new(mp4), size))
             .map_err(FileError::at(folder))
     }
@@ -157,8 +174,10 @@ impl fmt::Debug for Video {
     }
 }
 
-/// Creates a file from its path, its size in pixels, and its frames per second.
-type Open = fn(&Path, (u32, u32), u32) -> io::Result<Box<dyn Encode>>;
+/// Creates a file from its path, its size in pixels, its frames per second, and the limit of its data rate.
+type Open = fn(&Path, (u32, u32), u32, Option<u32>) -> io::Result<Box<dyn Encode>>;
+
+const MP4: &str = "mp4";
 
 /// A video format.
 #[derive(Clone, Copy, Debug)]
@@ -173,22 +192,22 @@ pub struct Format {
 /// All formats.
 pub const FORMATS: [Format; 3] = [
     Format {
-        extension: "mp4",
+        extension: MP4,
         default_fps: 60,
-        open: |path, size, fps| {
+        open: |path, size, fps, max_bps| {
             let create = || NewFile::create(path);
-            Ok(Box::new(Mp4::begin(create, size, fps)?))
+            Ok(Box::new(Mp4::begin(create, size, fps, max_bps)?))
         },
     },
     Format {
         extension: "gif",
         default_fps: 20,
-        open: |path, size, fps| Ok(Box::new(gif::Gif::create(path, size, fps)?)),
+        open: |path, size, fps, _| Ok(Box::new(gif::Gif::create(path, size, fps)?)),
     },
     Format {
         extension: "png",
         default_fps: 60,
-        open: |path, size, _| Ok(Box::new(png::Pngs::create(path, size)?)),
+        open: |path, size, _, _| Ok(Box::new(png::Pngs::create(path, size)?)),
     },
 ];
 

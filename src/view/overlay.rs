@@ -30,8 +30,10 @@ pub struct Overlay {
     pub title: Option<String>,
     /// Which column of the film this is, if it has columns.
     pub column: Option<Column>,
-    /// Largest bandwidth in the film's graphs so far, kilobits per second.
+    /// Largest bandwidth in the film's graphs so far, or the largest budget, kilobits per second.
     pub peak_kbps: f64,
+    /// Whether the film's graphs have a logarithmic scale.
+    pub is_logarithmic: bool,
     /// Switches during the film, in ascending order of their ticks.
     pub flags: Vec<Flag>,
     /// Title card over the whole picture before the film starts.
@@ -50,7 +52,7 @@ pub struct Overlay {
 pub enum Part {
     /// The title card, one second before an MP4.
     Card,
-    /// Name of a half.
+    /// Name of a half or column.
     Labels,
     /// Bandwidth and ratio in large type.
     Figures,

@@ -302,6 +302,44 @@ fn lanes_of_one_play_are_filmed_side_by_side_after_a_card() {
 
 #[test]
 #[ignore = "needs a Vulkan driver"]
+fn a_column_is_switched_and_named_and_compared_with_the_first() {
+    let film = |first: &str, labels: &[&str]| Film {
+        size: (480, 270).into(),
+        frames_per_second: 10,
+        frames: 12,
+        skipped_ticks: 120,
+        shown: FilmContent::Columns {
+            lanes: [first, "rung:predicted"]
+                .map(|lane| lane.parse().unwrap())
+                .into(),
+            labels: labels.iter().map(|&label| label.to_owned()).collect(),
+            switches: vec!["1s:2.rung:index".parse().unwrap()],
+        },
+        overlay: Overlay {
+            hidden: vec![Part::Graph],
+            ..Overlay::default()
+        },
+        ..short_film()
+    };
+    let (take, dear) = shoot(&film("rung:uncompressed", &[]), Duration::ZERO);
+    let switched = take.sent.iter().map(|sent| sent.kbps_of_stages().len());
+    assert!(switched.eq([1, 2]));
+    // The picture of the second column differs only in the ratio to the first.
+    let (_, cheap) = shoot(&film("rung:smallest-three", &[]), Duration::ZERO);
+    assert!(second_column(&dear[0]) != second_column(&cheap[0]));
+    let (_, same) = shoot(&film("rung:uncompressed", &[]), Duration::ZERO);
+    assert!(second_column(&dear[0]) == second_column(&same[0]));
+    let (_, named) = shoot(&film("rung:uncompressed", &["a", "b"]), Duration::ZERO);
+    assert!(second_column(&dear[0]) != second_column(&named[0]));
+}
+
+fn second_column(frame: &[u8]) -> Vec<&[u8]> {
+    let rows = frame.chunks_exact(480 * 4);
+    rows.map(|row| &row[242 * 4..]).collect()
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver"]
 fn the_same_command_gives_the_same_file() {
     let folder = tempfile::tempdir().unwrap();
     let runs = ["1.mp4", "2.mp4"].map(|name| {
@@ -529,6 +567,41 @@ fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
             "a.mp4",
             "--at 1s:left.rung:delta",
             "--at: 1s:left.rung:delta: the left half shows the simulation, which has no settings",
+        ),
+        (
+            "a.mp4",
+            "--lane rung:delta --lane rung:index --at 1s:left.rung:index",
+            "--at: 1s:left.rung:index: columns have numbers, as in `4s:2.rung:delta`",
+        ),
+        (
+            "a.mp4",
+            "--lane rung:delta --lane rung:index --at 1s:3.rung:index",
+            "--at: 1s:3.rung:index: there are 2 columns",
+        ),
+        (
+            "a.mp4",
+            "--at 1s:1.rung:index",
+            "--at: 1s:1.rung:index: halves are called `left.` and `right.`",
+        ),
+        (
+            "a.mp4",
+            "--label a --label b --label c",
+            "--label is given 3 times, but there are 2 names",
+        ),
+        (
+            "a.mp4",
+            "--rung delta",
+            "set the right one with `--right rung:delta`",
+        ),
+        (
+            "a.mp4",
+            "--megabytes 0",
+            "0 is not a number of megabytes from 0.01 to 1000000",
+        ),
+        (
+            "a.gif",
+            "--megabytes 1",
+            "a.gif: only the size of an MP4 can be limited",
         ),
         (
             "a.mp4",

@@ -1,5 +1,6 @@
 //! Contents of MP4 files.
 
+use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
@@ -77,6 +78,68 @@ fn every_frame_is_there_at_its_time_with_its_colours() {
             );
         }
     }
+}
+
+#[test]
+fn the_sample_table_comes_before_the_samples() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.mp4");
+    let mut video = Video::create(&path, SIZE, 60).unwrap();
+    for n in 0..10 {
+        video.add(&frame(n)).unwrap();
+    }
+    video.finish(None).unwrap();
+    assert_eq!(read_mp4(&path).unwrap().1.len(), 10);
+    let file = fs::read(&path).unwrap();
+    assert_eq!(boxes(&file), ["ftyp", "free", "moov", "mdat"]);
+}
+
+/// Returns the types of a file's boxes.
+fn boxes(file: &[u8]) -> Vec<String> {
+    let mut types = Vec::new();
+    let mut rest = file;
+    while let Some((length, after)) = rest.split_first_chunk::<4>() {
+        types.push(String::from_utf8(after[..4].to_vec()).unwrap());
+        let length = match u32::from_be_bytes(*length) {
+            1 => u64::from_be_bytes(after[4..12].try_into().unwrap()),
+            length => length.into(),
+        };
+        rest = &rest[length as usize..];
+    }
+    types
+}
+
+#[test]
+fn a_limited_video_keeps_to_its_data_rate_and_a_simple_one_stays_below() {
+    const FRAMES: u32 = 120;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.mp4");
+    let bytes = |picture: fn(u32) -> Vec<u8>, max_bps| {
+        let mut video = Video::create_limited(&path, SIZE, 60, max_bps).unwrap();
+        for n in 0..FRAMES {
+            video.add(&picture(n)).unwrap();
+        }
+        video.finish(None).unwrap();
+        fs::metadata(&path).unwrap().len()
+    };
+    let free = bytes(texture, None);
+    let limited = bytes(texture, Some((free / 3 * 8 / 2) as u32));
+    assert!(
+        limited <= free / 3 && limited > free / 4,
+        "{limited} of {free} bytes"
+    );
+    // The limit is not a target.
+    let simple = bytes(|n| frame(n as usize), None);
+    let limited = bytes(|n| frame(n as usize), Some(8_000_000));
+    assert!(limited < 2 * simple, "{limited} of {simple} bytes");
+}
+
+/// Returns a picture with a different grey in every square of 4 pixels, which moves by a pixel a frame.
+fn texture(n: u32) -> Vec<u8> {
+    let grey = |x: u32, y: u32| ((x + n) / 4 * 31 + y / 4 * 17).wrapping_mul(2_654_435_769) >> 24;
+    let rows = (0..SIZE.1).flat_map(|y| (0..SIZE.0).map(move |x| (x, y)));
+    rows.flat_map(|(x, y)| [grey(x, y) as u8, grey(x, y) as u8, grey(x, y) as u8, 255])
+        .collect()
 }
 
 #[test]

@@ -18,7 +18,7 @@
 mod leftovers;
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
@@ -32,6 +32,9 @@ pub struct NewFile {
     path: PathBuf,
     place: Place,
 }
+
+/// Number of bytes that [`NewFile::insert`] moves at once.
+const MOVED_BYTES: usize = 1 << 20;
 
 /// Permissions: limited by the user's `umask`, or for the owner only.
 const FOR_ALL: u32 = 0o666;
@@ -141,6 +144,29 @@ impl NewFile {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Inserts bytes at a position and moves all bytes behind it. Afterwards, writing continues at an unspecified position.
+    ///
+    /// # Errors
+    /// If the file cannot be read or written, for example because it is a pipe.
+    pub fn insert(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        // Writes the buffered bytes.
+        let mut end = self.file.seek(SeekFrom::End(0))?;
+        let file = self.file.get_mut();
+        let mut moved = vec![0; MOVED_BYTES];
+        // From the end, so that no byte is overwritten before it is moved.
+        while end > at {
+            let start = end.saturating_sub(MOVED_BYTES as u64).max(at);
+            let moved = &mut moved[..(end - start) as usize];
+            file.seek(SeekFrom::Start(start))?;
+            file.read_exact(moved)?;
+            file.seek(SeekFrom::Start(start + bytes.len() as u64))?;
+            file.write_all(moved)?;
+            end = start;
+        }
+        file.seek(SeekFrom::Start(at))?;
+        file.write_all(bytes)
     }
 
     /// Writes the buffered bytes, gives the file its name and returns its path.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::commands::warning::say;
 use crate::game::desktop::film::{Film, Take};
 use crate::recording::Outcome;
 use crate::replication::rung_or_stages;
@@ -51,6 +52,20 @@ struct StagesKbps {
 }
 
 impl Report {
+    /// Warns if the file is larger than it should be, because even the lowest quality takes more.
+    pub(super) fn warn_if_over(&self, max_bytes: Option<u64>) {
+        let (Some(bytes), Some(most)) = (self.bytes, max_bytes) else {
+            return;
+        };
+        if bytes > most {
+            let [is, most] = [bytes, most].map(|bytes| bytes as f64 / 1e6);
+            say(format_args!(
+                "{} has {is:.1} MB, more than --megabytes {most}: choose a smaller --size, fewer --fps or fewer --seconds",
+                self.file
+            ));
+        }
+    }
+
     pub(super) fn new(path: &Path, film: &Film, take: &Take) -> Self {
         let contents = film.shown.contents().into_iter().enumerate();
         let parts = contents.zip(&take.sent).map(|((index, content), sent)| {

@@ -12,7 +12,8 @@ use self::sent::count_newest;
 use super::offscreen::{BYTES_PER_PIXEL, Interface, OffScreen};
 use crate::game::{Failure, GameError};
 use crate::recording::{
-    Outcome, ReplayCheck, Script, ScriptPlayback, Switch, Turn, begin, course, describe_change,
+    Outcome, Place, ReplayCheck, Script, ScriptPlayback, Switch, Turn, begin, course,
+    describe_change,
 };
 use crate::replication::{LaneMeter, LaneSettings, TARGET_KBPS};
 use crate::simulation::CubeWorld;
@@ -60,8 +61,15 @@ pub enum FilmContent {
         /// Changes of settings, in ticks since the first visible frame.
         switches: Vec<Switch>,
     },
-    /// Replicas in columns: 2 to [`MAX_COLUMNS`] lanes of the same run, over links with the same random seed.
-    Columns(Vec<LaneSettings>),
+    /// Replicas in columns: lanes of the same run, over links with the same random seed.
+    Columns {
+        /// Initial lanes, 2 to [`MAX_COLUMNS`].
+        lanes: Vec<LaneSettings>,
+        /// Names of the columns. Further columns have the names of their rungs.
+        labels: Vec<String>,
+        /// Changes of settings, in ticks since the first visible frame. The columns that they name exist.
+        switches: Vec<Switch>,
+    },
 }
 
 /// Maximum number of columns of a film.
@@ -75,16 +83,29 @@ impl FilmContent {
             Self::Halves { left, right, .. } => {
                 vec![left.clone(), PaneContent::Lane(right.clone())]
             }
-            Self::Columns(lanes) => lanes.iter().cloned().map(PaneContent::Lane).collect(),
+            Self::Columns { lanes, .. } => lanes.iter().cloned().map(PaneContent::Lane).collect(),
         }
     }
 
-    /// Name of a part: its half, or its column counted from 1.
+    /// Changes of settings in the part at `index`. All halves are one part.
+    fn switches(&self, index: usize) -> Vec<Switch> {
+        let (Self::Halves { switches, .. } | Self::Columns { switches, .. }) = self;
+        let is_here = |switch: &&Switch| match switch.place {
+            Place::Column(column) => column == index + 1,
+            Place::Unnamed | Place::Half(_) => true,
+        };
+        switches.iter().filter(is_here).cloned().collect()
+    }
+
+    /// Name of a part: its half, or the label of its column, or its column counted from 1.
     #[must_use]
     pub fn name(&self, index: usize) -> String {
         match self {
             Self::Halves { .. } => Side::ALL[index].name().to_owned(),
-            Self::Columns(_) => format!("column {}", index + 1),
+            Self::Columns { labels, .. } => match labels.get(index) {
+                Some(label) => label.clone(),
+                None => format!("column {}", index + 1),
+            },
         }
     }
 }
@@ -135,14 +156,8 @@ impl Film {
             let card = self.card(&mut parts)?;
             (0..self.card_frames()).try_for_each(|_| add(card.clone()))?;
         }
-        // All columns use the same scale.
-        let contents = self.shown.contents();
-        let lanes = contents.iter().filter_map(PaneContent::lane);
-        let mut peak_kbps = lanes.fold(0.0, |peak, lane| {
-            let budget = lane.sender.kept_budget().map(f64::from);
-            budget.unwrap_or(TARGET_KBPS).max(peak)
-        });
-        let mut sent = vec![Sent::default(); contents.len()];
+        let mut peak_kbps = self.least_peak_kbps();
+        let mut sent = vec![Sent::default(); self.shown.contents().len()];
         for _ in 0..self.frames {
             if parts.iter().any(|part| part.app.should_exit().is_some()) {
                 break;
@@ -154,16 +169,26 @@ impl Film {
                 peak_kbps = peaks.fold(peak_kbps, f64::max);
             }
             let mut pictures = Vec::new();
+            let mut first = None;
             for (index, part) in parts.iter_mut().enumerate() {
-                part.app.world_mut().resource_mut::<Overlay>().peak_kbps = peak_kbps;
+                let mut overlay = part.app.world_mut().resource_mut::<Overlay>();
+                overlay.peak_kbps = peak_kbps;
+                if let Some(column) = &mut overlay.column {
+                    column.first = first.clone();
+                }
                 let before = part.app.world().resource::<CubeWorld>().tick();
                 pictures.push(part.frame()?);
                 let tick = part.app.world().resource::<CubeWorld>().tick();
                 let side = |side: Side| match self.shown {
                     FilmContent::Halves { .. } => side as usize,
-                    FilmContent::Columns(_) => index,
+                    FilmContent::Columns { .. } => index,
                 };
                 count_newest(&mut part.app, (tick - before) as usize, side, &mut sent);
+                if index == 0 {
+                    let world = part.app.world_mut();
+                    let mut meters = world.query::<&LaneMeter>();
+                    first = meters.iter(world).find_map(|meter| meter.second(None));
+                }
             }
             add(self.beside(pictures))?;
         }
@@ -177,6 +202,20 @@ impl Film {
         })
     }
 
+    /// Smallest upper end of the graphs, kilobits per second, which all columns share: the largest budget. A logarithmic
+    /// scale also reaches the target.
+    fn least_peak_kbps(&self) -> f64 {
+        let turns = self.turns();
+        let lanes = turns.iter().flatten();
+        let lanes = lanes.filter_map(|turn| turn.content.lane());
+        let budgets = lanes.filter_map(|lane| lane.sender.kept_budget());
+        let least = match self.overlay.is_logarithmic {
+            true => TARGET_KBPS,
+            false => 0.0,
+        };
+        budgets.map(f64::from).fold(least, f64::max)
+    }
+
     /// Number of frames of the title card, one second or 0.
     #[must_use]
     pub fn card_frames(&self) -> u64 {
@@ -186,7 +225,7 @@ impl Film {
 
     fn title(&self) -> String {
         let usual = match &self.shown {
-            FilmContent::Columns(_) => "The same play, encoded in several ways",
+            FilmContent::Columns { .. } => "The same play, encoded in several ways",
             FilmContent::Halves {
                 left: PaneContent::Simulation,
                 ..
@@ -205,29 +244,17 @@ impl Film {
 
     /// Contents of each part over time, left to right. The first entry of a part is its content at the first frame.
     fn turns(&self) -> Vec<Vec<Turn>> {
-        let FilmContent::Halves {
-            left,
-            right,
-            switches,
-        } = &self.shown
-        else {
-            let turn = |content| Turn {
-                from: 0,
-                side: Side::Right,
-                content,
-            };
-            let contents = self.shown.contents().into_iter();
-            return contents.map(|content| vec![turn(content)]).collect();
-        };
         let begin = self.begins_at();
         let ticks = self.frames * u64::from(TICKS_PER_SECOND) / u64::from(self.frames_per_second);
-        let switches = switches
-            .iter()
-            .map(|switch| switch.clone().delayed(begin))
-            .collect::<Vec<_>>();
-        let mut halves = vec![Vec::<Turn>::new(); Side::ALL.len()];
-        for turn in course(left, right, self.script.as_ref(), &switches) {
-            let turns = &mut halves[turn.side as usize];
+        let delayed = |index| {
+            let switches = self.shown.switches(index).into_iter();
+            switches
+                .map(|switch| switch.delayed(begin))
+                .collect::<Vec<_>>()
+        };
+        let mut parts = vec![Vec::<Turn>::new(); self.shown.contents().len()];
+        let mut add = |index: usize, turn: Turn| {
+            let turns = &mut parts[index];
             if turn.from <= begin {
                 turns.clear();
             }
@@ -235,14 +262,37 @@ impl Film {
             if is_new && turn.from <= begin.saturating_add(ticks) {
                 turns.push(turn);
             }
+        };
+        match &self.shown {
+            FilmContent::Halves { left, right, .. } => {
+                for turn in course(left, right, self.script.as_ref(), &delayed(0)) {
+                    add(turn.side as usize, turn);
+                }
+            }
+            // Columns ignore the halves of the script.
+            FilmContent::Columns { lanes, .. } => {
+                for (index, lane) in lanes.iter().enumerate() {
+                    for turn in course(&PaneContent::Simulation, lane, None, &delayed(index)) {
+                        if turn.side == Side::Right {
+                            add(index, turn);
+                        }
+                    }
+                }
+            }
         }
-        halves
+        parts
     }
 
-    /// Flags of all switches after the first frame.
-    fn flags(&self) -> Vec<Flag> {
+    /// Settings that all lanes have in common throughout the film.
+    fn common(&self) -> Vec<String> {
         let turns = self.turns();
-        let pairs = turns.iter().flat_map(|turns| turns.windows(2));
+        let turns = turns.iter().flatten();
+        view::common(turns.filter_map(|turn| turn.content.lane()))
+    }
+
+    /// Flags of the switches of these turns.
+    fn flags<'a>(turns: impl IntoIterator<Item = &'a Vec<Turn>>) -> Vec<Flag> {
+        let pairs = turns.into_iter().flat_map(|turns| turns.windows(2));
         let flags = pairs.filter_map(|pair| {
             Some(Flag {
                 tick: pair[1].from,
@@ -258,11 +308,7 @@ impl Film {
     /// Renders the title card over the first picture of the film.
     fn card(&self, parts: &mut [OffScreen]) -> Result<Vec<u8>, Failure> {
         let turns = self.turns();
-        let lanes = turns
-            .iter()
-            .flatten()
-            .filter_map(|turn| turn.content.lane());
-        let common = view::common(lanes);
+        let common = self.common();
         let shown = turns.iter().enumerate().map(|(index, turns)| {
             let mut text = match &turns[0].content {
                 PaneContent::Simulation => "simulation".to_owned(),
@@ -276,20 +322,22 @@ impl Film {
             for change in changes(turns) {
                 text = format!("{text} → {change}");
             }
-            let side = match self.shown {
-                FilmContent::Halves { .. } => Some(Side::ALL[index]),
-                FilmContent::Columns(_) => None,
-            };
-            if let Some(side) = side {
-                text = format!("{}: {text}", side.name());
+            match &self.shown {
+                FilmContent::Halves { .. } => {
+                    let side = Side::ALL[index];
+                    (Some(side), format!("{}: {text}", side.name()))
+                }
+                FilmContent::Columns { labels, .. } => match labels.get(index) {
+                    Some(label) => (None, format!("{label}: {text}")),
+                    None => (None, text),
+                },
             }
-            (side, text)
         });
         let card = Card {
             title: self.title(),
             shown: shown.collect(),
             play: self.play.clone(),
-            common: common.clone(),
+            common,
         };
         let pictures = parts.iter_mut().map(|part| {
             part.app.world_mut().resource_mut::<Overlay>().card = Some(card.clone());
@@ -329,38 +377,35 @@ impl Film {
     /// # Errors
     /// If the adapter does not support the size, or a lane cannot be set up.
     pub fn set_up(&self) -> Result<Vec<OffScreen>, Failure> {
+        let turns = self.turns();
         match &self.shown {
-            FilmContent::Halves {
-                left,
-                right,
-                switches,
-            } => {
+            FilmContent::Halves { left, right, .. } => {
                 let overlay = Overlay {
                     title: Some(self.title()),
-                    flags: self.flags(),
+                    flags: Self::flags(&turns),
                     ..self.overlay.clone()
                 };
                 let mut part = self.open(self.size, overlay)?;
                 let world = part.app.world_mut();
                 view::show(world, Side::Left, left.clone()).map_err(GameError::from)?;
-                self.begin(part, right.clone(), Some(switches))
-                    .map(|part| vec![part])
+                self.begin(part, 0, right.clone()).map(|part| vec![part])
             }
-            FilmContent::Columns(lanes) => {
+            FilmContent::Columns { lanes, labels, .. } => {
                 let slices = lanes.iter().zip(self.slices()).enumerate();
                 let columns = slices.map(|(index, (lane, slice))| {
-                    let mut hidden = self.overlay.hidden.clone();
-                    // The heading of the column already shows these.
-                    hidden.extend([Part::Labels, Part::Rung]);
                     let overlay = Overlay {
                         title: Some(self.title()),
+                        flags: Self::flags([&turns[index]]),
                         column: Some(Column {
                             lanes: lanes.clone(),
+                            labels: labels.clone(),
+                            common: self.common(),
+                            has_flags: turns.iter().any(|turns| turns.len() > 1),
+                            first: None,
                             index,
                             start: slice.start,
                             whole: self.size.x,
                         }),
-                        hidden,
                         ..self.overlay.clone()
                     };
                     let width = slice.len() as u32;
@@ -370,7 +415,7 @@ impl Film {
                     part.app
                         .insert_resource(ViewMode::Right)
                         .insert_resource(Inset { right, bottom: 0.0 });
-                    self.begin(part, lane.clone(), None)
+                    self.begin(part, index, lane.clone())
                 });
                 columns.collect()
             }
@@ -391,24 +436,24 @@ impl Film {
         Ok(part)
     }
 
-    /// Plays up to the first frame. Columns ignore the halves of the script.
+    /// Plays the part at `index` up to the first frame. Columns ignore the halves of the script.
     fn begin(
         &self,
         mut part: OffScreen,
+        index: usize,
         right: LaneSettings,
-        switches: Option<&[Switch]>,
     ) -> Result<OffScreen, Failure> {
         let world = part.app.world_mut();
         let right = PaneContent::Lane(right);
         view::show(world, Side::Right, right).map_err(GameError::from)?;
-        let script = self.script.clone().unwrap_or_default();
         let skipped = self.begins_at();
-        let mut playing = ScriptPlayback::new(script);
-        if let Some(switches) = switches {
-            let switches = switches.iter().cloned();
-            let switches = switches.map(|switch| switch.delayed(skipped));
-            playing = playing.showing_halves(switches.collect());
-        }
+        let switches = self.shown.switches(index).into_iter();
+        let switches = switches.map(|switch| switch.delayed(skipped)).collect();
+        let playing = ScriptPlayback::new(self.script.clone().unwrap_or_default());
+        let playing = match self.shown {
+            FilmContent::Halves { .. } => playing.showing_halves(switches),
+            FilmContent::Columns { .. } => playing.switching(switches),
+        };
         begin(world, playing);
         part.skip(skipped);
         part.warm_up()?;
@@ -474,7 +519,7 @@ mod tests {
             overlay: Overlay::default(),
             look: Look::default(),
         };
-        let flags = film.flags();
+        let flags = Film::flags(&film.turns());
         let flags = flags
             .iter()
             .map(|flag| (flag.tick, flag.side, &*flag.title));
@@ -489,5 +534,55 @@ mod tests {
         assert_eq!(left[0].content, PaneContent::Simulation);
         let first = right[0].content.lane().unwrap();
         assert_eq!(first.rung_name(), "index");
+    }
+
+    #[test]
+    fn a_column_has_its_own_switches_and_those_of_all() {
+        let lane = |text: &str| text.parse::<LaneSettings>().unwrap();
+        let switches = [
+            "1s:2.rung:index",
+            "2s:link:4g",
+            "3s:1.rung:delta",
+            "9s:rate:10",
+        ];
+        let film = Film {
+            size: UVec2::new(64, 64),
+            frames_per_second: 60,
+            frames: 240,
+            skipped_ticks: 60,
+            script: None,
+            play: None,
+            shown: FilmContent::Columns {
+                lanes: vec![
+                    lane("rung:uncompressed"),
+                    lane("rung:predicted,budget:64kbps"),
+                    lane("rung:at-rest"),
+                ],
+                labels: vec!["before".to_owned()],
+                switches: switches.map(|text| text.parse().unwrap()).to_vec(),
+            },
+            has_card: false,
+            overlay: Overlay::default(),
+            look: Look::default(),
+        };
+        let turns = film.turns();
+        let titles = |column: usize| {
+            let flags = Film::flags([&turns[column]]);
+            let flags = flags.into_iter().map(|flag| (flag.tick, flag.title));
+            flags.collect::<Vec<_>>()
+        };
+        let flag = |tick: u64, title: &str| (tick, title.to_owned());
+        assert_eq!(titles(0), [flag(180, "link: 4G"), flag(240, "delta")]);
+        assert_eq!(titles(1), [flag(120, "index"), flag(180, "link: 4G")]);
+        assert_eq!(titles(2), [flag(180, "link: 4G")]);
+        assert_eq!(film.shown.name(0), "before");
+        assert_eq!(film.shown.name(1), "column 2");
+        // The network changes.
+        let common = film.common();
+        assert!(
+            !common.iter().any(|part| part.contains("round trip")),
+            "{common:?}"
+        );
+        assert_eq!(film.least_peak_kbps(), 64.0);
     }
 }

@@ -34,6 +34,7 @@ pub enum Series {
     /// Eight seconds per video.
     Article,
     /// A tenth of a second per video, for tests.
+    #[value(hide = true)]
     Quick,
 }
 
@@ -206,7 +207,7 @@ pub fn record_series(
     for episode in &episodes {
         bar.set_message(episode.name.clone());
         let file = format!("{}.mp4", episode.name);
-        let take = match record(&episode.film, &folder.join(&file), &bar) {
+        let take = match record(&episode.film, &folder.join(&file), None, &bar) {
             // Write the page for the videos finished so far.
             Err(error) if error.is::<Stopped>() && !clips.is_empty() => break,
             take => take?,

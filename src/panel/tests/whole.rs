@@ -20,11 +20,6 @@ fn every_button_and_entry_asks_for_its_action() {
         (Some("Save"), "Replay", Action::Replay),
         (Some("Save"), "Copy command", Action::CopyLink),
         (Some("Save"), "Last minute, CSV", Action::SaveCsv),
-        (
-            Some("Save"),
-            "Last minute, JSON lines",
-            Action::SaveJsonLines,
-        ),
         (None, "Shrink the panel", Action::Panel),
     ] {
         harness.state_mut().actions.clear();

@@ -11,11 +11,11 @@ use serde_json::Value;
 
 use crate::replication::{PacketRecord, ReplicaError, Sample, Totals, rung_or_stages};
 
-/// Column of the table, and key in the JSON objects.
+/// Column of the table.
 pub struct Column {
     /// Column name.
     pub name: Cow<'static, str>,
-    pub(super) value: Box<dyn Fn(&Sample) -> Value + Send + Sync>,
+    value: Box<dyn Fn(&Sample) -> Value + Send + Sync>,
 }
 
 impl fmt::Debug for Column {
@@ -116,7 +116,7 @@ fn rounded(value: f64) -> f64 {
 }
 
 /// Time of a tick in seconds.
-pub(super) fn seconds(tick: u64) -> f64 {
+fn seconds(tick: u64) -> f64 {
     rounded(tick as f64 / f64::from(TICKS_PER_SECOND))
 }
 
@@ -221,6 +221,19 @@ mod tests {
         ] {
             assert_eq!(cell(&cells, name), wanted, "{name}");
         }
+    }
+
+    #[test]
+    fn snapshots_that_arrived_in_one_tick_are_summed() {
+        let packet = |payload_bytes| PacketRecord {
+            payload_bytes,
+            ..PacketRecord::default()
+        };
+        let sample = Sample {
+            snapshots: vec![packet(97), packet(3)],
+            ..Sample::default()
+        };
+        assert_eq!(cell(&cells(&sample), "payload_bytes"), "100");
     }
 
     #[test]

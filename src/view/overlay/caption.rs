@@ -31,8 +31,11 @@ impl Overlay {
             _ => "Replica",
         };
         let name = self.names[side as usize].as_deref().unwrap_or(usual);
-        let name = if self.shows(Part::Labels) { name } else { "" };
-        let rung = lane.filter(|_| self.shows(Part::Rung));
+        // A column has its name above the picture.
+        let is_column = self.column.is_some();
+        let has_name = self.shows(Part::Labels) && !is_column;
+        let name = if has_name { name } else { "" };
+        let rung = lane.filter(|_| self.shows(Part::Rung) && !is_column);
         let rung = rung.map(LaneSettings::describe_rung);
         let link = if self.shows(Part::Link) { link } else { &[] };
         let error = error.filter(|_| self.shows(Part::Link));

@@ -125,7 +125,7 @@ pub(in crate::view) fn draw(
         .filter(|_| !ctx.is_pointer_over_egui());
     let curves = inputs.curves();
     let common = is_film.then(|| match &inputs.overlay.column {
-        Some(column) => film::common(&column.lanes),
+        Some(column) => column.common.clone(),
         None => film::common(curves.iter().map(|(.., lane)| lane)),
     });
     inputs.draw(&pen(&within), picture, halves, common.as_deref(), pointer);
@@ -304,11 +304,9 @@ impl OverlayInputs<'_, '_> {
         let plates = lanes.iter().map(|(half, lane)| {
             let (settings, known) = (&lane.settings, &lane.known);
             let other = lanes.iter().find(|(other, _)| other.side != half.side);
-            let plate = match other {
-                _ if self.overlay.column.is_some() => {
-                    pen.column(half.area, half.side, settings, known)
-                }
-                Some(_) if self.overlay.title.is_some() => {
+            let plate = match (other, &self.overlay.column) {
+                (_, Some(_)) => pen.column(half.area, half.side, settings, known),
+                (Some(_), None) if self.overlay.title.is_some() => {
                     // Leave room for the ratio.
                     let (mut free, ratio) = (half.area, 3.0 * pen.sizes.ratio);
                     match half.side {
@@ -317,8 +315,8 @@ impl OverlayInputs<'_, '_> {
                     }
                     pen.column(free, half.side, settings, known)
                 }
-                None => pen.headline(self.seen(half, picture), half.side, settings, known),
-                Some((_, other)) => {
+                (None, None) => pen.headline(self.seen(half, picture), half.side, settings, known),
+                (Some((_, other)), None) => {
                     let settings = [settings, &other.settings];
                     pen.compared(half.area, half.side, settings, known)
                 }

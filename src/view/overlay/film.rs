@@ -1,4 +1,5 @@
-//! The bands of a film: title and legend above the picture, and a graph, the conditions and a credit below it.
+//! The bands of a film: title, names of columns and legend above the picture, and a graph, the conditions and a credit
+//! below it.
 //!
 //! Each column of a film is rendered as a separate picture. It paints its own name and graph, and its slice of the
 //! shared text. Text without room is left out in whole items.
@@ -8,10 +9,11 @@ mod graph;
 use bevy_egui::egui::{Align2, Rect, pos2, vec2};
 use cubewire_scene::CUBES;
 
-use self::graph::{HEIGHT, LEFT, SECONDS, TOP};
+use self::graph::{Graph, SECONDS, TOP};
+use super::headline::{self, Cost};
 use super::text::Pen;
 use super::{Overlay, Part};
-use crate::replication::{LaneMeter, LaneSettings};
+use crate::replication::{LaneMeter, LaneSettings, Totals};
 use crate::theme::egui_color;
 use crate::view::costs::{self, CubeColors};
 use crate::view::side::Side;
@@ -21,6 +23,9 @@ pub use self::graph::{Flag, peak_kbps};
 /// Height of the legend, points.
 const LEGEND: f32 = 32.0;
 
+/// Height of the row with the names of the columns, points.
+const NAMES: f32 = 30.0;
+
 /// Heights of the bands above and below the picture, points.
 struct Rows {
     /// Height of the title bar.
@@ -29,6 +34,8 @@ struct Rows {
     band: f32,
     /// From the top of the band to its plot.
     top: f32,
+    /// Height of the plot.
+    plot: f32,
     /// From the top of the band to its last row with the conditions and the credit.
     last: f32,
     /// Whether the graph has a separate row for its times.
@@ -36,39 +43,23 @@ struct Rows {
 }
 
 impl Rows {
-    const USUAL: Self = Self {
-        title: 44.0,
-        band: 112.0,
-        top: TOP,
-        last: 84.0,
-        has_times: true,
-    };
-
-    /// For films with few pixels, where small type is relatively large. One row describes the graph.
-    const FEW: Self = Self {
-        title: 34.0,
-        band: 93.0,
-        top: TOP,
-        last: 68.0,
-        has_times: false,
-    };
-
-    /// Height of a film below which it has few pixels, points.
+    /// Height of a film below which it has few pixels, so that small type is relatively large, points. One row then
+    /// describes the graph.
     const LOW: f32 = 400.0;
 
-    /// Rows of a film of this height. Flags add a row above the plot.
+    /// Rows of a film of this height. The plot takes a fifth of it. Flags add a row above the plot.
     const fn of(height: f32, has_flags: bool) -> Self {
-        let rows = if height < Self::LOW {
-            Self::FEW
-        } else {
-            Self::USUAL
-        };
-        let more = if has_flags { FLAGS } else { 0.0 };
+        let is_low = height < Self::LOW;
+        let top = TOP + if has_flags { FLAGS } else { 0.0 };
+        let plot = height / 5.0;
+        let last = top + plot + if is_low { 12.0 } else { 28.0 };
         Self {
-            band: rows.band + more,
-            top: rows.top + more,
-            last: rows.last + more,
-            ..rows
+            title: if is_low { 34.0 } else { 44.0 },
+            band: last + 25.0,
+            top,
+            plot,
+            last,
+            has_times: !is_low,
         }
     }
 }
@@ -79,8 +70,16 @@ const SHORT_CREDIT: &str = "gafferongames.com";
 /// Columns of a film that shows lanes side by side, and the index of this one.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// Lanes of all columns, left to right.
+    /// Initial lanes of all columns, left to right.
     pub lanes: Vec<LaneSettings>,
+    /// Names of the columns, left to right. Further columns have the names of their rungs.
+    pub labels: Vec<String>,
+    /// Parts of the descriptions that all lanes have in common throughout the film.
+    pub common: Vec<String>,
+    /// Whether a lane of any column changes, so that all graphs have a row of flags.
+    pub has_flags: bool,
+    /// Last second of the first column, to compare with. `None` in the first column, and before a second was measured.
+    pub first: Option<Totals>,
     /// Index of this column.
     pub index: usize,
     /// Left edge of this column in the film, pixels.
@@ -98,12 +97,23 @@ impl Overlay {
         let band = |is_there, height| if is_there { height } else { 0.0 };
         let rows = self.rows(height);
         let title = band(self.shows(Part::Heading), rows.title);
+        let names = band(self.has_names(), NAMES);
         let legend = band(colors.title().is_some(), LEGEND);
-        [title + legend, band(self.shows(Part::Graph), rows.band)]
+        [
+            title + names + legend,
+            band(self.shows(Part::Graph), rows.band),
+        ]
     }
 
-    const fn rows(&self, height: f32) -> Rows {
-        Rows::of(height, !self.flags.is_empty())
+    fn rows(&self, height: f32) -> Rows {
+        let column = self.column.as_ref();
+        let has_flags = column.map_or(!self.flags.is_empty(), |column| column.has_flags);
+        Rows::of(height, has_flags)
+    }
+
+    /// Whether there is a row with the names of the columns.
+    fn has_names(&self) -> bool {
+        self.column.is_some() && self.shows(Part::Labels)
     }
 
     /// Rectangle of the whole film, if `picture` is one of its columns, or else `picture`.
@@ -151,64 +161,74 @@ impl Pen<'_> {
         for strip in [top, band] {
             self.painter.rect_filled(strip, 0.0, ground);
         }
-        let legend_top = match overlay.shows(Part::Heading) {
-            true => part.min.y + rows.title,
-            false => part.min.y,
-        };
+        let mut y = part.min.y;
         if overlay.shows(Part::Heading) {
-            let (bar, _) = part.split_top_bottom_at_y(legend_top);
-            self.title(overlay, bar);
+            let end = y + rows.title;
+            let bar = Rect::from_x_y_ranges(film.x_range(), y..=end);
+            self.title(overlay.title.as_deref().unwrap_or_default(), bar);
+            y = end;
+        }
+        if let Some(column) = &overlay.column
+            && overlay.has_names()
+        {
+            let bar = Rect::from_x_y_ranges(part.x_range(), y..=y + NAMES);
+            let lane = lanes.first();
+            let name = self.name(column, lane.map(|(.., lane)| lane), bar);
+            let own = lane.and_then(|(_, meter, _)| meter.second(None));
+            if overlay.shows(Part::Figures)
+                && let (Some(first), Some(own)) = (&column.first, &own)
+                && let Some(ratio) = headline::to_first(&Cost::of(first), &Cost::of(own))
+            {
+                self.ratio_to_first(bar, name.width(), &ratio);
+            }
+            y += NAMES;
         }
         if legend.0.title().is_some() {
-            let y = legend_top + LEGEND / 2.0;
-            self.legend_strip(film.x_range().shrink(self.sizes.margin), y, legend);
+            let x = film.x_range().shrink(self.sizes.margin);
+            self.legend_strip(x, y + LEGEND / 2.0, legend);
         }
         if below > 0.0 {
-            let right = if overlay.column.is_some() { GAP } else { 0.0 } + self.sizes.margin;
-            let plot = Rect::from_min_max(
-                band.min + vec2(LEFT, rows.top),
-                pos2(band.max.x - right, band.min.y + rows.top + HEIGHT),
-            );
-            let (dashes, what) = self.dashes(lanes);
-            if plot.width() > LEFT {
-                self.plot(plot, lanes, &dashes, overlay);
-                if rows.has_times {
-                    self.times(plot, what);
-                }
-            }
-            let in_one_row = [format!("last {SECONDS} s, {what}")];
-            let said: &[String] = match overlay.shows(Part::Link) {
-                _ if !rows.has_times => &in_one_row,
-                true => common,
-                false => &[],
-            };
-            self.conditions(film, band.min.y + rows.last, said);
+            self.graph(overlay, &rows, [film, band], lanes, common);
         }
     }
 
-    /// Paints the title of a film, or the name of a column.
-    fn title(&self, overlay: &Overlay, bar: Rect) {
+    /// Paints the graph in a `band` below the picture, and the conditions and the credit of the `film`.
+    fn graph(
+        &self,
+        overlay: &Overlay,
+        rows: &Rows,
+        [film, band]: [Rect; 2],
+        lanes: &[Curve<'_>],
+        common: &[String],
+    ) {
+        let left = graph::LEFT * self.sizes.small;
+        let right = if overlay.column.is_some() { GAP } else { 0.0 } + self.sizes.margin;
+        let plot = Rect::from_min_max(
+            band.min + vec2(left, rows.top),
+            pos2(band.max.x - right, band.min.y + rows.top + rows.plot),
+        );
+        let graph = Graph::new(plot, overlay);
+        let (dashes, what) = self.dashes(&graph, lanes);
+        if plot.width() > left {
+            self.plot(&graph, lanes, &dashes, &overlay.flags);
+            if rows.has_times {
+                self.times(plot, what);
+            }
+        }
+        let in_one_row = [format!("last {SECONDS} s, {what}")];
+        let said: &[String] = match overlay.shows(Part::Link) {
+            _ if !rows.has_times => &in_one_row,
+            true => common,
+            false => &[],
+        };
+        self.conditions(film, band.min.y + rows.last, said);
+    }
+
+    /// Paints the title of a film.
+    fn title(&self, title: &str, bar: Rect) {
         let (margin, colors) = (self.sizes.margin, self.colors());
         let width = bar.width() - 2.0 * margin;
         let at = pos2(bar.min.x + margin, bar.center().y);
-        if let Some(column) = &overlay.column {
-            // All columns use the same name form and size.
-            let names: [fn(&LaneSettings) -> String; 2] = [LaneSettings::describe_rung, |lane| {
-                lane.rung_name().to_owned()
-            }];
-            let sizes = [self.sizes.title, self.sizes.line, self.sizes.small];
-            let mut wishes = names.iter().flat_map(|name| sizes.map(|size| (name, size)));
-            let fitting = wishes.find(|&(name, size)| {
-                let mut lanes = column.lanes.iter();
-                lanes.all(|lane| self.width(&name(lane), size) <= width)
-            });
-            if let Some((name, size)) = fitting {
-                let name = name(&column.lanes[column.index]);
-                self.write(at, Align2::LEFT_CENTER, (&name, size, colors.ink));
-            }
-            return;
-        }
-        let title = overlay.title.as_deref().unwrap_or_default();
         let program = ("Cubewire", self.sizes.line, colors.muted);
         let beside = self.width(program.0, program.1) + margin;
         let wishes = [
@@ -225,6 +245,58 @@ impl Pen<'_> {
             let at = pos2(bar.max.x - margin, bar.center().y);
             self.write(at, Align2::RIGHT_CENTER, program);
         }
+    }
+
+    /// Paints the name of a column and returns its area. All columns use the form and size that fits all names next to
+    /// a ratio. `lane` has the present settings of the column.
+    fn name(&self, column: &Column, lane: Option<&LaneSettings>, bar: Rect) -> Rect {
+        let (margin, sizes) = (self.sizes.margin, self.sizes);
+        let width = bar.width() - 3.0 * margin - self.width(LONG_RATIO, sizes.line);
+        let names = |rung: fn(&LaneSettings) -> String| {
+            let name = move |(index, initial)| {
+                let lane = lane.filter(|_| index == column.index).unwrap_or(initial);
+                let label = column.labels.get(index).cloned();
+                label.unwrap_or_else(|| rung(lane))
+            };
+            column
+                .lanes
+                .iter()
+                .enumerate()
+                .map(name)
+                .collect::<Vec<_>>()
+        };
+        let forms: [Vec<String>; 2] = [
+            names(LaneSettings::describe_rung),
+            names(|lane| lane.rung_name().to_owned()),
+        ];
+        let wishes = forms.iter().flat_map(|names| {
+            let sizes = [sizes.title, sizes.line, sizes.small].into_iter();
+            sizes.map(move |size| (names, size))
+        });
+        let fits = |&(names, size): &(&Vec<String>, f32)| {
+            names.iter().all(|name| self.width(name, size) <= width)
+        };
+        let fitting = { wishes }.find(fits);
+        let (names, size) = fitting.unwrap_or((&forms[1], sizes.small));
+        let name = self.words(&names[column.index], size, width);
+        let at = pos2(bar.min.x + margin, bar.center().y);
+        self.write(at, Align2::LEFT_CENTER, (&name, size, self.colors().ink))
+    }
+
+    /// Paints the ratio of a column to the first one, to the right of a name of this width.
+    fn ratio_to_first(&self, bar: Rect, name: f32, ratio: &str) {
+        let (margin, colors) = (self.sizes.margin, self.colors());
+        let large = (ratio, self.sizes.line, colors.ground);
+        let small = (" than the first", self.sizes.small, colors.ground);
+        let whole = self.line(&[large, small], f32::INFINITY);
+        let line = match name + whole.size().x + 3.0 * margin <= bar.width() {
+            true => whole,
+            false => self.line(&[large], f32::INFINITY),
+        };
+        let at = pos2(bar.max.x - margin, bar.center().y);
+        let padding = vec2(0.4, 0.1) * self.sizes.line;
+        let fill = egui_color(colors.ink);
+        self.ground(at, Align2::RIGHT_CENTER, padding, &[line], fill);
     }
 
     /// Paints as many of the common conditions as fit, and a credit at the right.
@@ -247,6 +319,9 @@ impl Pen<'_> {
         }
     }
 }
+
+/// Long text of a ratio, which gets room next to a name.
+const LONG_RATIO: &str = "1.5× further off";
 
 /// Height of the row of flags above the graph, points.
 const FLAGS: f32 = 16.0;
@@ -272,7 +347,8 @@ mod tests {
                 true => 3.0 + 1.25 * small,
                 false => 0.625 * small,
             };
-            assert!(TOP + HEIGHT + above <= rows.last, "{height}");
+            assert!(rows.top + rows.plot + above <= rows.last, "{height}");
+            assert_eq!(rows.plot, height / 5.0);
         }
     }
 
@@ -282,8 +358,8 @@ mod tests {
         let usual = CubeColors::Interaction;
         assert_eq!(overlay.bands(CubeColors::Bits, 540.0), [0.0; 2]);
         overlay.title = Some("a film".to_owned());
-        for (height, rows) in [(540.0, Rows::USUAL), (360.0, Rows::FEW)] {
-            let Rows { title, band, .. } = rows;
+        for height in [540.0, 360.0] {
+            let Rows { title, band, .. } = Rows::of(height, false);
             assert_eq!(overlay.bands(usual, height), [title, band]);
             let with_legend = overlay.bands(CubeColors::Bits, height);
             assert_eq!(with_legend, [title + LEGEND, band]);
@@ -297,6 +373,66 @@ mod tests {
         assert_eq!(overlay.bands(usual, 540.0)[1], without + FLAGS);
         overlay.hidden = vec![Part::Graph];
         assert_eq!(overlay.bands(usual, 540.0)[1], 0.0);
+    }
+
+    fn column(labels: &[&str], has_flags: bool) -> Overlay {
+        let lanes = ["rung:delta", "rung:predicted,budget:64kbps"];
+        let column = Column {
+            lanes: lanes.map(|lane| lane.parse().unwrap()).into(),
+            labels: labels.iter().map(|&label| label.to_owned()).collect(),
+            common: Vec::new(),
+            has_flags,
+            first: None,
+            index: 1,
+            start: 642,
+            whole: 1280,
+        };
+        Overlay {
+            title: Some("a film".to_owned()),
+            column: Some(column),
+            ..Overlay::default()
+        }
+    }
+
+    #[test]
+    fn columns_have_a_title_and_names_and_rows_of_equal_height() {
+        let usual = CubeColors::Interaction;
+        let rows = Rows::of(540.0, false);
+        let mut overlay = column(&[], false);
+        let wanted = [rows.title + NAMES, rows.band];
+        assert_eq!(overlay.bands(usual, 540.0), wanted);
+        overlay.hidden = vec![Part::Labels];
+        assert_eq!(overlay.bands(usual, 540.0), [rows.title, rows.band]);
+        // Another column has a flag.
+        let flagged = column(&[], true).bands(usual, 540.0);
+        assert_eq!(flagged[1], rows.band + FLAGS);
+    }
+
+    #[test]
+    fn a_column_has_its_label_or_else_its_present_rung() {
+        let now: LaneSettings = "rung:index".parse().unwrap();
+        let bar = Rect::from_min_size(pos2(0.0, 0.0), vec2(400.0, NAMES));
+        let is_painted = |labels: &[&str], lane, text: &str| {
+            let overlay = column(labels, false);
+            let column = overlay.column.as_ref().unwrap();
+            let mut is_painted = false;
+            with_pen(|pen| {
+                let name = pen.name(column, lane, bar);
+                is_painted = name.width() == pen.width(text, pen.sizes.title);
+            });
+            is_painted
+        };
+        assert!(is_painted(&[], None, "predicted within 64 kbps"));
+        assert!(is_painted(&[], Some(&now), "index"));
+        assert!(is_painted(&["before"], Some(&now), "index"));
+        assert!(is_painted(&["before", "after"], Some(&now), "after"));
+        with_pen(|pen| {
+            let long = "a label that is much too long for a column";
+            let overlay = column(&["before", &long.repeat(3)], false);
+            let name = pen.name(overlay.column.as_ref().unwrap(), None, bar);
+            let ratio = pen.width(LONG_RATIO, pen.sizes.line);
+            assert!(name.max.x + ratio < bar.max.x, "{name}");
+        });
     }
 
     #[test]

@@ -110,25 +110,53 @@ impl Known {
     }
 }
 
-/// Compares two lanes. Returns the text of the ratio of costs or, if they cost the same, of errors, with the better
-/// side. `None` if neither differs enough.
-pub(super) fn ratio([left, right]: [&Cost; 2]) -> Option<(String, Side)> {
-    let compared = |left: f64, right: f64, least: f64| {
-        let side = if left < right {
-            Side::Left
-        } else {
-            Side::Right
+/// How two lanes compare.
+enum Ratio {
+    /// Ratio of the costs, and the cheaper side.
+    Less(f64, Side),
+    /// Ratio of the errors of two lanes with the same cost, and the side with the smaller error.
+    Closer(f64, Side),
+}
+
+impl Ratio {
+    /// `None` if neither the costs nor the errors differ enough.
+    fn of([left, right]: [&Cost; 2]) -> Option<Self> {
+        let compared = |left: f64, right: f64, least: f64| {
+            let side = if left < right {
+                Side::Left
+            } else {
+                Side::Right
+            };
+            let times = left.max(right) / left.min(right).max(least);
+            (times, side)
         };
-        let times = left.max(right) / left.min(right).max(least);
-        (times, side)
-    };
-    let (less, side) = compared(left.kbps, right.kbps, 0.5);
-    if less >= SAME {
-        let is_known = left.kbps.min(right.kbps) >= 0.5;
-        return is_known.then(|| (format!("{} less", factor(less)), side));
+        let (less, side) = compared(left.kbps, right.kbps, 0.5);
+        if less >= SAME {
+            let is_known = left.kbps.min(right.kbps) >= 0.5;
+            return is_known.then_some(Self::Less(less, side));
+        }
+        let (closer, side) = compared(left.error_m?, right.error_m?, LEAST_ERROR_M);
+        (closer >= CLOSER).then_some(Self::Closer(closer, side))
     }
-    let (closer, side) = compared(left.error_m?, right.error_m?, LEAST_ERROR_M);
-    (closer >= CLOSER).then(|| (format!("{} closer", factor(closer)), side))
+}
+
+/// Text of the ratio of two lanes, and the better side. `None` if they do not differ enough.
+pub(super) fn ratio(lanes: [&Cost; 2]) -> Option<(String, Side)> {
+    Some(match Ratio::of(lanes)? {
+        Ratio::Less(times, side) => (format!("{} less", factor(times)), side),
+        Ratio::Closer(times, side) => (format!("{} closer", factor(times)), side),
+    })
+}
+
+/// Text that compares a column with the `first` one. `None` if they do not differ enough.
+pub(super) fn to_first(first: &Cost, own: &Cost) -> Option<String> {
+    let (times, word) = match Ratio::of([first, own])? {
+        Ratio::Less(times, Side::Right) => (times, "less"),
+        Ratio::Less(times, Side::Left) => (times, "more"),
+        Ratio::Closer(times, Side::Right) => (times, "closer"),
+        Ratio::Closer(times, Side::Left) => (times, "further off"),
+    };
+    Some(format!("{} {word}", factor(times)))
 }
 
 impl Pen<'_> {
@@ -419,6 +447,22 @@ mod tests {
         assert_eq!(closer(0.0, 0.000_1), None);
         assert_eq!(cheap.less(17_368.8).as_deref(), Some("80× less"));
         assert_eq!(cost(17_300.0).less(17_368.8), None);
+    }
+
+    #[test]
+    fn a_column_is_compared_with_the_first_in_both_directions() {
+        let erring = |kbps, error_m| Cost {
+            error_m: Some(error_m),
+            ..cost(kbps)
+        };
+        let [first, less, more] = [(100.0, 0.002), (25.0, 0.1), (400.0, 0.1)]
+            .map(|(kbps, error_m)| erring(kbps, error_m));
+        assert_eq!(to_first(&first, &less).unwrap(), "4.0× less");
+        assert_eq!(to_first(&first, &more).unwrap(), "4.0× more");
+        assert_eq!(to_first(&first, &first), None);
+        let off = erring(100.0, 0.032);
+        assert_eq!(to_first(&first, &off).unwrap(), "16× further off");
+        assert_eq!(to_first(&off, &first).unwrap(), "16× closer");
     }
 
     #[test]

@@ -25,6 +25,23 @@ fn a_file_is_replaced_when_it_is_finished() {
 }
 
 #[test]
+fn bytes_are_inserted_and_the_rest_moves() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a");
+    // More than is moved at once.
+    for length in [0, 1, 100, (2 << 20) + 3] {
+        let rest: Vec<u8> = (0..length).map(|n| (n % 251) as u8).collect();
+        let mut file = NewFile::create(&path).unwrap();
+        file.write_all(b"head").unwrap();
+        file.write_all(&rest).unwrap();
+        file.insert(4, b"inserted").unwrap();
+        file.finish().unwrap();
+        let whole = fs::read(&path).unwrap();
+        assert!(whole == [b"headinserted", &rest[..]].concat(), "{length}");
+    }
+}
+
+#[test]
 fn errors_do_not_name_the_temporary_file() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("no");

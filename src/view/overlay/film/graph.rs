@@ -1,7 +1,9 @@
 //! The graph of a film: the bandwidths of the last seconds.
 
+use std::ops::RangeInclusive;
+
 use bevy_egui::egui::{Align2, Pos2, Rect, Shape, Stroke, pos2, vec2};
-use cubewire_inspector::widgets;
+use cubewire_inspector::widgets::Scale;
 use cubewire_inspector::words::short;
 use cubewire_palette::Rgb;
 use cubewire_scene::TICKS_PER_SECOND;
@@ -18,16 +20,17 @@ pub(super) const SECONDS: usize = 8;
 
 const TICKS: usize = SECONDS * TICKS_PER_SECOND as usize;
 
-/// Lower end of the logarithmic scale, kilobits per second.
+/// Lower end of the logarithmic scale, and smallest upper end of the linear one, kilobits per second.
 const FROM_KBPS: f64 = 10.0;
 
 /// Distance of two points of a line.
 const STEP_TICKS: usize = 3;
 
-/// Left edge, top edge and height of the plot in the band, points.
-pub(super) const LEFT: f32 = 80.0;
+/// Width left of the plot for the labels, in multiples of the type size.
+pub(super) const LEFT: f32 = 4.0;
+
+/// Distance of the plot from the top edge of the band, points.
 pub(super) const TOP: f32 = 10.0;
-pub(super) const HEIGHT: f32 = 46.0;
 
 /// A switch during a film.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +44,13 @@ pub struct Flag {
 }
 
 impl Pen<'_> {
-    /// Bandwidths to mark with a dashed line, which are the budgets or else the target, and a description of the graph.
-    pub(super) fn dashes(&self, lanes: &[Curve<'_>]) -> (Vec<(f64, Rgb)>, &'static str) {
+    /// Bandwidths to mark with a dashed line, and a description of the graph. The bandwidths are the budgets or else the
+    /// target, if the graph reaches it.
+    pub(super) fn dashes(
+        &self,
+        graph: &Graph,
+        lanes: &[Curve<'_>],
+    ) -> (Vec<(f64, Rgb)>, &'static str) {
         let colors = self.colors();
         let budgets = lanes.iter().filter_map(|(side, _, lane)| {
             let kbps = lane.sender.kept_budget()?;
@@ -50,38 +58,36 @@ impl Pen<'_> {
         });
         let budgets: Vec<_> = budgets.collect();
         match budgets.is_empty() {
-            true => (vec![(TARGET_KBPS, colors.ink)], "kbps; dashes: target 256"),
             false => (budgets, "kbps; dashes: budget"),
+            true if graph.ends.contains(&TARGET_KBPS) => {
+                let dashes = vec![(TARGET_KBPS, colors.ink)];
+                (dashes, "kbps; dashes: target 256")
+            }
+            true => (Vec::new(), "kbps"),
         }
     }
 
-    /// Paints the bandwidths of the last seconds and the flags of the switches. The scale reaches the dashed lines and
-    /// the largest bandwidth so far.
+    /// Paints the bandwidths of the last seconds and the flags of the switches.
     pub(super) fn plot(
         &self,
-        plot: Rect,
+        graph: &Graph,
         lanes: &[Curve<'_>],
         dashes: &[(f64, Rgb)],
-        overlay: &Overlay,
+        flags: &[Flag],
     ) {
         let colors = self.colors();
-        let small = self.sizes.small;
-        let largest = dashes
-            .iter()
-            .map(|dashes| dashes.0)
-            .fold(overlay.peak_kbps, f64::max);
-        let scale = Scale::up_to(plot, largest);
+        let (plot, small) = (graph.plot, self.sizes.small);
         self.painter
             .rect_filled(plot, 0.0, egui_color(colors.sunken));
         let line = Stroke::new(1.0, egui_color(colors.line));
-        for kbps in scale.marks(small) {
-            let y = scale.height(kbps);
+        for kbps in graph.marks(small) {
+            let y = graph.height(kbps);
             self.painter.hline(plot.x_range(), y, line);
             let label = (&*short(kbps), small, colors.muted);
             self.write(pos2(plot.min.x - 6.0, y), Align2::RIGHT_CENTER, label);
         }
         for &(kbps, color) in dashes {
-            let y = scale.height(kbps);
+            let y = graph.height(kbps);
             let line = [pos2(plot.min.x, y), pos2(plot.max.x, y)];
             let stroke = Stroke::new(1.0, egui_color(color));
             self.painter
@@ -89,12 +95,12 @@ impl Pen<'_> {
         }
         for (side, meter, _) in lanes {
             let color = egui_color(side.color_of(colors));
-            let points = scale.points(meter);
+            let points = graph.points(meter);
             self.painter.line(points, Stroke::new(2.0, color));
         }
         let newest = lanes.iter().filter_map(|(_, meter, _)| meter.newest_tick());
         if let Some(now) = newest.max() {
-            self.flags(plot, now, &overlay.flags);
+            self.flags(plot, now, flags);
         }
     }
 
@@ -148,35 +154,38 @@ impl Pen<'_> {
     }
 }
 
-/// Vertical scale of a plot.
-struct Scale {
+/// A plot with its vertical scale.
+pub(super) struct Graph {
     plot: Rect,
-    to_kbps: f64,
+    scale: Scale,
+    ends: RangeInclusive<f64>,
 }
 
-impl Scale {
-    /// Scale from 10 kbps to at least `largest`. The end is 20, 50, 100, 200 kbps and so on, so it seldom changes.
-    fn up_to(plot: Rect, largest: f64) -> Self {
-        let mut ends = (1..).flat_map(|power| [1.0, 2.0, 5.0].map(|end| end * 10_f64.powi(power)));
-        let to_kbps = ends.find(|&end| end > FROM_KBPS && end >= largest);
+impl Graph {
+    /// Creates a plot that reaches the largest bandwidth of the film so far. A linear scale starts at 0, so that heights
+    /// are in proportion.
+    pub(super) fn new(plot: Rect, overlay: &Overlay) -> Self {
+        let scale = match overlay.is_logarithmic {
+            true => Scale::Logarithmic,
+            false => Scale::Linear,
+        };
         Self {
             plot,
-            to_kbps: to_kbps.expect("they grow"),
+            scale,
+            ends: scale.ends(FROM_KBPS, overlay.peak_kbps.max(FROM_KBPS)),
         }
     }
 
     /// Vertical position of a bandwidth.
     fn height(&self, kbps: f64) -> f32 {
-        let share = widgets::Scale::Logarithmic.fraction(kbps, &(FROM_KBPS..=self.to_kbps));
+        let share = self.scale.fraction(kbps, &self.ends);
         self.plot.max.y - share as f32 * self.plot.height()
     }
 
-    /// Labelled values: the end and the powers of ten, as far as labels of height `size` have room.
+    /// Labelled values, largest first, as far as labels of height `size` have room.
     fn marks(&self, size: f32) -> Vec<f64> {
-        let powers = (1..).map(|power| 10_f64.powi(power));
-        let powers = powers.take_while(|&kbps| kbps < self.to_kbps);
-        let mut marks = vec![self.to_kbps];
-        for kbps in powers.collect::<Vec<_>>().into_iter().rev() {
+        let mut marks = vec![*self.ends.end()];
+        for kbps in self.scale.marks(&self.ends).into_iter().rev().skip(1) {
             let above = marks.last().map_or(0.0, |&above| self.height(above));
             if self.height(kbps) - above >= size {
                 marks.push(kbps);
@@ -229,13 +238,18 @@ mod tests {
     use super::*;
     use crate::replication::{PacketRecord, Sample};
 
-    fn plot() -> Rect {
-        Rect::from_min_size(pos2(80.0, 0.0), vec2(500.0, HEIGHT))
+    fn graph(peak_kbps: f64, is_logarithmic: bool) -> Graph {
+        let plot = Rect::from_min_size(pos2(80.0, 0.0), vec2(500.0, 108.0));
+        let overlay = Overlay {
+            peak_kbps,
+            is_logarithmic,
+            ..Overlay::default()
+        };
+        Graph::new(plot, &overlay)
     }
 
     #[test]
     fn the_graph_ends_now_and_at_a_round_number_above_what_is_shown() {
-        let plot = plot();
         let meter = LaneMeter::from_samples((0..900).map(|tick| Sample {
             tick,
             snapshots: vec![PacketRecord {
@@ -246,23 +260,32 @@ mod tests {
         }));
         let peak = peak_kbps(&meter);
         assert!((249.0..250.0).contains(&peak), "{peak}");
-        let scale = Scale::up_to(plot, peak.max(TARGET_KBPS));
-        assert_eq!(scale.to_kbps, 500.0);
-        let points = scale.points(&meter);
-        assert_eq!(points.last().unwrap().x, plot.max.x);
-        assert!(points[0].x < plot.min.x + 5.0 && points[0].x >= plot.min.x);
-        // Just below the target.
-        assert!(points.iter().all(|at| at.y == points[0].y));
-        assert!(points[0].y > scale.height(TARGET_KBPS));
-        assert_eq!([scale.height(1.0), scale.height(1e6)], [HEIGHT, 0.0]);
-        for (largest, end) in [
-            (0.0, 20.0),
-            (32.0, 50.0),
-            (100.0, 100.0),
-            (17_369.0, 20_000.0),
-        ] {
-            assert_eq!(Scale::up_to(plot, largest).to_kbps, end);
+        for is_logarithmic in [false, true] {
+            let graph = graph(peak, is_logarithmic);
+            let points = graph.points(&meter);
+            assert_eq!(points.last().unwrap().x, graph.plot.max.x);
+            let start = points[0].x - graph.plot.min.x;
+            assert!((0.0..5.0).contains(&start), "{start}");
+            // Just below the target.
+            assert!(points.iter().all(|at| at.y == points[0].y));
+            assert!(points[0].y > graph.height(TARGET_KBPS));
+            assert_eq!([graph.height(1.0e-9), graph.height(1e6)], [108.0, 0.0]);
         }
+        for (largest, end, logarithmic) in [
+            (0.0, 15.0, 100.0),
+            (32.0, 40.0, 100.0),
+            (17_369.0, 20_000.0, 100_000.0),
+        ] {
+            assert_eq!(*graph(largest, false).ends.end(), end);
+            assert_eq!(*graph(largest, true).ends.end(), logarithmic);
+        }
+    }
+
+    #[test]
+    fn three_times_as_much_is_three_times_as_high() {
+        let graph = graph(17_369.0, false);
+        let high = |kbps| graph.plot.max.y - graph.height(kbps);
+        assert!((high(15_000.0) / high(5_000.0) - 3.0).abs() < 1e-4);
     }
 
     #[test]
@@ -290,9 +313,15 @@ mod tests {
 
     #[test]
     fn the_marks_of_the_graph_do_not_overlap() {
-        for largest in [20.0, 64.0, 256.0, 17_369.0] {
+        for (largest, is_logarithmic) in [
+            (20.0, false),
+            (64.0, true),
+            (256.0, false),
+            (17_369.0, true),
+            (17_369.0, false),
+        ] {
             for size in [14.0, 18.0] {
-                let scale = Scale::up_to(plot(), largest);
+                let scale = graph(largest, is_logarithmic);
                 let marks = scale.marks(size);
                 assert!(marks.len() >= 2, "{marks:?}");
                 let heights: Vec<_> = marks.iter().map(|&kbps| scale.height(kbps)).collect();
