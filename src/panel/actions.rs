@@ -76,10 +76,8 @@ mod tests {
         app.add_plugins((MinimalPlugins, ControlsPlugin, panel))
             .init_resource::<ButtonInput<KeyCode>>()
             .add_observer(change_lane);
-        let lane = app
-            .world_mut()
-            .spawn((LaneSettings::default(), Selected))
-            .id();
+        let lane = (LaneSettings::default(), Selected);
+        let lane = app.world_mut().spawn(lane).id();
         (app, lane)
     }
 
@@ -99,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_of_every_rung_selects_it() {
+    fn keys_select_rungs_cut_the_link_and_shrink_the_panel_unless_held_with_ctrl() {
         let (mut app, lane) = app();
         let presses = BINDINGS.iter().flat_map(|row| row.presses());
         for (key, action) in presses {
@@ -108,11 +106,6 @@ mod tests {
                 assert_eq!(lane_of(&app, lane), (Some(rung), false), "{key:?}");
             }
         }
-    }
-
-    #[test]
-    fn keys_climb_descend_cut_the_link_and_shrink_the_panel_unless_held_with_ctrl() {
-        let (mut app, lane) = app();
         for (key, rung, is_cut) in [
             (KeyCode::Digit3, 2, false),
             (KeyCode::PageDown, 3, false),

@@ -12,7 +12,6 @@ use crate::panel::widgets::{
 use crate::replication::{LaneSettings, rung_name};
 use crate::view::{PaneContent, Side};
 
-/// Draws the page. Returns the action of the pressed button.
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     let halves = lane.halves.as_deref_mut()?;
     let of = |side: Side| {
@@ -70,25 +69,13 @@ fn what(ui: &mut Ui, halves: &mut Halves, side: Side) {
             always.on_hover_text("The other end of the network, rebuilt from packets alone.");
             return;
         }
-        let contents = choices([
-            (
-                false,
-                "simulation",
-                "The physics itself, without any network.",
-            ),
-            (true, "a replica", REPLICA),
-        ]);
+        let physics = "The physics itself, without any network.";
+        let contents = choices([(false, "simulation", physics), (true, "a replica", REPLICA)]);
         let across = ui.available_width();
         segmented(ui, across, &mut halves.left_is_lane, &contents);
     });
-    text(
-        ui.painter(),
-        label.rect,
-        At::Left(0.0),
-        name,
-        BODY,
-        look.half,
-    );
+    let (painter, row) = (ui.painter(), label.rect);
+    text(painter, row, At::Left(0.0), name, BODY, look.half);
 }
 
 fn pick(ui: &mut Ui, lane: &mut LaneSettings) {
@@ -161,7 +148,6 @@ fn typed(ui: &mut Ui, side: Side, settings: &LaneSettings) -> Option<PaneContent
     content.ok().filter(|_| is_entered)
 }
 
-/// Draws the buttons that concern both halves.
 fn buttons(
     ui: &mut Ui,
     halves: &mut Halves,
@@ -174,22 +160,17 @@ fn buttons(
         ui.spacing_mut().item_spacing.x = APART;
         let mut is_pressed = |name, about| {
             let usual = Kind::Usual { is_on: false };
-            unless(ui, refusal, about, |ui: &mut Ui| {
-                button(ui, width, name, "", usual)
-            })
-            .clicked()
+            let widget = |ui: &mut Ui| button(ui, width, name, "", usual);
+            unless(ui, refusal, about, widget).clicked()
         };
         let swap = is_pressed("Swap halves", "Each half gets the settings of the other.");
         let about = "Copies the settings of the selected half to the other half.";
         let same = is_pressed("Same settings", about);
-        let changed = both
-            .into_iter()
-            .flat_map(|(left, right)| [(Side::Left, right), (Side::Right, left)]);
-        for (side, settings) in changed {
+        let others = both.map(|(left, right)| [(Side::Left, right), (Side::Right, left)]);
+        for (side, settings) in others.into_iter().flatten() {
             if swap || (same && selected != side) {
-                halves
-                    .typed
-                    .push((side, PaneContent::Lane(settings.clone())));
+                let content = PaneContent::Lane(settings.clone());
+                halves.typed.push((side, content));
             }
         }
         pickers::copy(ui, width)

@@ -67,22 +67,16 @@ fn kinds_of_jitter(ui: &mut Ui, jitter: &mut Jitter) {
         true => *jitter,
         false => usual,
     };
+    let uniform = Jitter::Uniform { spread: TWO_TICKS };
+    let tail = "Usually a small extra delay, occasionally a long one.";
     let kinds = choices([
+        (Jitter::None, "none", "Every packet has the same delay."),
         (
-            kind(Jitter::None),
-            "none",
-            "Every packet has the same delay.",
-        ),
-        (
-            kind(Jitter::Uniform { spread: TWO_TICKS }),
+            kind(uniform),
             "uniform",
             "Uniformly distributed around the delay.",
         ),
-        (
-            kind(USUAL_TAIL),
-            "log-normal",
-            "Usually a small extra delay, occasionally a long one.",
-        ),
+        (kind(USUAL_TAIL), "log-normal", tail),
     ]);
     named(ui, LABEL, "Kind of jitter", SMALL, |ui| {
         let across = ui.available_width() - 2.0 * SIGMA;
