@@ -146,11 +146,11 @@ mod tests {
                 widths.max().unwrap()
             })
         });
-        // A decade is 231 pixels wide, and the scale starts at 10 kbps.
-        assert!(widths[0][0] > 740 && widths[0][1] == 0, "{widths:?}");
-        assert!((320..360).contains(&widths[1][0]), "{widths:?}");
-        assert!((300..340).contains(&widths[2][1]), "{widths:?}");
-        assert!((40..60).contains(&widths[3][1]), "{widths:?}");
+        // A decade is 216 pixels wide, and the scale starts at 10 kbps.
+        assert!(widths[0][0] > 690 && widths[0][1] == 0, "{widths:?}");
+        assert!((310..330).contains(&widths[1][0]), "{widths:?}");
+        assert!((295..315).contains(&widths[2][1]), "{widths:?}");
+        assert!((35..55).contains(&widths[3][1]), "{widths:?}");
     }
 
     #[test]

@@ -162,7 +162,7 @@ pub(super) const fn about(kind: Interpolation) -> [&'static str; 2] {
             "Smooth at 10 a second, but needs velocities in the snapshots.",
         ],
         Interpolation::Extrapolate => [
-            "Continues along the velocity, without waiting for the next snapshot.",
+            "Follows the velocity, without waiting for the next snapshot.",
             "Cubes sink into the floor and snap back, because collisions are not predicted.",
         ],
     }

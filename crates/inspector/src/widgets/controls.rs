@@ -5,7 +5,7 @@ use bevy_egui::egui::{
     WidgetType, vec2,
 };
 
-use super::{At, Choice, Row, field, segmented, text};
+use super::{At, Choice, Pointing, Row, field, segmented, text, triangle};
 use crate::style::{CONTROL, GAP, Look, SMALL};
 
 /// Creates the segments of a switch from values, names and hover texts.
@@ -106,6 +106,10 @@ pub fn picker(
     let picker = ui.scope(|ui| {
         ui.spacing_mut().interact_size.y = height;
         let list = ComboBox::from_id_salt(id).selected_text(chosen);
+        let list = list.icon(|ui, rect, visuals, _| {
+            let (at, color) = (rect.center(), visuals.fg_stroke.color);
+            triangle(ui.painter(), at, vec2(8.0, 5.0), Pointing::Down, color);
+        });
         let list = list.width(width).truncate().show_ui(ui, |ui| {
             ui.visuals_mut().selection.bg_fill = tint;
             entries(ui);

@@ -55,14 +55,22 @@ pub fn slider(ui: &mut Ui, slide: &Slide, value: &mut f64) -> Response {
         visuals.selection.bg_fill = if is_enabled { slide.color } else { look.line };
         let widgets = &mut visuals.widgets;
         widgets.inactive.bg_fill = look.line;
-        // The knob is a ring, filled while hovered or dragged.
-        widgets.inactive.fg_stroke.width = 2.0;
-        [widgets.hovered.bg_fill, widgets.active.bg_fill] = [look.ink; 2];
         widgets.noninteractive.fg_stroke.color = look.impossible[1];
+        let states = [
+            &mut widgets.inactive,
+            &mut widgets.hovered,
+            &mut widgets.active,
+        ];
+        for widget in states.into_iter().chain([&mut widgets.noninteractive]) {
+            // Half of the knob's radius, with a stroke as wide as the radius: the fill would have the groove's colour.
+            widget.expansion = slide.knob / 4.0 - slide.margin();
+            widget.fg_stroke.width = slide.knob / 2.0;
+        }
         let slider = egui::Slider::new(value, slide.range.clone())
             .logarithmic(slide.scale == Scale::Logarithmic)
             .integer()
             .trailing_fill(true)
+            .handle_shape(egui::style::HandleShape::Circle)
             .show_value(false);
         ui.add(slider)
     });

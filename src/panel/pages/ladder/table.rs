@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use bevy_egui::egui::{Color32, Rangef, Rect, RichText, Shape, Stroke, Ui, pos2};
 use cubewire_codec::Stages;
-use cubewire_codec::ladder::Rung;
+use cubewire_codec::ladder::{LADDER, Rung};
 use cubewire_inspector::words::{factor, rounded};
 
 use super::super::stages::SHOWN_AS_ZERO;
@@ -117,10 +117,12 @@ pub(crate) fn draw_costs(ui: &mut Ui, title: &str, costs: &[(&str, f64, f64)]) {
     ui.spacing_mut().item_spacing.y = 0.0;
     header(ui, ["kbps", "less"], true, String::new());
     let top = ui.cursor().top();
-    for (index, &(name, kbps, less)) in costs.iter().enumerate() {
+    for &(name, kbps, less) in costs {
         let row = Row::show(ui, ROW, name);
-        let number = (index + 1).to_string();
-        key(ui.painter(), row.rect, 0.0, &number, look.muted);
+        if let Some(index) = LADDER.iter().position(|rung| rung.name == name) {
+            let number = (index + 1).to_string();
+            key(ui.painter(), row.rect, 0.0, &number, look.muted);
+        }
         row.text(ui, At::Left(NAME), name, BODY, look.ink);
         let figures = [(rounded(kbps), look.ink), (factor(less), look.muted)];
         cells(
