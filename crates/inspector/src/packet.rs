@@ -102,29 +102,38 @@ pub fn bodies(
     header.text(ui, At::Left(0.0), names.nouns[0], SMALL, look.muted);
     header.text(ui, At::Left(NAME), counts, SMALL, look.muted);
     header.text(ui, At::Right(0.0), "bits", SMALL, look.muted);
-    let (id, height) = ("bodies of the packet", height - LINE);
-    list(ui, id, height, LINE, bodies.len(), |ui, shown| {
-        for of in &bodies[shown] {
-            let (name, bits) = (names.body(of.body), amount(of.bits));
-            let (said, ink) = match of.is_sent {
-                true => (format!("{name}: {bits} bits"), look.ink),
-                false => (format!("{name}, not sent: {bits} bits"), look.muted),
-            };
-            let is_selected = lit.selected == Some(of.body);
-            let row = Row::button(ui, LINE, &said, is_selected);
-            let room = row.rect.width() - NAME - FIGURE;
-            let end = NAME + room * (of.bits / most) as f32;
-            row.bar(ui, NAME, end, look.quiet);
-            row.text(ui, At::Left(0.0), name, SMALL, ink);
-            row.text(ui, At::Right(0.0), bits, SMALL, ink);
-            if row.response.hovered() {
-                lit.hovered = Some(of.body);
+    list(
+        ui,
+        "bodies of the packet",
+        height - LINE,
+        LINE,
+        bodies.len(),
+        |ui, shown| {
+            for &Body {
+                body,
+                bits,
+                is_sent,
+            } in &bodies[shown]
+            {
+                let (name, bits_said) = (names.body(body), amount(bits));
+                let (said, ink) = match is_sent {
+                    true => (format!("{name}: {bits_said} bits"), look.ink),
+                    false => (format!("{name}, not sent: {bits_said} bits"), look.muted),
+                };
+                let row = Row::button(ui, LINE, &said, lit.selected == Some(body));
+                let room = row.rect.width() - NAME - FIGURE;
+                row.bar(ui, NAME, NAME + room * (bits / most) as f32, look.quiet);
+                row.text(ui, At::Left(0.0), name, SMALL, ink);
+                row.text(ui, At::Right(0.0), bits_said, SMALL, ink);
+                if row.response.hovered() {
+                    lit.hovered = Some(body);
+                }
+                if row.response.clicked() {
+                    lit.selected = (lit.selected != Some(body)).then_some(body);
+                }
             }
-            if row.response.clicked() {
-                lit.selected = (!is_selected).then_some(of.body);
-            }
-        }
-    });
+        },
+    );
 }
 
 /// Bits of one body in a packet.
