@@ -247,7 +247,7 @@ pub(super) const BUDGET: &str = "Limits the bytes on the wire in every second. I
     packet has the most urgent cubes: those with the longest wait and the largest error. Rungs that do not list \
     changed cubes send fewer snapshots.";
 
-pub(super) const STANDING: &str = "Effect of the budget on this cube. Moved: distance of its surface since it was \
+pub(super) const SEND_STATE: &str = "Effect of the budget on this cube. Moved: distance of its surface since it was \
     last sent. The priority starts at 0 and grows with each tick that the cube waits, faster if it has moved \
     further. The highest priorities are sent first.";
 
