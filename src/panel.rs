@@ -47,6 +47,8 @@ use crate::view::{CubeColors, FixedScale, Inset, Notices, Selected, ViewSystems}
 pub use cubewire_inspector::graph::Axis;
 pub use lane::{Drawn, Halves, LaneView, Measured, Past, Status};
 pub use layout::draw;
+#[cfg(not(target_family = "wasm"))]
+pub(crate) use pages::ladder::draw_costs;
 pub use pages::peers::Peers;
 pub use pages::ranges::tried::Tradeoffs;
 pub use settings::{Column, GraphSeconds, Page, PanelSize, PanelState, Tab};

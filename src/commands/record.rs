@@ -134,7 +134,7 @@ pub struct RecordArgs {
 const OF_HALVES: [&str; 2] = ["left", "right"];
 
 /// Arguments that conflict with a series.
-const OF_ONE_VIDEO: [&str; 15] = [
+const OF_ONE_VIDEO: [&str; 16] = [
     "fall",
     "script",
     "replay",

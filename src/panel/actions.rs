@@ -83,10 +83,8 @@ mod tests {
         app.add_plugins((MinimalPlugins, ControlsPlugin, panel))
             .init_resource::<ButtonInput<KeyCode>>()
             .add_observer(change_lane);
-        let lane = app
-            .world_mut()
-            .spawn((LaneSettings::default(), Selected))
-            .id();
+        let lane = (LaneSettings::default(), Selected);
+        let lane = app.world_mut().spawn(lane).id();
         (app, lane)
     }
 
@@ -106,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_of_every_rung_selects_it() {
+    fn keys_select_rungs_cut_the_link_and_shrink_the_panel_unless_held_with_ctrl() {
         let (mut app, lane) = app();
         let presses = BINDINGS.iter().flat_map(|row| row.presses());
         for (key, action) in presses {
@@ -115,6 +113,27 @@ mod tests {
                 assert_eq!(lane_of(&app, lane), (Some(rung), false), "{key:?}");
             }
         }
+        for (key, rung, is_cut) in [
+            (KeyCode::Digit3, 2, false),
+            (KeyCode::PageDown, 3, false),
+            (KeyCode::PageUp, 2, false),
+            (KeyCode::PageUp, 1, false),
+            (KeyCode::KeyL, 1, true),
+            (KeyCode::KeyL, 1, false),
+        ] {
+            tap(&mut app, key);
+            assert_eq!(lane_of(&app, lane), (Some(rung), is_cut), "{key:?}");
+            assert_eq!(app.world().resource::<PanelState>().last_rung, rung);
+        }
+        for size in [PanelSize::Slim, PanelSize::Hidden, PanelSize::Whole] {
+            tap(&mut app, KeyCode::F2);
+            assert_eq!(app.world().resource::<PanelState>().size, size);
+        }
+        let mut keys = app.world_mut().resource_mut::<ButtonInput<KeyCode>>();
+        keys.press(KeyCode::ControlLeft);
+        keys.press(KeyCode::Minus);
+        app.update();
+        assert_eq!(lane_of(&app, lane), (Some(1), false));
     }
 
     #[test]
@@ -139,31 +158,5 @@ mod tests {
         tap(&mut app, KeyCode::F11);
         assert!(!is_open(&app));
         assert_eq!(app.world().resource::<Filmed>().0, [30]);
-    }
-
-    #[test]
-    fn keys_climb_descend_cut_the_link_and_shrink_the_panel_unless_held_with_ctrl() {
-        let (mut app, lane) = app();
-        for (key, rung, is_cut) in [
-            (KeyCode::Digit3, 2, false),
-            (KeyCode::PageDown, 3, false),
-            (KeyCode::PageUp, 2, false),
-            (KeyCode::PageUp, 1, false),
-            (KeyCode::KeyL, 1, true),
-            (KeyCode::KeyL, 1, false),
-        ] {
-            tap(&mut app, key);
-            assert_eq!(lane_of(&app, lane), (Some(rung), is_cut), "{key:?}");
-            assert_eq!(app.world().resource::<PanelState>().last_rung, rung);
-        }
-        for size in [PanelSize::Slim, PanelSize::Hidden, PanelSize::Whole] {
-            tap(&mut app, KeyCode::F2);
-            assert_eq!(app.world().resource::<PanelState>().size, size);
-        }
-        let mut keys = app.world_mut().resource_mut::<ButtonInput<KeyCode>>();
-        keys.press(KeyCode::ControlLeft);
-        keys.press(KeyCode::Minus);
-        app.update();
-        assert_eq!(lane_of(&app, lane), (Some(1), false));
     }
 }

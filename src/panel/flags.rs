@@ -189,11 +189,8 @@ mod tests {
         };
         let climbed = [(delta, 20.0), (index, 19.9), (ladder::RELATIVE_INDEX, 19.8)];
         let jumped = [(first, 12.0), (delta, 11.5), (index, 11.0)];
-        let apart = [
-            (first, 8.0),
-            (ladder::AFFINE, 5.0),
-            (ladder::SIMULATED, 2.0),
-        ];
+        let (affine, simulated) = (ladder::AFFINE, ladder::SIMULATED);
+        let apart = [(first, 8.0), (affine, 5.0), (simulated, 2.0)];
         let all = [climbed, jumped, apart].concat();
         let wanted = ["7–9", "…8", "1", "affine", "16"];
         // The scale of the graph, and the timeline at half and an eighth of a minute.
@@ -201,11 +198,8 @@ mod tests {
             assert_eq!(said(scale, &all), wanted, "{scale}");
         }
         assert_eq!(said(400.0, &jumped), ["1", "7", "8"], "zoomed in");
-        assert_eq!(
-            said(4.0, &apart),
-            ["…16"],
-            "more than the plot has room for"
-        );
+        // More than the plot has room for.
+        assert_eq!(said(4.0, &apart), ["…16"]);
         assert!(grouped(&[]).is_empty());
         let mut options = *delta.stages;
         options.orientation = cubewire_codec::stages::Orientation::Full;

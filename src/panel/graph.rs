@@ -155,11 +155,7 @@ fn options(ui: &mut Ui, state: &mut PanelState, lanes: &[Measured<'_>], row: Rec
         state.frozen = (!is_frozen).then(|| points(lanes, METER_TICKS));
     }
     let span = format!("{} s", state.graph_seconds.0);
-    if option(
-        &span,
-        false,
-        "How far the graph goes back: 10, 20, 30 or 60 seconds.",
-    ) {
+    if option(&span, false, ABOUT_SPAN) {
         let next = SPANS.into_iter().find(|span| *span > state.graph_seconds.0);
         state.graph_seconds.0 = next.unwrap_or(SPANS[0]);
     }
@@ -169,6 +165,8 @@ fn options(ui: &mut Ui, state: &mut PanelState, lanes: &[Measured<'_>], row: Rec
     }
     ui.min_rect()
 }
+
+const ABOUT_SPAN: &str = "How far the graph goes back: 10, 20, 30 or 60 seconds.";
 
 const ABOUT_AXIS: &str = "The vertical axis: linear, logarithmic, or automatic: logarithmic while the displayed \
     rates differ much.";

@@ -253,7 +253,6 @@ impl PanelState {
         }
     }
 
-    /// Whether the page is visible.
     pub(super) fn shows(&self, page: Page) -> bool {
         self.shown_size() == PanelSize::Whole && self.page == page
     }

@@ -9,7 +9,6 @@ pub(super) use cubewire_inspector::style::{
 use crate::theme::{Theme, egui_color, fonts};
 use crate::view::Side;
 
-/// Returns the colours for a half.
 fn in_side(look: Look, side: Side) -> Look {
     let colors = look.colors();
     let tint = match side {
@@ -20,7 +19,6 @@ fn in_side(look: Look, side: Side) -> Look {
 }
 
 impl Side {
-    /// Returns the colour of the half.
     pub(super) const fn color_in(self, look: Look) -> Color32 {
         egui_color(self.color_of(look.colors()))
     }

@@ -216,7 +216,6 @@ const fn changed_flags(changed_flags: ChangedFlags) -> Term {
     }
 }
 
-/// Explains an accounting.
 pub(super) const fn accounting(accounting: Accounting) -> &'static str {
     match accounting {
         Accounting::PayloadAndUdp => {
@@ -261,7 +260,6 @@ pub(super) const JITTER_BUFFER: &str = "Snapshots that have arrived and wait to 
 pub(super) const PLAYOUT_DELAY: &str = "How long a snapshot waits before it is shown, on top of its time in \
     transit. A longer delay covers more losses and jitter; a shorter one reacts sooner.";
 
-/// Explains the use of the bits of a kind.
 pub(super) const fn bit_kind(kind: BitKind) -> &'static str {
     match kind {
         BitKind::State => {
@@ -282,7 +280,6 @@ pub(super) const fn bit_kind(kind: BitKind) -> &'static str {
     }
 }
 
-/// Explains the colours of the cubes.
 pub(super) const fn cube_colors(colors: CubeColors) -> &'static str {
     match colors {
         CubeColors::Interaction => {

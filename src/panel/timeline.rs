@@ -18,7 +18,7 @@ use super::flags::{flags, paint as flag, switches};
 use super::lane::{LaneView, Measured, Past};
 use super::settings::PanelState;
 use super::style::{BODY, LINE, Look, MARGIN, ROW, SMALL, docked};
-use super::widgets::{At, Chart, Pointing, Scale, ring, text, triangle, width, within};
+use super::widgets::{At, Chart, Pointing, Scale, text, triangle, width, within};
 use crate::view::Side;
 
 pub(super) use keys::step;
@@ -105,9 +105,8 @@ fn draw_rows(
     let past = strip.past;
     // A lane that started again has no older ticks, but the lane in the other half may have some.
     let first = past.first.unwrap_or(newest).min(newest);
-    let recorded = strip
-        .lanes()
-        .filter_map(|lane| lane.meter.samples().front());
+    let recorded = strip.lanes();
+    let recorded = recorded.filter_map(|lane| lane.meter.samples().front());
     let oldest = recorded.map(|sample| sample.tick).fold(first, u64::min);
     let shown = axis::shown(ui, &response, graph, oldest..=newest, past.moment, *range);
     let chart = Chart::over(ui, graph, shown);
@@ -147,11 +146,9 @@ fn draw_rows(
     title(ui, first_row, strip, newest.saturating_sub(first));
     words::times(ui, &chart, newest);
     let summed = range.unwrap_or_else(|| {
+        let oldest = chart.x.start().floor() as u64;
         let last = (chart.x.end().ceil() as u64).saturating_sub(1);
-        [
-            (chart.x.start().floor() as u64).max(first),
-            last.min(newest),
-        ]
+        [oldest.max(first), last.min(newest)]
     });
     let beside = below.with_min_x(graph.right() + MARGIN);
     totals::draw(ui, beside, &rows, strip, (summed, range.is_some()));
@@ -193,7 +190,7 @@ fn draw_row(ui: &Ui, row: Rect, lane: &Measured<'_>, shown: &RangeInclusive<f64>
             let size = vec2(MARK, MARK - 1.0);
             triangle(&painter, at, size, Pointing::Down, look.error);
         } else {
-            ring(&painter, at, MARK / 2.0 - 1.0, look.warning);
+            painter.circle_stroke(at, MARK / 2.0 - 1.0, (2.0, look.warning));
         }
     }
 }
@@ -217,20 +214,13 @@ fn marks(ui: &Ui, above: Rect, chart: &Chart, strip: &Strip<'_>, newest: u64) {
         // `clamp` would panic in a row that is narrower than the label.
         let x = within(chart.x_of(shown), above.left() + half, above.right() - half);
         let center = pos2(x, above.center().y);
-        (
-            Rect::from_center_size(center, vec2(2.0 * half, LINE)),
-            words,
-        )
+        let rect = Rect::from_center_size(center, vec2(2.0 * half, LINE));
+        (rect, words)
     });
     // Leaves out flags behind the label.
     let occupied = label.as_ref().map(|(rect, _)| rect.x_range().expand(FLAG));
-    flags(
-        ui,
-        above,
-        chart,
-        &switches,
-        occupied.unwrap_or(Rangef::NOTHING),
-    );
+    let occupied = occupied.unwrap_or(Rangef::NOTHING);
+    flags(ui, above, chart, &switches, occupied);
     chart.upright(shown, Stroke::new(2.0, look.ink));
     if let Some((rect, words)) = label {
         flag(ui, rect, &words);
@@ -250,7 +240,6 @@ fn tell(strip: &Strip<'_>, chart: &Chart, response: &Response, newest: u64) {
     }
 }
 
-/// Draws the title, instructions, and the legend.
 fn title(ui: &Ui, row: Rect, strip: &Strip<'_>, recorded: u64) {
     let look = Look::of(ui);
     let painter = ui.painter();

@@ -5,7 +5,7 @@ mod axis;
 mod lines;
 mod series;
 
-use bevy_egui::egui::{Color32, Rect, Response, Sense, Stroke, Ui, pos2, vec2};
+use bevy_egui::egui::{Rect, Response, Sense, Stroke, Ui, pos2, vec2};
 
 pub use axis::Axis;
 use lines::BUDGET_DASH;
@@ -71,9 +71,8 @@ pub fn draw(
         true => (format!("{seconds} s earlier"), "frozen"),
         false => (format!("{seconds} s ago"), "now"),
     };
-    frame
-        .chart
-        .times(ui, [&past, &format!("{} s", seconds / 2.0), now]);
+    let half = format!("{} s", seconds / 2.0);
+    frame.chart.times(ui, [&past, &half, now]);
     let words = top.with_max_x(above.legend_end);
     let hovered = response.hover_pos().filter(|at| plot.contains(*at));
     let rates = || hovered.and_then(|at| rates(lines, frame.chart.x_at(at.x)));
@@ -93,13 +92,8 @@ pub fn draw(
 /// points.
 pub fn paint(ui: &Ui, plot: Rect, above: f32, lines: &Lines<'_>, moment: Option<u64>) -> Chart {
     let look = Look::of(ui);
-    let mut chart = Chart::new(
-        ui,
-        plot,
-        -lines.seconds..=0.0,
-        lines.ends.clone(),
-        lines.scale,
-    );
+    let (past, kbps) = (-lines.seconds..=0.0, lines.ends.clone());
+    let mut chart = Chart::new(ui, plot, past, kbps, lines.scale);
     chart.above = above;
     chart.axis(ui);
     // Painted first, because lines can be at the bottom of the plot, too.
@@ -130,26 +124,21 @@ fn entries(ui: &Ui, row: Rect, lines: &Lines<'_>) {
         (with("", ""), Some("")),
         (with("", ""), None),
     ];
-    let all = words.into_iter().map(|(target, budget)| {
-        let mut entries = names.clone();
+    let mut entries = names.clone();
+    for (target, budget) in words {
+        entries.truncate(names.len());
         entries.extend(target.map(|target| (target, look.ink, Some(5.0))));
         if let Some(budget) = budget.filter(|_| !budgets.is_empty()) {
-            entries.push((
-                format!("{budget}{budgets}"),
-                look.warning,
-                Some(BUDGET_DASH),
-            ));
+            let name = format!("{budget}{budgets}");
+            entries.push((name, look.warning, Some(BUDGET_DASH)));
         }
-        entries
-    });
-    let mut all: Vec<_> = all.collect();
-    let room = |entries: &Vec<(String, Color32, Option<f32>)>| {
         let widths = entries.iter().map(|(name, ..)| legend_width(ui, name));
-        widths.sum::<f32>() <= row.width()
-    };
-    let fits = all.iter().position(room).unwrap_or(all.len() - 1);
+        if widths.sum::<f32>() <= row.width() {
+            break;
+        }
+    }
     let mut x = 0.0;
-    for (name, color, dash) in all.swap_remove(fits) {
+    for (name, color, dash) in entries {
         x = legend(ui.painter(), row, x, &name, color, dash);
     }
 }
@@ -158,26 +147,14 @@ fn entries(ui: &Ui, row: Rect, lines: &Lines<'_>) {
 fn losses(chart: &Chart, look: Look, lines: &Lines<'_>) {
     for seconds in lines.all.iter().flat_map(|line| line.series.losses()) {
         let at = pos2(chart.x_of(seconds), chart.rect.bottom() - 3.0);
-        triangle(
-            chart.painter(),
-            at,
-            vec2(6.0, 6.0),
-            Pointing::Up,
-            look.error,
-        );
+        let (painter, size) = (chart.painter(), vec2(6.0, 6.0));
+        triangle(painter, at, size, Pointing::Up, look.error);
     }
 }
 
 /// Paints the rate of the largest peak beyond the axis, in the row above the plot, unless a mark in this row is near.
-fn peak(
-    ui: &Ui,
-    Frame {
-        above: row, chart, ..
-    }: &Frame,
-    lines: &Lines<'_>,
-    occupied: &[f32],
-) {
-    let look = Look::of(ui);
+fn peak(ui: &Ui, frame: &Frame, lines: &Lines<'_>, occupied: &[f32]) {
+    let (look, row, chart) = (Look::of(ui), &frame.above, &frame.chart);
     let peaks = lines.all.iter();
     let peaks = peaks.flat_map(|line| line.series.peaks_above(*lines.ends.end()));
     let Some((seconds, kbps)) = peaks.max_by(|a, b| a.1.total_cmp(&b.1)) else {
@@ -189,15 +166,8 @@ fn peak(
     }
     let at = pos2(x, row.center().y);
     triangle(ui.painter(), at, vec2(8.0, 6.0), Pointing::Up, look.muted);
-    let beside = row.with_min_x(x + 8.0);
-    text(
-        ui.painter(),
-        beside,
-        At::Left(0.0),
-        grouped(kbps),
-        SMALL,
-        look.muted,
-    );
+    let after = At::Left(x + 8.0 - row.left());
+    text(ui.painter(), *row, after, grouped(kbps), SMALL, look.muted);
 }
 
 /// Returns the time of the nearest point and the rate of each line, as text.
@@ -261,80 +231,58 @@ mod tests {
     }
 
     #[test]
-    fn a_target_beyond_a_budget_neither_stretches_the_axis_nor_is_drawn() {
-        let span = Span {
-            target: Some(256.0),
-            ..SPAN
-        };
-        for (budget_kbps, end, target) in [
-            (None, 300.0, Some(256.0)),
-            (Some(32), 40.0, None),
-            (Some(512), 600.0, Some(256.0)),
+    fn the_axis_follows_a_budget_that_is_asked_for_and_only_what_is_within_it_is_drawn() {
+        let target = Some(256.0);
+        // The granted budget, the requested one, the target; and the end of the axis, the target and the budgets drawn.
+        for (granted, asked, span_target, end, drawn, names) in [
+            (None, None, target, 300.0, target, ""),
+            (Some(32), Some(32), target, 40.0, None, "32"),
+            (Some(512), Some(512), target, 600.0, target, "512"),
+            (Some(5_000), None, None, 40.0, None, ""),
+            (Some(20), None, None, 40.0, None, "20"),
         ] {
             let point = Point {
                 bytes: 60,
-                budget_kbps,
-                ..Point::default()
-            };
-            let sources = [steady("", 0..120, point)];
-            let lines = Lines::new(&sources, span);
-            let names = budget_kbps.map_or(String::new(), |kbps: u32| kbps.to_string());
-            assert_eq!(lines.budgets(), names);
-            assert_eq!(
-                (*lines.ends.end(), lines.target),
-                (end, target),
-                "{budget_kbps:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_budget_that_is_not_asked_for_is_drawn_only_within_the_axis() {
-        for (budget_kbps, names) in [(Some(5_000), ""), (Some(20), "20")] {
-            let point = Point {
-                bytes: 60,
-                budget_kbps,
+                budget_kbps: granted,
                 ..Point::default()
             };
             let mut source = steady("", 0..120, point);
-            source.asked_kbps = None;
+            source.asked_kbps = asked;
+            let sources = [source];
+            let span = Span {
+                target: span_target,
+                ..SPAN
+            };
+            let lines = Lines::new(&sources, span);
+            let found = (*lines.ends.end(), lines.target, &*lines.budgets());
+            assert_eq!(found, (end, drawn, names), "{granted:?}");
+        }
+    }
+
+    #[test]
+    fn budgets_are_named_while_they_are_drawn_and_of_many_the_ends() {
+        for (budgets, names) in [
+            (&[Some(64), Some(32), Some(48)][..], "32–64"),
+            (&[Some(64), None], "64"),
+        ] {
+            let mut source = steady("", 0..0, Point::default());
+            source.asked_kbps = budgets[0];
+            for (index, &budget_kbps) in (0..).zip(budgets) {
+                let point = Point {
+                    bytes: 60,
+                    budget_kbps,
+                    ..Point::default()
+                };
+                let ticks = 40 * index..40 * (index + 1);
+                source.points.extend(steady("", ticks, point).points);
+            }
             let sources = [source];
             let lines = Lines::new(&sources, SPAN);
-            assert_eq!((&*lines.budgets(), *lines.ends.end()), (names, 40.0));
+            let counted = match budgets.last() {
+                Some(Some(_)) => " on the wire",
+                _ => "",
+            };
+            assert_eq!((&*lines.budgets(), lines.counted()), (names, counted));
         }
-    }
-
-    #[test]
-    fn of_many_budgets_the_least_and_the_largest_are_named() {
-        let point = |budget_kbps| Point {
-            bytes: 60,
-            budget_kbps: Some(budget_kbps),
-            ..Point::default()
-        };
-        let mut source = steady("", 0..40, point(64));
-        for (index, budget_kbps) in [(1, 32), (2, 48)] {
-            let ticks = 40 * index..40 * (index + 1);
-            source
-                .points
-                .extend(steady("", ticks, point(budget_kbps)).points);
-        }
-        let sources = [source];
-        assert_eq!(Lines::new(&sources, SPAN).budgets(), "32–64");
-    }
-
-    #[test]
-    fn a_budget_that_is_over_is_named_while_it_is_drawn() {
-        let point = |budget_kbps| Point {
-            bytes: 60,
-            budget_kbps,
-            ..Point::default()
-        };
-        let mut source = steady("", 0..60, point(Some(64)));
-        source
-            .points
-            .extend(steady("", 60..120, point(None)).points);
-        let sources = [source];
-        let lines = Lines::new(&sources, SPAN);
-        assert_eq!((&*lines.budgets(), lines.counted()), ("64", ""));
     }
 }

@@ -187,10 +187,8 @@ impl View<'_> {
         };
         let bytes = grouped(packet.payload_bytes as f64);
         let tick_said = grouped(packet.tick as f64);
-        let title = format!(
-            "Tick {tick_said}: {bytes} bytes for {} bodies",
-            packet.sent_bodies
-        );
+        let count = packet.sent_bodies;
+        let title = format!("Tick {tick_said}: {bytes} bytes for {count} bodies");
         heading(ui, &title, baseline(packet));
         let items = detail.items();
         let shown = PacketView {
@@ -232,25 +230,19 @@ impl View<'_> {
         let rate_of = |bytes| rounded(kbps(bytes, rate as usize, rate));
         let per_packet = |sum: usize| rounded(sum as f64 / second.snapshots.max(1) as f64);
         let millis = |ticks: u64| rounded(1000.0 * ticks as f64 / f64::from(rate));
-        figure(
-            ui,
-            "Payload of snapshots",
-            rate_of(second.payload_bytes),
-            "kbps",
-        );
-        figure(
-            ui,
-            "On the wire",
-            rate_of(second.traffic.wire_bytes),
-            "kbps",
-        );
-        figure(ui, "Snapshots", second.snapshots, "a second");
-        figure(
-            ui,
-            "Bodies in a snapshot",
-            per_packet(second.sent_bodies),
-            "",
-        );
+        let wire_bytes = second.traffic.wire_bytes;
+        for (name, value, unit) in [
+            (
+                "Payload of snapshots",
+                rate_of(second.payload_bytes),
+                "kbps",
+            ),
+            ("On the wire", rate_of(wire_bytes), "kbps"),
+            ("Snapshots", second.snapshots.to_string(), "a second"),
+            ("Bodies in a snapshot", per_packet(second.sent_bodies), ""),
+        ] {
+            figure(ui, name, value, unit);
+        }
         match self.end {
             End::Server { peer, tick, .. } => {
                 let newest = self.record().samples().back();
@@ -280,12 +272,8 @@ impl View<'_> {
                     let playout = receiver.playout();
                     let delay = 1000.0 * playout.delay().as_secs_f64();
                     figure(ui, "Playout delay", rounded(delay), "ms");
-                    figure(
-                        ui,
-                        "Snapshots that wait to be shown",
-                        playout.ahead(now),
-                        "",
-                    );
+                    let waiting = playout.ahead(now);
+                    figure(ui, "Snapshots that wait to be shown", waiting, "");
                 }
                 figure(ui, "Too late to be shown", second.late, "a second");
                 let starved = rounded(1000.0 * second.starved.as_secs_f64());
@@ -312,7 +300,7 @@ fn pages() -> [crate::widgets::Choice<Page>; 5] {
         (
             Page::Waiting,
             "Waiting",
-            "Which bodies wait for their turn, and why.",
+            "Bodies that wait for their turn, and why.",
         ),
         (
             Page::Network,
@@ -322,7 +310,7 @@ fn pages() -> [crate::widgets::Choice<Page>; 5] {
         (
             Page::Stages,
             "Stages",
-            "The rung in use, and the bandwidth of each rung. A click chooses another.",
+            "The rung in use, and the cost of each. A click chooses one.",
         ),
     ])
 }

@@ -52,19 +52,14 @@ impl Waiting<'_> {
         };
         let heading = heading(ui, &title, right);
         let look = Look::of(ui);
-        let header = Row::show(
-            ui,
-            ROW - 2.0,
-            &format!("{one}, why it waited, how long, moved since sent"),
-        );
+        let said = format!("{one}, why it waited, how long, moved since sent");
+        let header = Row::show(ui, ROW - 2.0, &said);
+        let moved = format!("moved since sent, {}", self.unit.0);
         for (at, name) in [
             (At::Left(0.0), one),
             (At::Left(self.width), "why it waited"),
             (At::Left(header.rect.width() - BARS), "ms"),
-            (
-                At::Right(0.0),
-                &*format!("moved since sent, {}", self.unit.0),
-            ),
+            (At::Right(0.0), &moved),
         ] {
             header.text(ui, at, name, SMALL, look.muted);
         }

@@ -6,14 +6,10 @@
 mod chart;
 mod choice;
 mod controls;
-mod entry;
 mod keys;
 mod list;
 mod marks;
-mod picker;
-mod shapes;
 mod slider;
-mod stack;
 mod words;
 
 use std::sync::Arc;
@@ -27,15 +23,11 @@ use crate::style::{BODY, BUTTON, CONTROL, GAP, LARGE, LINE, Look, ROW, SMALL};
 
 pub use chart::{AXIS, Chart, Scale};
 pub use choice::{Choice, chip, segmented};
-pub use controls::{choices, switch, unless};
-pub use entry::{entry, named};
+pub use controls::{choices, entry, named, opens, picker, switch, unless};
 pub use keys::{key, keys, keys_width};
 pub use list::list;
-pub use marks::Label;
-pub use picker::{opens, picker};
-pub use shapes::{Pointing, ring, triangle};
+pub use marks::{Label, Pointing, stack, triangle};
 pub use slider::{Parameter, Slide, parameter, slider};
-pub use stack::stack;
 pub use words::{balanced, line, note, reserved, wrapped};
 
 /// Horizontal position of a text in its row: distance from the left edge, from the right edge, or of its centre from
@@ -77,7 +69,6 @@ pub const fn within(x: f32, from: f32, to: f32) -> f32 {
     x.min(to).max(from)
 }
 
-/// Returns the width of a text.
 pub fn width(ui: &Ui, text: &str, size: f32) -> f32 {
     laid_out(ui.painter(), text, FontId::proportional(size))
         .size()
@@ -146,7 +137,6 @@ const NUMBER: f32 = 30.0;
 /// How far a highlighted row extends beyond the page on both sides.
 pub const BEYOND: f32 = 8.0;
 
-/// Paints the ring of the keyboard focus.
 pub fn focus_ring(painter: &Painter, look: Look, around: Rect) {
     let ring = Stroke::new(2.0, look.ink);
     painter.rect_stroke(around.shrink(1.0), 4.0, ring, StrokeKind::Inside);
@@ -238,8 +228,9 @@ pub fn field(ui: &mut Ui, name: &str, width: f32, value: DragValue<'_>, unit: &s
         }
         let size = vec2(width, CONTROL);
         let layout = egui::Layout::top_down(egui::Align::Max);
-        let response = ui.allocate_ui_with_layout(size, layout, |ui| ui.add(value));
-        let response = response.inner;
+        let response = ui
+            .allocate_ui_with_layout(size, layout, |ui| ui.add(value))
+            .inner;
         response.widget_info(|| WidgetInfo {
             label: Some(name.to_owned()),
             ..WidgetInfo::new(WidgetType::DragValue)
@@ -281,18 +272,16 @@ pub fn button(ui: &mut Ui, width: f32, name: &str, key: &str, kind: Kind) -> Res
     let words: f32 = name_and_key.iter().map(|galley| galley.size().x).sum();
     // A narrow button leaves out the key.
     let has_key = !key.is_empty() && words + GAP <= width - 16.0;
-    let mut atoms = egui::Atoms::new(egui::RichText::new(name).size(BODY).color(ink));
-    if has_key {
-        atoms.push_right(egui::Atom::grow());
-        let key = egui::RichText::new(key).monospace().size(SMALL);
-        atoms.push_right(key.color(muted));
-    }
     let size = vec2(width, ui.spacing().interact_size.y.max(BUTTON));
-    let mut button = egui::Button::new(atoms)
+    let mut button = egui::Button::new(egui::RichText::new(name).size(BODY).color(ink))
         .gap(0.0)
         .min_size(size)
         .wrap_mode(egui::TextWrapMode::Extend)
         .selected(is_on);
+    if has_key {
+        let key = egui::RichText::new(key).monospace().size(SMALL);
+        button = button.shortcut_text(key.color(muted));
+    }
     if kind == Kind::Primary && is_enabled {
         button = button.fill(look.primary);
     } else if kind == Kind::Secondary {

@@ -46,7 +46,6 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     waiting(ui, lane);
 }
 
-/// Draws the table of the cubes that waited.
 fn waiting(ui: &mut Ui, lane: &mut LaneView<'_>) {
     let waits = lane
         .send_states

@@ -11,7 +11,6 @@ use crate::panel::widgets::{
 use crate::replication::{LaneSettings, rung_name};
 use crate::view::{PaneContent, Side};
 
-/// Draws the page.
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     let Some(halves) = lane.halves.as_deref_mut() else {
         return;
@@ -71,25 +70,13 @@ fn what(ui: &mut Ui, halves: &mut Halves, side: Side) {
             always.on_hover_text("The other end of the network, rebuilt from packets alone.");
             return;
         }
-        let contents = choices([
-            (
-                false,
-                "simulation",
-                "The physics itself, without any network.",
-            ),
-            (true, "a replica", REPLICA),
-        ]);
+        let physics = "The physics itself, without any network.";
+        let contents = choices([(false, "simulation", physics), (true, "a replica", REPLICA)]);
         let across = ui.available_width();
         segmented(ui, across, &mut halves.left_is_lane, &contents);
     });
-    text(
-        ui.painter(),
-        label.rect,
-        At::Left(0.0),
-        name,
-        BODY,
-        look.half,
-    );
+    let (painter, row) = (ui.painter(), label.rect);
+    text(painter, row, At::Left(0.0), name, BODY, look.half);
 }
 
 fn pick(ui: &mut Ui, lane: &mut LaneSettings) {
@@ -162,7 +149,6 @@ fn typed(ui: &mut Ui, side: Side, settings: &LaneSettings) -> Option<PaneContent
     content.ok().filter(|_| is_entered)
 }
 
-/// Draws the buttons that concern both halves.
 fn buttons(ui: &mut Ui, halves: &mut Halves, both: Option<(&LaneSettings, &LaneSettings)>) {
     let width = (ui.available_width() - APART) / 2.0;
     let selected = halves.selected;
@@ -171,22 +157,17 @@ fn buttons(ui: &mut Ui, halves: &mut Halves, both: Option<(&LaneSettings, &LaneS
         ui.spacing_mut().item_spacing.x = APART;
         let mut is_pressed = |name, about| {
             let usual = Kind::Usual { is_on: false };
-            unless(ui, refusal, about, |ui: &mut Ui| {
-                button(ui, width, name, "", usual)
-            })
-            .clicked()
+            let widget = |ui: &mut Ui| button(ui, width, name, "", usual);
+            unless(ui, refusal, about, widget).clicked()
         };
         let swap = is_pressed("Swap halves", "Each half gets the settings of the other.");
         let about = "Copies the settings of the selected half to the other half.";
         let same = is_pressed("Same settings", about);
-        let changed = both
-            .into_iter()
-            .flat_map(|(left, right)| [(Side::Left, right), (Side::Right, left)]);
-        for (side, settings) in changed {
+        let others = both.map(|(left, right)| [(Side::Left, right), (Side::Right, left)]);
+        for (side, settings) in others.into_iter().flatten() {
             if swap || (same && selected != side) {
-                halves
-                    .typed
-                    .push((side, PaneContent::Lane(settings.clone())));
+                let content = PaneContent::Lane(settings.clone());
+                halves.typed.push((side, content));
             }
         }
     });

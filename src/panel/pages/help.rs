@@ -15,7 +15,6 @@ use crate::panel::widgets::{
 };
 use crate::theme::Theme;
 
-/// Draws the page. Returns the action of the pressed button.
 pub(in crate::panel) fn draw(
     ui: &mut Ui,
     state: &mut PanelState,

@@ -76,10 +76,7 @@ fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     ));
     let [article, wire] = [Accounting::PayloadAndUdp, Accounting::OnTheWire];
     let [counted, wired] = [article, wire].map(|accounting| totals.kbps(accounting));
-    let more = match wired < counted {
-        true => "less",
-        false => "more",
-    };
+    let more = if wired < counted { "less" } else { "more" };
     let beside = rounded((wired - counted).abs());
     let name = format!("On the wire, {beside} kbps {more} than the article counts");
     figure(ui, &name, rounded(wired), "kbps").on_hover_text(format!(
@@ -151,7 +148,6 @@ fn acks(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     }
 }
 
-/// Text of the age of a baseline.
 fn baseline(age_ticks: Option<u16>) -> String {
     match age_ticks {
         Some(ticks) => {
@@ -180,7 +176,6 @@ pub(super) fn strip_if_it_fits(ui: &mut Ui, lane: &LaneView<'_>) {
     line(ui, words, Look::of(ui).muted);
 }
 
-/// Returns the bits of the packets in `totals`.
 const fn bits(totals: &Totals) -> kinds::Bits<'_> {
     kinds::Bits {
         ledger: &totals.ledger,

@@ -24,12 +24,12 @@ use crate::panel::widgets::line;
 use crate::replication::{Accounting, ShadowLadder, TARGET_KBPS};
 use columns::Costs;
 use switch::Switch;
+pub(crate) use table::draw_costs;
 use without::Left;
 
 /// Key of the y coordinate of the displayed rung. The card that points to the rung reads it.
 pub(in crate::panel) const PRESENT: &str = "present rung";
 
-/// Returns the index of the rung with these stages.
 pub(in crate::panel) fn index_of(stages: Stages) -> Option<usize> {
     LADDER.iter().position(|rung| rung.stages == stages)
 }
@@ -163,7 +163,6 @@ fn below(
     }
 }
 
-/// Returns the caption of a column, and its colour.
 fn caption(look: Look, column: Column, costs: &Costs, lane: &LaneView<'_>) -> (String, Color32) {
     let words = match (column, costs.dearer()) {
         (Column::Without, _) => return without::caption(look, lane, costs.has_without()),

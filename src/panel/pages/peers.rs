@@ -102,14 +102,10 @@ fn draw_viewer(ui: &mut Ui, &(peer, settings, cost, budget, meter): &Viewer<'_>)
     let rate = settings.snapshots_per_second();
     let [alone, wire] =
         [Accounting::PayloadAndUdp, Accounting::OnTheWire].map(|by| rounded(meter.kbps(by)));
-    let age = meter
-        .samples()
-        .back()
-        .and_then(|sample| sample.acked_age_ticks);
-    let acked = age.map_or_else(
-        || "none yet".to_owned(),
-        |ticks| format!("{} ms ago", super::millis(ticks.into())),
-    );
+    let newest = meter.samples().back();
+    let age = newest.and_then(|sample| sample.acked_age_ticks);
+    let acked = age.map(|ticks| format!("{} ms ago", super::millis(ticks.into())));
+    let acked = acked.unwrap_or_else(|| "none yet".to_owned());
     let (trip, loss) = (in_millis(peer.round_trip), 100.0 * peer.loss_fraction);
     figure(ui, &peer.address, format!("{rung}, {rate} a second"), "");
     let sent = format!("payload {alone}, on the wire {wire}");
@@ -177,7 +173,6 @@ pub(in crate::panel) fn show_connection(
     }
 }
 
-/// Returns a sentence about the state of a connection.
 fn sentence(status: &ConnectionStatus) -> String {
     match status {
         ConnectionStatus::Connecting => "Connecting …".to_owned(),
@@ -208,11 +203,9 @@ mod tests {
             send_interval_ticks: 3,
             ..asked
         };
-        assert_eq!(
-            throttled(&asked, &granted).unwrap(),
-            "The server is overloaded: 20 snapshots a second instead of 60, and the newest baseline \
-             instead of the smallest."
-        );
+        let overloaded = "The server is overloaded: 20 snapshots a second instead of 60, and the newest \
+            baseline instead of the smallest.";
+        assert_eq!(throttled(&asked, &granted).unwrap(), overloaded);
         let granted = SenderSettings {
             budget: Some(48),
             ..asked

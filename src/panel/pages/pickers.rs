@@ -73,14 +73,12 @@ pub(super) fn network_of(link: &Conditions) -> Choice<Conditions> {
     })
 }
 
-/// Draws the list of networks.
 pub(super) fn network(ui: &mut Ui, link: &mut Conditions, size: [f32; 2]) {
     let (chosen, networks) = (network_of(link), networks(link.cut));
     list(ui, "network", size, &chosen.name, link, &networks)
         .on_hover_text("The conditions of each direction of the link.");
 }
 
-/// Draws the switch of snapshot rates.
 pub(super) fn rate(ui: &mut Ui, width: f32, sender: &mut SenderSettings) {
     let choices = SEND_INTERVALS.map(|ticks| {
         let rate = (TICKS_PER_SECOND / ticks).to_string();
@@ -118,22 +116,16 @@ pub(super) fn delay(ui: &mut Ui, lane: &mut LaneSettings) {
 
 /// Returns the choices of the playout delay. `fixed` is the value of a fixed delay.
 pub(super) fn delays(fixed: Duration) -> [Choice<PlayoutDelay>; 3] {
+    let rule = "Three snapshot intervals and a few ticks: covers two losses in a row.";
+    let adaptive = "Adapts to the packets of the last five seconds.";
     choices([
-        (
-            PlayoutDelay::Rule,
-            "by rule",
-            "Three snapshot intervals and a few ticks: covers two losses in a row.",
-        ),
+        (PlayoutDelay::Rule, "by rule", rule),
         (
             PlayoutDelay::Fixed(fixed),
             "fixed",
             "Fixed, as in the field.",
         ),
-        (
-            PlayoutDelay::Adaptive,
-            "adaptive",
-            "Adapts to the packets of the last five seconds.",
-        ),
+        (PlayoutDelay::Adaptive, "adaptive", adaptive),
     ])
 }
 
@@ -153,7 +145,7 @@ pub(super) const fn about(kind: Interpolation) -> [&'static str; 2] {
             "Smooth at 10 a second, but needs velocities in the snapshots.",
         ],
         Interpolation::Extrapolate => [
-            "Continues along the velocity, without waiting for the next snapshot.",
+            "Follows the velocity, without waiting for the next snapshot.",
             "Cubes sink into the floor and snap back, because collisions are not predicted.",
         ],
     }

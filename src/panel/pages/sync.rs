@@ -9,7 +9,6 @@ use crate::panel::style::Look;
 use crate::panel::widgets::line;
 use crate::replication::LaneSync;
 
-/// Returns a sentence about the sync state.
 pub(super) fn state(sync: &LaneSync) -> String {
     match (sync.synced_ticks(), sync.state_progress) {
         (Some(_), _) if sync.silent_ticks > KNOWN_TICKS => {
@@ -35,7 +34,6 @@ pub(super) fn state(sync: &LaneSync) -> String {
 /// Ticks without feedback after which the sync state is out of date. Longer than the round trip of any preset.
 const KNOWN_TICKS: u64 = TICKS_PER_SECOND as u64;
 
-/// Explains the state.
 pub(super) const fn about(status: SyncStatus) -> &'static str {
     match status {
         SyncStatus::Synced { .. } => {

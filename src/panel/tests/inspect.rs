@@ -129,13 +129,6 @@ fn what_is_told_about_a_flag_ends_before_the_options() {
 }
 
 #[test]
-fn the_error_is_told_with_the_kilobits() {
-    let mut harness = harness(Page::Help);
-    hover(&mut harness, "kbps");
-    assert!(says(&harness, "The red cubes are 4.0 mm from"));
-}
-
-#[test]
 fn the_figures_are_those_of_the_second_before_the_moment() {
     for (page, now, past) in [
         (Page::Ladder, ["492 kbps"; 2], ["60 kbps"; 2]),

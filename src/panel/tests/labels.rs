@@ -136,6 +136,10 @@ fn no_label_overlaps_another_is_cut_too_small_or_lacks_a_glyph() {
                 harness.set_size(size);
                 let what = format!("{page:?} at {size}, two lanes: {is_compared}");
                 check(&mut harness, &what, &mut wrong);
+                let width = harness.state().drawn.inset.right;
+                if size != LOW && width != 408.0 {
+                    wrong.push(format!("{what}: {width} wide"));
+                }
                 for preset in cubewire_link::PRESETS.iter().filter(|_| page == Page::Link) {
                     let link = &mut harness.state_mut().settings.link;
                     link.conditions = preset.conditions.clone();

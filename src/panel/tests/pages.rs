@@ -128,23 +128,6 @@ fn a_page_that_goes_on_fades_at_its_end() {
     }
 }
 
-#[test]
-fn the_panel_keeps_its_width_whatever_it_shows() {
-    let mut wide = Vec::new();
-    for is_compared in [false, true] {
-        for page in pages() {
-            let mut panel = measured(page, ladder::RELATIVE_ORIENTATION.stages);
-            panel.halves.as_mut().unwrap().left_is_lane = is_compared;
-            panel.settings.playout.interpolation = Interpolation::Extrapolate;
-            let drawn = open(panel).state().drawn.inset.right;
-            if drawn != 408.0 {
-                wide.push(format!("{page:?}, two lanes: {is_compared}: {drawn}"));
-            }
-        }
-    }
-    assert_eq!(wide, Vec::<String>::new());
-}
-
 /// A page, a change that hides all texts, a change that shows all texts, and the texts.
 type Said = (
     Page,
@@ -241,10 +224,11 @@ fn serve(panel: &mut Panel) {
 fn what_is_pointed_at_explains_itself() {
     let predicted = ladder::PREDICTED_POSITION.stages;
     for (page, label, texts) in [
+        (Page::Help, "kbps", &["The red cubes are 4.0 mm from"][..]),
         (
             Page::Link,
             " stalls, ",
-            &["Snapshots that have arrived and wait"][..],
+            &["Snapshots that have arrived and wait"],
         ),
         (
             Page::Kinds,

@@ -113,7 +113,7 @@ fn sliders_set_what_the_codec_accepts_and_are_left_out_without_their_stage() {
             .query_by_role_and_label(Role::Slider, name)
             .is_none()
     );
-    assert!(says(&harness, "The rung relative-position has."));
+    assert!(says(&harness, "belong to the rung relative-position."));
 }
 
 #[test]

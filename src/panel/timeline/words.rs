@@ -9,7 +9,7 @@ use crate::panel::flags::paint as flag;
 use crate::panel::lane::Measured;
 use crate::panel::style::{Look, SMALL};
 use crate::panel::terms;
-use crate::panel::widgets::{At, Chart, Pointing, ring, text, triangle};
+use crate::panel::widgets::{At, Chart, Pointing, text, triangle};
 use crate::replication::{Fate, rung_name};
 use crate::view::Side;
 
@@ -33,7 +33,6 @@ pub(super) fn hints(strip: &Strip<'_>, recorded: u64) -> [String; 3] {
     ]
 }
 
-/// Text with the displayed tick and its age.
 pub(super) fn moment(tick: u64, newest: u64) -> String {
     let ago = seconds(newest.saturating_sub(tick) as f64);
     format!("{ago:.1} s ago, tick {}", grouped(tick as f64))
@@ -51,7 +50,7 @@ pub(super) fn legend(ui: &Ui, row: Rect) -> f32 {
         right = name.left() - mark - 16.0;
         pos2(name.left() - 6.0 - mark / 2.0, y)
     };
-    ring(painter, entry("late", 8.0), 3.5, look.warning);
+    painter.circle_stroke(entry("late", 8.0), 3.5, (2.0, look.warning));
     let lost = entry("lost", 8.0);
     triangle(painter, lost, vec2(8.0, 7.0), Pointing::Down, look.error);
     let switch = Rect::from_center_size(entry("switch", 16.0), vec2(16.0, 16.0));

@@ -182,13 +182,7 @@ mod tests {
     #[test]
     fn a_constant_rate_is_a_level_line_at_every_send_interval() {
         for interval in [1, 2, 3, 4, 6, 12] {
-            let sent = |tick: usize| {
-                if tick.is_multiple_of(interval) {
-                    100
-                } else {
-                    0
-                }
-            };
+            let sent = |tick: usize| 100 * usize::from(tick.is_multiple_of(interval));
             let bytes: Vec<usize> = (0..200).map(sent).collect();
             let level = kbps(100, interval, 60);
             let smoothed = &smooth(&bytes, 60)[60..];

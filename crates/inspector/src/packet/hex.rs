@@ -113,7 +113,6 @@ struct Row {
 }
 
 impl Row {
-    /// Returns the rectangle of a byte.
     fn cell(&self, column: usize) -> Rect {
         let pitch = (self.area.width() - self.offset) / self.columns as f32;
         let left = self.area.left() + self.offset + column as f32 * pitch;

@@ -80,7 +80,6 @@ pub fn amount(bits: f64) -> String {
     }
 }
 
-/// Returns a short name of a form.
 pub const fn short_form(form: Form) -> &'static str {
     match form {
         Form::Exact => "exact",

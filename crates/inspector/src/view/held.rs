@@ -33,7 +33,6 @@ impl Held {
         })
     }
 
-    /// Returns the shown packet.
     pub(super) fn shown(&self) -> Option<&PacketRecord> {
         self.packets.get(self.oldest() - self.newer)
     }

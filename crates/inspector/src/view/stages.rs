@@ -76,9 +76,7 @@ impl View<'_> {
             None => legal,
         }
     }
-}
 
-impl View<'_> {
     /// Returns the cost of a rung, in kilobits per second. `None` until it is measured.
     fn kbps(&self, rung: &Rung) -> Option<f64> {
         let End::Server { ladder, .. } = self.end else {
@@ -128,7 +126,6 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// Draws the row. Returns whether it was clicked.
     fn draw(&self, ui: &mut Ui) -> bool {
         let look = Look::of(ui);
         let name = self.rung.name;
@@ -139,27 +136,18 @@ impl Line<'_> {
                     Some(cost) => format!("{name}, {cost} kbps"),
                     None => name.to_owned(),
                 };
-                (
-                    Row::button(ui, ROW, &spoken, self.is_used),
-                    self.rung.summary,
-                    [look.ink, look.muted],
-                )
+                let row = Row::button(ui, ROW, &spoken, self.is_used);
+                (row, self.rung.summary, [look.ink, look.muted])
             }
-            Some(why) => (
-                Row::show(ui, ROW, &format!("{name}: {why}")),
-                &**why,
-                [look.impossible[1]; 2],
-            ),
+            Some(why) => {
+                let row = Row::show(ui, ROW, &format!("{name}: {why}"));
+                (row, &**why, [look.impossible[1]; 2])
+            }
         };
         row.text(ui, At::Left(0.0), name, SMALL, ink);
         if let Some(cost) = cost {
-            row.text(
-                ui,
-                At::Left(NAME + KBPS - width(ui, &cost, SMALL)),
-                cost,
-                SMALL,
-                ink,
-            );
+            let left = NAME + KBPS - width(ui, &cost, SMALL);
+            row.text(ui, At::Left(left), cost, SMALL, ink);
         }
         let right = row.rect.with_min_x(row.rect.left() + NAME + KBPS + GAP);
         let layout = Layout::left_to_right(Align::Center);

@@ -37,7 +37,6 @@ impl<T> Choice<T> {
         }
     }
 
-    /// Returns the painted name.
     fn text(&self) -> Cow<'_, str> {
         match self.is_marked {
             true => format!("{}*", self.name).into(),

@@ -1,6 +1,8 @@
-//! Labels of a plot at arbitrary values.
+//! Labels of a plot at arbitrary values, painted symbols, which do not depend on the font's glyphs, and stacked bars.
 
-use bevy_egui::egui::{Color32, Rect, Stroke, Ui, pos2, vec2};
+use bevy_egui::egui::{
+    Color32, Painter, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, Vec2, pos2, vec2,
+};
 
 use super::chart::{AXIS, Chart};
 use super::{At, text};
@@ -54,4 +56,51 @@ pub enum Label {
     Around(f64),
     EndsAt(f64),
     BeginsAt(f64),
+}
+
+/// Direction of a [`triangle`].
+#[derive(Clone, Copy, Debug)]
+pub enum Pointing {
+    Up,
+    Down,
+    Left,
+    Right,
+}
+
+/// Paints a filled triangle around a point.
+pub fn triangle(painter: &Painter, center: Pos2, size: Vec2, pointing: Pointing, color: Color32) {
+    let half = size / 2.0;
+    let (tip, across) = match pointing {
+        Pointing::Up => (vec2(0.0, -half.y), vec2(half.x, 0.0)),
+        Pointing::Down => (vec2(0.0, half.y), vec2(half.x, 0.0)),
+        Pointing::Left => (vec2(-half.x, 0.0), vec2(0.0, half.y)),
+        Pointing::Right => (vec2(half.x, 0.0), vec2(0.0, half.y)),
+    };
+    let points = vec![center + tip, center - tip + across, center - tip - across];
+    painter.add(Shape::convex_polygon(points, color, Stroke::NONE));
+}
+
+/// Draws a bar across the page, divided in proportion to the values, with gaps of one point. Returns its response, and
+/// the index of the part under the pointer.
+pub fn stack(ui: &mut Ui, height: f32, parts: &[(f64, Color32)]) -> (Response, Option<usize>) {
+    let size = vec2(ui.available_width(), height);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    let total: f64 = parts.iter().map(|(value, _)| value).sum();
+    let pointer = response.hover_pos();
+    let mut hovered = None;
+    let mut left = rect.left();
+    for (index, &(value, color)) in parts.iter().enumerate() {
+        if value <= 0.0 {
+            continue;
+        }
+        let right = left + rect.width() * (value / total) as f32;
+        let painted = (right - 1.0).max(left + 1.0);
+        let part = Rect::from_x_y_ranges(left..=painted, rect.y_range());
+        ui.painter().rect_filled(part, 0.0, color);
+        if pointer.is_some_and(|pointer| (left..right).contains(&pointer.x)) {
+            hovered = Some(index);
+        }
+        left = right;
+    }
+    (response, hovered)
 }

@@ -2,9 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use bevy_egui::egui::{
-    self, Color32, DragValue, Rect, Response, Stroke, Ui, WidgetInfo, pos2, vec2,
-};
+use bevy_egui::egui::{self, Color32, DragValue, Response, Ui, WidgetInfo, vec2};
 
 use super::chart::Scale;
 use super::{At, field, focus_ring, text};
@@ -48,51 +46,41 @@ impl Slide {
 /// Draws a slider for integers.
 pub fn slider(ui: &mut Ui, slide: &Slide, value: &mut f64) -> Response {
     let look = Look::of(ui);
-    let response = ui
-        .scope(|ui| {
-            // egui's slider handles the input and is invisible; its parts are painted over it.
-            ui.spacing_mut().slider_width = slide.width;
-            ui.spacing_mut().interact_size.y = slide.height();
-            let visuals = ui.visuals_mut();
-            let widgets = &mut visuals.widgets;
-            for widget in [
-                &mut widgets.inactive,
-                &mut widgets.hovered,
-                &mut widgets.active,
-                &mut widgets.noninteractive,
-            ] {
-                widget.bg_fill = Color32::TRANSPARENT;
-                widget.fg_stroke = Stroke::NONE;
-                widget.bg_stroke = Stroke::NONE;
-            }
-            let slider = egui::Slider::new(value, slide.range.clone())
-                .logarithmic(slide.scale == Scale::Logarithmic)
-                .integer()
-                .show_value(false);
-            ui.add(slider)
-        })
-        .inner;
     let is_enabled = ui.is_enabled();
+    let slider = ui.scope(|ui| {
+        ui.spacing_mut().slider_width = slide.width;
+        ui.spacing_mut().interact_size.y = slide.height();
+        let visuals = ui.visuals_mut();
+        // Colours of the groove: left of the knob, and right of it.
+        visuals.selection.bg_fill = if is_enabled { slide.color } else { look.line };
+        let widgets = &mut visuals.widgets;
+        widgets.inactive.bg_fill = look.line;
+        widgets.noninteractive.fg_stroke.color = look.impossible[1];
+        let states = [
+            &mut widgets.inactive,
+            &mut widgets.hovered,
+            &mut widgets.active,
+        ];
+        for widget in states.into_iter().chain([&mut widgets.noninteractive]) {
+            // Half of the knob's radius, with a stroke as wide as the radius: the fill would have the groove's colour.
+            widget.expansion = slide.knob / 4.0 - slide.margin();
+            widget.fg_stroke.width = slide.knob / 2.0;
+        }
+        let slider = egui::Slider::new(value, slide.range.clone())
+            .logarithmic(slide.scale == Scale::Logarithmic)
+            .integer()
+            .trailing_fill(true)
+            .handle_shape(egui::style::HandleShape::Circle)
+            .show_value(false);
+        ui.add(slider)
+    });
+    let response = slider.inner;
     response.widget_info(|| WidgetInfo::slider(is_enabled, *value, &slide.name));
-    let rect = response.rect;
-    let groove = Rect::from_center_size(rect.center(), vec2(slide.width, 4.0));
-    let knob = pos2(rect.left() + slide.x_of(*value), rect.center().y);
-    let (color, ink) = match is_enabled {
-        true => (slide.color, look.ink),
-        false => (look.line, look.impossible[1]),
-    };
-    let painter = ui.painter();
-    painter.rect_filled(groove, 2.0, look.line);
-    painter.rect_filled(groove.with_max_x(knob.x), 2.0, color);
-    painter.circle_filled(knob, slide.knob / 2.0, ink);
     if response.has_focus() {
-        focus_ring(painter, look, rect);
+        focus_ring(ui.painter(), look, response.rect);
     }
     response
 }
-
-/// Widths of the parts of a [`parameter`]: name, slider, field.
-pub(super) type Widths = [f32; 3];
 
 /// A number in a row: name, slider, field and unit.
 #[derive(Clone, Debug)]
@@ -102,7 +90,8 @@ pub struct Parameter<'a> {
     pub label: &'a str,
     /// Full name, for accessibility.
     pub name: String,
-    pub widths: Widths,
+    /// Widths of name, slider and field.
+    pub widths: [f32; 3],
     pub range: RangeInclusive<u8>,
     pub unit: &'a str,
     /// Whether the field shows 2 to the power of the value.
@@ -136,14 +125,8 @@ pub fn parameter(ui: &mut Ui, parameter: &Parameter<'_>, value: &mut u8) -> Resp
             (false, true) => (SMALL, look.ink),
             (false, false) => (SMALL, look.impossible[1]),
         };
-        text(
-            ui.painter(),
-            row,
-            At::Left(0.0),
-            parameter.label,
-            size,
-            color,
-        );
+        let label = parameter.label;
+        text(ui.painter(), row, At::Left(0.0), label, size, color);
         ui.add_enabled_ui(is_there, |ui| {
             let mut wanted = f64::from(*value);
             let slider = slider(ui, &slide, &mut wanted);

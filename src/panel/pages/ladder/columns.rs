@@ -5,12 +5,11 @@ use cubewire_codec::ladder::{self, LADDER, Rung};
 use cubewire_inspector::words::{factor, rounded};
 
 use super::super::stages::SHOWN_AS_ZERO;
-use super::table::{Cells, signed};
+use super::table::{Cells, bar_color, signed};
 use super::without::{self, Left};
 use crate::panel::lane::LaneView;
 use crate::panel::settings::Column;
 use crate::panel::style::Look;
-use crate::replication::TARGET_KBPS;
 
 impl Column {
     pub(in crate::panel) const ALL: [Self; 4] =
@@ -99,10 +98,7 @@ impl Costs {
         Some(match column {
             Column::Cost => {
                 let kbps = self.kbps[index]?;
-                let bar = match kbps <= TARGET_KBPS {
-                    true => look.half,
-                    false => look.above_target,
-                };
+                let bar = bar_color(look, kbps);
                 let less = ratio(self.kbps[0].map(|first| factor(first / kbps)));
                 ([0.0, kbps], bar, [(rounded(kbps), look.ink), less])
             }
@@ -113,10 +109,11 @@ impl Costs {
             }
             Column::Savings => {
                 let kbps = *self.encoded.get(index)?;
-                let Some(before) = index.checked_sub(1).map(|before| self.encoded[before]) else {
+                let Some(before) = index.checked_sub(1) else {
                     let figures = [(rounded(kbps), look.ink), (String::new(), less)];
                     return Some(([0.0, kbps], look.quiet, figures));
                 };
+                let before = self.encoded[before];
                 let (step, less) = ratio(Some(times(before / kbps)));
                 let [bar, figure, less] = match costs_more(before, kbps) {
                     true => [look.warning; 3],

@@ -96,29 +96,3 @@ fn points(rung: &ShadowRung, newest: u64) -> (Rung, Vec<Point>) {
 
 /// Distance between the plot and the figures, logical points.
 const JOINT: f32 = 12.0;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use cubewire_codec::ladder;
-
-    #[test]
-    fn a_curve_shows_the_last_seconds_and_ends_with_the_rate_now() {
-        let shadow = ShadowLadder::of_bytes(2_000, |index, _| 40_000 / (index + 1));
-        let newest = shadow.newest_tick().unwrap();
-        let curves: Vec<_> = shadow.rungs().iter().map(|it| points(it, newest)).collect();
-        let rungs: Vec<_> = curves.iter().map(|(rung, _)| *rung).collect();
-        assert!(ladder::all().eq(rungs));
-        let curve = Series::new(
-            &curves[0].1,
-            20 * TICKS_PER_SECOND as usize,
-            TICKS_PER_SECOND,
-        );
-        let last = curve.kbps.len() - 1;
-        assert!((-20.0..-19.5).contains(&curve.seconds(0)));
-        assert_eq!(curve.seconds(last), 0.0);
-        assert!((curve.kbps[last] - 40_000.0 * 8.0 * 60.0 / 1_000.0).abs() < 1e-6);
-        assert_eq!(curve.index_at(-25.0), None);
-        assert_eq!(curve.index_at(3.0), Some(last));
-    }
-}

@@ -104,7 +104,6 @@ fn along(ablated: &Ablated) -> Option<String> {
     (!names.is_empty()).then(|| format!("and with it {}", names.join(", ")))
 }
 
-/// Names the missing part.
 fn title(ablated: &Ablated) -> String {
     let title = match (ablated.part, terms::stage(ablated.part, *ablated.stages)[0]) {
         (Part::Coding, _) => "no arithmetic coding",

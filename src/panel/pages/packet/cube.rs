@@ -54,7 +54,6 @@ pub(super) fn draw(ui: &mut Ui, cube: usize, lane: &mut LaneView<'_>) {
     });
 }
 
-/// Draws a row of the table.
 fn row(ui: &mut Ui, name: &str, cells: &[impl ToString; 6], color: Color32) -> Row {
     let row = Row::show(ui, LINE, name);
     let right = |share: f32| At::Right(row.rect.width() * (1.0 - share));

@@ -37,7 +37,7 @@ pub(super) fn draw(ui: &mut Ui, stages: Stages, second: Option<&Totals>, tradeof
     // Joins the points of stages that differ from the present ones only in their parameters.
     let (mut akin, others): (Vec<&Tradeoff>, Vec<&Tradeoff>) = tried
         .iter()
-        .partition(|tried| is_akin(tried.stages, stages));
+        .partition(|tried| usual(*tried.stages) == usual(*stages));
     akin.sort_by(|a, b| a.kbps.total_cmp(&b.kbps));
     chart.line(akin.iter().map(|tried| at(tried)), 1.0, look.half);
     // The error is 0 at rest and has no place on a logarithmic scale.
@@ -72,13 +72,8 @@ fn chart(ui: &Ui, plot: Rect, tried: &[Tradeoff]) -> Chart {
     };
     let kbps = ends(&[TARGET_KBPS], |tried| tried.kbps);
     let x = kbps.start().log10()..=kbps.end().log10();
-    Chart::new(
-        ui,
-        plot,
-        x,
-        ends(&[800.0, 1_200.0], micrometres),
-        Scale::Logarithmic,
-    )
+    let y = ends(&[800.0, 1_200.0], micrometres);
+    Chart::new(ui, plot, x, y, Scale::Logarithmic)
 }
 
 fn axes(ui: &Ui, chart: &Chart) {
@@ -118,11 +113,6 @@ fn axes(ui: &Ui, chart: &Chart) {
     chart.label(ui, false, Label::Around(target), &kbps, look.ink);
 }
 
-/// Whether stages differ only in their parameters.
-fn is_akin(one: Stages, other: Stages) -> bool {
-    usual(*one) == usual(*other)
-}
-
 fn micrometres(tried: &Tradeoff) -> f64 {
     1_000.0 * tried.mm
 }
@@ -146,22 +136,3 @@ const MAX_LABELS: usize = 3;
 /// Sizes and distances, logical points.
 const PLOT: f32 = 72.0;
 const NEAR: f32 = 12.0;
-
-#[cfg(test)]
-mod tests {
-    use cubewire_codec::ladder;
-    use cubewire_codec::stages::Position;
-
-    use super::*;
-
-    #[test]
-    fn stages_are_akin_to_those_with_other_parameters_alone() {
-        let present = ladder::CHANGED_FLAGS.stages;
-        let mut finer = *present;
-        finer.position = Position::Quantized {
-            steps_per_metre: 1024,
-        };
-        assert!(is_akin(present, finer.check().unwrap()));
-        assert!(!is_akin(present, ladder::RELATIVE_ORIENTATION.stages));
-    }
-}

@@ -89,7 +89,6 @@ pub(in crate::panel::pages) const CODED: &str =
 mod tests {
     use cubewire_codec::ladder;
 
-    use super::super::SWITCHES;
     use super::*;
 
     #[test]
@@ -99,21 +98,5 @@ mod tests {
         let present = present.check().unwrap();
         let offers = of(Part::RelativePosition, present);
         assert_eq!(offers[1].value, present);
-    }
-
-    #[test]
-    fn every_switch_has_one_option_on_and_the_selection_of_arithmetic_coding_is_refused() {
-        for present in Stages::every_legal(&[9, 10]) {
-            for (part, name) in SWITCHES {
-                let offers = of(part, present);
-                let on = offers.iter().filter(|it| it.value == present).count();
-                let is_coded = part == Part::Delta && present.delta.is_arithmetic();
-                assert_eq!(on, usize::from(!is_coded), "{present}: {name}");
-                for offer in offers {
-                    assert_eq!(offer.refusal.is_some(), is_coded, "{present}: {name}");
-                    assert!(!is_coded || !offer.is_marked, "{present}: {name}");
-                }
-            }
-        }
     }
 }

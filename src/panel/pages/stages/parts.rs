@@ -44,7 +44,6 @@ pub(in crate::panel::pages) fn is_same(part: Part, one: StageOptions, other: Sta
     with == one
 }
 
-/// Returns the parts with different options.
 pub(in crate::panel::pages) fn changed(from: StageOptions, to: StageOptions) -> Vec<Part> {
     let differs = |part: &Part| !is_same(*part, from, to);
     PARTS.into_iter().filter(differs).collect()

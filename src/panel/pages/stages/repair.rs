@@ -92,19 +92,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_option_keeps_its_stage_and_changes_as_few_others_as_it_can() {
+    fn one_option_is_on_and_each_changes_as_few_other_stages_as_possible() {
         let legal: Vec<Stages> = Stages::every_legal(&[9]).collect();
         for &present in &legal {
-            for (part, _) in SWITCHES {
-                for offer in offers::of(part, present) {
+            for (part, name) in SWITCHES {
+                let offers = offers::of(part, present);
+                let on = offers.iter().filter(|it| it.value == present).count();
+                let is_coded = part == Part::Delta && present.delta.is_arithmetic();
+                assert_eq!(on, usize::from(!is_coded), "{present}: {name}");
+                for offer in offers {
+                    assert_eq!(offer.refusal.is_some(), is_coded, "{present}: {name}");
+                    assert!(!is_coded || !offer.is_marked, "{present}: {name}");
                     let changes = changed(*present, *offer.value);
                     let is_changed = changes.contains(&stage(part));
-                    assert_eq!(
-                        is_changed,
-                        offer.value != present,
-                        "{present}: {}",
-                        offer.name
-                    );
+                    let then = offer.value;
+                    assert_eq!(is_changed, then != present, "{present}: {}", offer.name);
                     if !offer.is_marked {
                         assert!(changes.len() <= 1 || offer.refusal.is_some());
                         continue;
