@@ -101,7 +101,7 @@ impl Video {
         fps: u32,
     ) -> Result<Self, FileError> {
         let create = || NewFile::create_named(folder, name, "mp4");
-        Mp4::begin(create, size, fps)
+        Mp4::begin(create, size, fps, None)
             .map(|mp4| Self::new(mp4.path(), Box::new(mp4), size))
             .map_err(FileError::at(folder))
     }
