@@ -26,28 +26,13 @@ const DIFFERENCE_STEPS: f64 = ((1_u32 << DIFFERENCE_BITS) - 1) as f64;
 /// Integer of a difference of 0: the zero point of a range that is symmetric about 0.
 pub const DIFFERENCE_ZERO_POINT: i32 = 1 << (DIFFERENCE_BITS - 1);
 
-/// Position along x and y in steps of the affine scale for differences of ±16 m: 15.3 µm.
-pub const AFFINE_POSITION_XY: Bounded = Bounded {
-    steps_per_unit: DIFFERENCE_STEPS / 32.0,
-    min: -16_777_208,
-    max: 16_777_208,
+/// Position along each axis in steps of the affine scale for differences of ±16 m: 15.3 µm.
+pub const AFFINE_POSITION: [Bounded; 3] = {
+    const STEPS: f64 = DIFFERENCE_STEPS / 32.0;
+    let across = Bounded::new(STEPS, -16_777_208, 16_777_208);
+    [across, across, Bounded::new(STEPS, 0, 2_097_151)]
 };
-
-/// Position along z in the same steps.
-pub const AFFINE_POSITION_Z: Bounded = Bounded {
-    steps_per_unit: DIFFERENCE_STEPS / 32.0,
-    min: 0,
-    max: 2_097_151,
-};
-
-/// Position along each axis in the same steps.
-pub const AFFINE_POSITION: [Bounded; 3] =
-    [AFFINE_POSITION_XY, AFFINE_POSITION_XY, AFFINE_POSITION_Z];
 
 /// A component of velocity in steps of the affine scale for differences of ±64 m/s: 61 µm/s.
 /// The difference of any two integers in range fits [`DIFFERENCE_BITS`].
-pub const AFFINE_VELOCITY: Bounded = Bounded {
-    steps_per_unit: DIFFERENCE_STEPS / 128.0,
-    min: -524_287,
-    max: 524_287,
-};
+pub const AFFINE_VELOCITY: Bounded = Bounded::new(DIFFERENCE_STEPS / 128.0, -524_287, 524_287);

@@ -108,58 +108,35 @@ mod tests {
         }
     }
 
-    /// Texts as they appear in users' scripts and replays. Replays contain a checksum of the text.
+    /// Rungs with their texts.
+    const RUNGS: &str = "\
+uncompressed | orientation=full
+at-rest | orientation=smallest-three-9+velocity=at-rest-flag
+affine | orientation=smallest-three-10+velocity=affine+position=affine
+changed-flags | orientation=smallest-three-9+velocity=omitted+position=quantized+delta=relative-indices+relative-position=two-ranges+relative-orientation=two-ranges+changed-flags=separate
+predicted-position | orientation=smallest-three-9+velocity=omitted+position=quantized+delta=predicted-indices+relative-position=predicted+relative-orientation=growing-ranges+changed-flags=joint
+simulated | orientation=smallest-three-9+velocity=omitted+position=quantized+delta=arithmetic-simulated";
+
+    /// Texts appear in users' scripts and replays. Replays contain a checksum of the text.
     #[test]
     fn a_text_is_read_and_written_as_ever() {
-        for (text, stages) in [
-            ("orientation=full", ladder::UNCOMPRESSED.stages),
-            (
-                "orientation=smallest-three-9+velocity=at-rest-flag",
-                ladder::AT_REST.stages,
-            ),
-            (
-                "orientation=smallest-three-10+velocity=affine+position=affine",
-                ladder::AFFINE.stages,
-            ),
-            (
-                "orientation=smallest-three-9+velocity=omitted+position=quantized+delta=relative-indices\
-                 +relative-position=two-ranges+relative-orientation=two-ranges+changed-flags=separate",
-                ladder::CHANGED_FLAGS.stages,
-            ),
-            (
-                "orientation=smallest-three-9+velocity=omitted+position=quantized\
-                 +delta=predicted-indices+relative-position=predicted\
-                 +relative-orientation=growing-ranges+changed-flags=joint",
-                ladder::PREDICTED_POSITION.stages,
-            ),
-            (
-                "orientation=smallest-three-9+velocity=omitted+position=quantized\
-                 +delta=arithmetic-simulated",
-                ladder::SIMULATED.stages,
-            ),
-            (
-                "orientation=smallest-three-9+velocity=omitted+position=quantized-1024\
-                 +delta=relative-indices-4-6+relative-position=two-ranges-4-8\
-                 +relative-orientation=two-ranges-1-10+changed-flags=separate",
-                StageOptions {
-                    position: Position::Quantized {
-                        steps_per_metre: 1024,
-                    },
-                    delta: Delta::RelativeIndices { small: 4, large: 6 },
-                    relative_position: RelativePosition::TwoRanges { small: 4, large: 8 },
-                    relative_orientation: RelativeOrientation::TwoRanges {
-                        small: 1,
-                        large: 10,
-                    },
-                    ..*ladder::CHANGED_FLAGS.stages
-                }
-                .check()
-                .unwrap(),
-            ),
-        ] {
+        for row in RUNGS.lines() {
+            let (rung, text) = row.split_once(" | ").unwrap();
+            let stages = ladder::rung(rung).unwrap().stages;
             assert_eq!(text.parse(), Ok(stages));
             assert_eq!(stages.to_string(), text);
         }
+        let text = "orientation=smallest-three-9+velocity=omitted+position=quantized-1024\
+                    +delta=relative-indices-4-6+relative-position=two-ranges-4-8\
+                    +relative-orientation=two-ranges-1-10+changed-flags=separate";
+        let stages: Stages = text.parse().unwrap();
+        assert_eq!(stages.to_string(), text);
+        let ranges = [
+            stages.delta.range_bits(),
+            stages.relative_position.range_bits(),
+            stages.relative_orientation.range_bits(),
+        ];
+        assert_eq!(ranges, [[4, 6], [4, 8], [1, 10]].map(Some));
         // In any order, and with redundant entries.
         let text = "delta=relative-indices-3-5+position=quantized-512+velocity=full";
         let written = text.parse::<Stages>().unwrap().to_string();

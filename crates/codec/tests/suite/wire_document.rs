@@ -4,9 +4,9 @@ use cubewire_codec::ladder;
 use cubewire_codec::motion::MAX_TICKS;
 use cubewire_codec::predict::CLASSES;
 use cubewire_codec::quantize::affine::{
-    AFFINE_POSITION_XY, AFFINE_POSITION_Z, AFFINE_VELOCITY, DIFFERENCE_BITS, DIFFERENCE_ZERO_POINT,
+    AFFINE_POSITION, AFFINE_VELOCITY, DIFFERENCE_BITS, DIFFERENCE_ZERO_POINT,
 };
-use cubewire_codec::quantize::bounded::{Bounded, POSITION_XY, POSITION_Z, VELOCITY};
+use cubewire_codec::quantize::bounded::{Bounded, POSITION, VELOCITY};
 use cubewire_codec::simulation::{MAX_SIMULATED_TICKS, MAX_STATE_CHUNK_BYTES};
 use cubewire_codec::stages::{
     ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Stages,
@@ -47,7 +47,7 @@ fn the_constants_are_those_of_the_code() {
     let steps = format!("{} {}", Position::MIN_STEPS, Position::MAX_STEPS);
     is(
         "position, quantized: usual steps per metre",
-        &POSITION_XY.steps_per_unit,
+        &POSITION[0].steps_per_unit,
     );
     is(
         "position, quantized: least and most steps per metre",
@@ -55,11 +55,11 @@ fn the_constants_are_those_of_the_code() {
     );
     is(
         "position, quantized with s = 512: x and y",
-        &range(POSITION_XY),
+        &range(POSITION[0]),
     );
-    is("position, quantized with s = 512: z", &range(POSITION_Z));
-    is("position, affine: x and y", &range(AFFINE_POSITION_XY));
-    is("position, affine: z", &range(AFFINE_POSITION_Z));
+    is("position, quantized with s = 512: z", &range(POSITION[2]));
+    is("position, affine: x and y", &range(AFFINE_POSITION[0]));
+    is("position, affine: z", &range(AFFINE_POSITION[2]));
     is(
         "velocity, quantized: steps per m/s",
         &VELOCITY.steps_per_unit,
