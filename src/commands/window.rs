@@ -151,3 +151,34 @@ pub fn opens_window(headless: bool, out: &mut impl Write) -> Result<bool, Failur
     }
     Ok(missing.is_none())
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        window: WindowArgs,
+    }
+
+    #[test]
+    fn the_game_waits_if_an_option_sets_what_is_shown() {
+        for (options, waits) in [
+            ("", false),
+            ("--theme light --quality low --seconds 9", false),
+            ("--calm", true),
+            ("--rung delta", true),
+            ("--network 4g", true),
+            ("--left rung:delta", true),
+            ("--right rung:delta", true),
+        ] {
+            let options = ["cubewire"].into_iter().chain(options.split_whitespace());
+            let settings = Cli::parse_from(options.clone()).window.settings();
+            let options: Vec<_> = options.collect();
+            assert_eq!(settings.unwrap().calm, waits, "{options:?}");
+        }
+    }
+}
