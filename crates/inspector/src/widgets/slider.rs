@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use bevy_egui::egui::{self, Color32, DragValue, Response, Ui, WidgetInfo, vec2};
+use bevy_egui::egui::{self, Color32, DragValue, Response, Ui, WidgetInfo, pos2, vec2};
 
 use super::chart::Scale;
 use super::{At, field, focus_ring, text};
@@ -55,16 +55,14 @@ pub fn slider(ui: &mut Ui, slide: &Slide, value: &mut f64) -> Response {
         visuals.selection.bg_fill = if is_enabled { slide.color } else { look.line };
         let widgets = &mut visuals.widgets;
         widgets.inactive.bg_fill = look.line;
-        widgets.noninteractive.fg_stroke.color = look.impossible[1];
+        // egui's knob would have the colour of the groove. It is hidden, and another one is painted.
         let states = [
             &mut widgets.inactive,
             &mut widgets.hovered,
             &mut widgets.active,
         ];
         for widget in states.into_iter().chain([&mut widgets.noninteractive]) {
-            // Half of the knob's radius, with a stroke as wide as the radius: the fill would have the groove's colour.
-            widget.expansion = slide.knob / 4.0 - slide.margin();
-            widget.fg_stroke.width = slide.knob / 2.0;
+            widget.expansion = -slide.margin();
         }
         let slider = egui::Slider::new(value, slide.range.clone())
             .logarithmic(slide.scale == Scale::Logarithmic)
@@ -76,8 +74,16 @@ pub fn slider(ui: &mut Ui, slide: &Slide, value: &mut f64) -> Response {
     });
     let response = slider.inner;
     response.widget_info(|| WidgetInfo::slider(is_enabled, *value, &slide.name));
+    let (rect, painter) = (response.rect, ui.painter());
+    let knob = pos2(rect.left() + slide.x_of(*value), rect.center().y);
+    let ink = if is_enabled {
+        look.ink
+    } else {
+        look.impossible[1]
+    };
+    painter.circle_filled(knob, slide.knob / 2.0, ink);
     if response.has_focus() {
-        focus_ring(ui.painter(), look, response.rect);
+        focus_ring(painter, look, rect);
     }
     response
 }
