@@ -11,10 +11,11 @@ use proptest::prelude::*;
 use crate::example_states::example_states;
 use crate::lane::any_packed_stages;
 use crate::pair::{Course, Pair, course, float_bodies, real_play};
+use crate::plays::plays;
 use crate::random::{cases, schema};
 use crate::scenes::{legal_rungs, step};
 use crate::second_bodies::decode_block;
-use crate::world::{World, plays};
+use crate::world::World;
 
 #[test]
 fn both_refuse_flipped_bits_of_real_play() {

@@ -15,9 +15,9 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::golden::play;
 use crate::lane::Lane;
+use crate::plays::Play;
 use crate::random::schema;
 use crate::scenes::{legal_rungs, send};
-use crate::world::Play;
 
 /// Number of mutated packets per run, for all rungs together.
 const MUTATIONS: usize = 200_000;

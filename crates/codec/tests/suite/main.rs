@@ -13,6 +13,7 @@ mod misuse;
 mod models;
 mod pair;
 mod partial;
+mod plays;
 mod random;
 mod recording;
 mod recordings;

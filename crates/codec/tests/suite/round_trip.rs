@@ -8,8 +8,8 @@ use cubewire_codec::{
 use proptest::prelude::*;
 
 use crate::lane::{Lane, any_stages};
+use crate::plays::{Play, plays};
 use crate::random::cases;
-use crate::world::{Play, plays};
 
 const ALL_COMPONENT_BITS: [u8; 14] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use cubewire_codec::glam::{Quat, Vec3};
 use cubewire_codec::schema::Range;
-use cubewire_codec::{BodyState, Life, Plan, QuantizedSnapshot, Sequence, Snapshot, Stages};
-use proptest::prelude::*;
+use cubewire_codec::{BodyState, Life, Plan, QuantizedSnapshot, Snapshot, Stages};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -163,49 +162,4 @@ fn steps(plan: &Plan, random: &mut impl Rng, log: u32) -> Vec3 {
         .map(steps)
         .map(|length| length as f32)
         .into()
-}
-
-/// Frames of the demo's scene with their sequence numbers.
-#[derive(Clone, Debug)]
-pub(crate) struct Play {
-    pub(crate) initial: Snapshot,
-    pub(crate) frames: Vec<(Sequence, Snapshot)>,
-}
-
-impl Play {
-    pub(crate) fn new(bodies: usize, frames: usize, seed: u64) -> Self {
-        let mut world = World::new(Plan::cubes(), bodies, seed);
-        let initial = world.snapshot();
-        let mut sequence: u16 = world.random.random();
-        let frames = (0..frames).map(|_| {
-            // Mostly short gaps, and some beyond the range of prediction.
-            let (ticks, steps) = match world.random.random_range(0..10) {
-                0 => (world.random.random_range(1..=u16::MAX), 1),
-                1 => (world.random.random_range(62..68), 6),
-                2 | 3 => {
-                    let ticks = world.random.random_range(1..12);
-                    (ticks, ticks)
-                }
-                _ => (1, 1),
-            };
-            sequence = sequence.wrapping_add(ticks);
-            (0..steps).for_each(|_| world.step());
-            for slot in 0..bodies {
-                if world.random.random_ratio(1, 24) {
-                    world.add(slot, Life::default());
-                }
-            }
-            (Sequence(sequence), world.snapshot())
-        });
-        Self {
-            frames: frames.collect(),
-            initial,
-        }
-    }
-}
-
-/// Plays of up to `max_bodies` bodies.
-pub(crate) fn plays(max_bodies: usize, frames: usize) -> impl Strategy<Value = Play> {
-    let bodies_and_seed = (0..=max_bodies, any::<u64>());
-    bodies_and_seed.prop_map(move |(bodies, seed)| Play::new(bodies, frames, seed))
 }

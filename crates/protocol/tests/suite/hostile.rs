@@ -177,7 +177,7 @@ impl Budgeted {
     fn new(rung: ladder::Rung, seed: u64) -> Self {
         let plan = Plan::new(ron::from_str(LIVING).unwrap()).unwrap();
         let world = World::new(Arc::clone(&plan), 0, seed);
-        let (initial, limits) = (world.initial(), Limits::default());
+        let (initial, limits) = (world.snapshot(), Limits::default());
         Self {
             stages: plan.legal(*rung.stages).unwrap(),
             sender: SnapshotSender::new(Arc::clone(&plan), initial.clone(), limits).unwrap(),

@@ -75,7 +75,7 @@ impl Pair {
     fn new(plan: Arc<Plan>, stages: Stages, seed: u64) -> Self {
         let world = World::new(Arc::clone(&plan), 20, seed);
         let delay = 6 * tick(&plan);
-        let (sender, receiver) = ends(&plan, FIRST, &world.initial(), delay, Duration::ZERO);
+        let (sender, receiver) = ends(&plan, FIRST, &world.snapshot(), delay, Duration::ZERO);
         let view = View::new(&world.quantized(stages));
         let link = |seed| Link::new(Conditions::PERFECT, seed);
         Self {

@@ -60,7 +60,7 @@ impl Stream {
 
     fn with_seed(asked_kbps: Option<u32>, conditions: Conditions, seed: u64) -> Self {
         let world = World::new(Plan::cubes(), BODIES, 1);
-        let (sender, receiver) = ends(&world.plan, 0, &world.initial(), time(6), Duration::ZERO);
+        let (sender, receiver) = ends(&world.plan, 0, &world.snapshot(), time(6), Duration::ZERO);
         let upstream = Conditions {
             bandwidth: None,
             ..conditions.clone()

@@ -19,7 +19,7 @@ fn every_readable_request_is_sent_or_refused_with_a_reason_and_the_sender_goes_o
     println!("seed {seed}");
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut world = World::new(Plan::cubes(), 8, seed);
-    let sender = SnapshotSender::new(Plan::cubes(), world.initial(), Limits::default());
+    let sender = SnapshotSender::new(Plan::cubes(), world.snapshot(), Limits::default());
     let mut sender = sender.unwrap();
     let mut others = ChaCha8Rng::seed_from_u64(seed);
     let [mut tick, mut admitted, mut partial, mut other] = [0; 4];
