@@ -38,7 +38,7 @@ pub enum Trigger {
 }
 
 /// All key and mouse controls.
-pub const BINDINGS: [Binding; 29] = {
+pub const BINDINGS: [Binding; 30] = {
     use Effect::{Elsewhere, Hold, Press, PressAlways};
     use Trigger::{Character, Key, Letter};
     const fn row(keys: &'static str, about: &'static str, effect: Effect) -> Binding {
@@ -92,6 +92,11 @@ pub const BINDINGS: [Binding; 29] = {
             "B",
             "colour the cubes by bits, form, error or wait",
             Press(&[(Letter('b'), Action::CubeColors)]),
+        ),
+        row(
+            "E",
+            "draw the errors of replicas 1, 10 or 50 times as large",
+            Press(&[(Letter('e'), Action::Exaggerate)]),
         ),
         row(
             "H",

@@ -292,14 +292,11 @@ pub(super) const fn cube_colors(colors: CubeColors) -> &'static str {
              tick. Bits that belong to no single cube, such as the header, are not included."
         }
         CubeColors::Form => {
-            "How the newest packet carries a cube: not at all, as a small or a large difference, or whole. Of \
-             position and orientation, the one that takes more bits counts."
+            "How the newest packet carries the orientation of a cube: not at all, as a small or a large difference, or \
+             whole. Positions are mostly large differences."
         }
         CubeColors::Distance => {
             "How far the cube is from the simulation's, at the tick that should be displayed."
-        }
-        CubeColors::Angle => {
-            "By what angle the cube is turned against the simulation's, at the tick that should be displayed."
         }
         CubeColors::Wait => {
             "For how many ticks at most, in the last second, the cube was due and was not sent, as others were more urgent: \

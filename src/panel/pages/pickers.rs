@@ -55,7 +55,7 @@ pub(super) fn networks(cut: bool) -> Vec<Choice<Conditions>> {
     let presets = presets.map(|preset| (preset.title, preset.summary, &preset.conditions));
     let usual = &LinkSettings::default().conditions;
     let about = "As at the start: a round trip of 100 ms, nothing lost.";
-    let networks = presets.chain([("50 ms each way", about, usual)]);
+    let networks = presets.chain([("Default", about, usual)]);
     let networks = networks.map(|(name, about, conditions)| {
         let mut conditions = conditions.clone();
         conditions.cut = cut;

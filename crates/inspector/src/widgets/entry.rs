@@ -45,5 +45,5 @@ pub fn entry(ui: &mut Ui, width: f32, name: &str, value: DragValue<'_>, unit: &s
 }
 
 /// Widths in logical points.
-const FIELD: f32 = 56.0;
+const FIELD: f32 = 44.0;
 const UNIT: f32 = 52.0;
