@@ -15,7 +15,7 @@ use std::time::Duration;
 use cubewire_codec::{BodyState, Limits, Plan, QuantizedSnapshot, Snapshot, ladder};
 use cubewire_link::{Link, PRESETS, Preset};
 use cubewire_protocol::{
-    Arrival, BaselineChoice, Interpolation, SnapshotReceiver, SnapshotSender, Welcome,
+    BaselineChoice, Interpolation, PacketOutcome, SnapshotReceiver, SnapshotSender, Welcome,
 };
 use glam::{Quat, Vec3};
 
@@ -67,7 +67,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
         // The receiver: process packets, send feedback.
         while let Some(packet) = down.receive(now) {
-            if let Arrival::Decoded { late: is_late, .. } = receiver.on_packet(now, &packet)? {
+            if let PacketOutcome::Decoded { late: is_late, .. } =
+                receiver.on_packet(now, &packet)?
+            {
                 decoded += 1;
                 late += u32::from(is_late);
             }

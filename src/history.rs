@@ -18,8 +18,8 @@ use cubewire_codec::BodyState;
 
 use crate::controls::Action;
 use crate::replication::{
-    CubeError, CubeErrors, Detailed, DisplayedState, Lane, LaneMeter, METER_TICKS, Peer,
-    ReplicationSystems, Standings, States, between,
+    CubeError, CubeErrors, Detailed, DisplayedState, Lane, LaneMeter, METER_TICKS, RemoteViewer,
+    ReplicationSystems, SendStates, States, between,
 };
 use crate::simulation::CubeWorld;
 
@@ -92,7 +92,7 @@ pub struct WorldHistory(pub States);
 
 /// Displayed cubes of a lane. The ticks are those in its [`LaneMeter`].
 #[derive(Component, Debug, Default)]
-#[require(Detailed, DisplayedState, CubeErrors, Standings)]
+#[require(Detailed, DisplayedState, CubeErrors, SendStates)]
 pub struct LaneHistory {
     /// States of the cubes.
     pub displayed: States,
@@ -214,7 +214,7 @@ fn prepare(
     mut commands: Commands,
     mut world: ResMut<WorldHistory>,
     mut moment: ResMut<Moment>,
-    lanes: Query<(Entity, Has<LaneHistory>, Has<Peer>), With<Lane>>,
+    lanes: Query<(Entity, Has<LaneHistory>, Has<RemoteViewer>), With<Lane>>,
 ) {
     let is_wanted = wanted.is_any();
     for (lane, has_history, is_of_viewer) in &lanes {
@@ -225,7 +225,7 @@ fn prepare(
         } else if !is_recorded && has_history {
             commands
                 .entity(lane)
-                .try_remove::<(LaneHistory, Detailed, CubeErrors, Standings)>();
+                .try_remove::<(LaneHistory, Detailed, CubeErrors, SendStates)>();
         }
     }
     if !is_wanted && world.0.memory_bytes() > 0 {

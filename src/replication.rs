@@ -22,19 +22,19 @@ mod displayed;
 mod lane;
 mod mean;
 mod meter;
-mod peer;
 mod playout;
 mod quantized;
 mod rebuilds;
 mod receive;
+mod remote;
 mod replica_error;
 mod rung_costs;
 mod send;
+mod send_states;
 mod settings;
 mod shadow;
 mod spawn;
 mod spelling;
-mod standings;
 mod states;
 mod sync;
 mod text;
@@ -53,8 +53,8 @@ use crate::simulation::SimulationSystems;
 use transport::{End, TransportSystems};
 
 pub use cubewire_protocol::record::{
-    Accounting, Arrival, ArrivalCounts, Fate, HEADER_BYTES, PacketDetail, PacketRecord, Record,
-    ReplicaError, Sample, Totals, Traffic,
+    Accounting, ArrivalCounts, Fate, HEADER_BYTES, PacketArrival, PacketDetail, PacketRecord,
+    Record, ReplicaError, Sample, Totals, TransportBytes,
 };
 
 pub use budget::{EncodeBudget, LaneCost};
@@ -68,10 +68,11 @@ pub use lane::{Lane, LaneBudget, LocalLane};
 #[cfg(test)]
 pub(crate) use meter::itemized;
 pub use meter::{Detailed, LaneMeter, METER_TICKS, TARGET_KBPS, kbps, millimetres};
-pub use peer::{ConnectionStatus, Peer, Reconnect, ServerConnection, Serving, Welcomed};
 pub use rebuilds::{Rebuilds, RebuildsAsRecorded};
+pub use remote::{ConnectionStatus, Reconnect, RemoteViewer, ServerConnection, Serving, Welcomed};
 pub(crate) use replica_error::RecentStates;
 pub use rung_costs::RungCosts;
+pub use send_states::SendStates;
 pub use settings::{
     LaneSettings, LaneSettingsQuery, LinkSettings, PlayoutDelay, PlayoutSettings, SenderSettings,
 };
@@ -81,7 +82,6 @@ pub use shadow::{ShadowLadder, ShadowRung};
 pub(crate) use spawn::change as change_lane;
 pub use spawn::{ChangeLane, sending_half, spawn_lane, spawn_receiving_lane};
 pub use spelling::{SEND_INTERVALS, rung, rung_or_stages};
-pub use standings::Standings;
 pub use states::States;
 pub use sync::ForceDesync;
 pub use sync::status::LaneSync;

@@ -51,9 +51,9 @@ pub(super) fn headless(app: &mut App, seconds: u64) {
         .add_systems(Last, end);
 }
 
-fn end(sent: Query<(&Name, &Mailbox)>, mut exit: MessageWriter<AppExit>) {
-    for (team, mail) in &sent {
-        println!("{team}: {} bytes", mail.traffic.sent.bytes());
+fn end(sent: Query<(&Name, &MessageBuffer)>, mut exit: MessageWriter<AppExit>) {
+    for (team, buffer) in &sent {
+        println!("{team}: {} bytes", buffer.traffic.sent.bytes());
     }
     exit.write_default();
 }

@@ -18,7 +18,7 @@ use super::args::{
 use super::figures;
 use super::warning::{of_replaced, warn};
 use crate::files::FileError;
-use crate::game::desktop::film::{Film, Look, MAX_COLUMNS, Shown};
+use crate::game::desktop::film::{Film, FilmContent, Look, MAX_COLUMNS};
 use crate::game::desktop::progress;
 use crate::game::desktop::record::record;
 use crate::game::desktop::series::{Series, record_series};
@@ -240,7 +240,12 @@ impl RecordArgs {
     }
 
     /// Content of the film for `ticks` ticks, starting at tick `begin` of the script.
-    fn shown(&self, script: Option<&Script>, ticks: f64, begin: u64) -> Result<Shown, Failure> {
+    fn shown(
+        &self,
+        script: Option<&Script>,
+        ticks: f64,
+        begin: u64,
+    ) -> Result<FilmContent, Failure> {
         match self.lane.len() {
             0 => {}
             2..=MAX_COLUMNS => {
@@ -248,7 +253,7 @@ impl RecordArgs {
                     let kept = lane.sender.check_budget();
                     kept.map_err(|why| format!("--lane: {why}"))?;
                 }
-                return Ok(Shown::Columns(self.lane.clone()));
+                return Ok(FilmContent::Columns(self.lane.clone()));
             }
             _ => return Err(format!("--lane must be given 2 to {MAX_COLUMNS} times").into()),
         }
@@ -271,7 +276,7 @@ impl RecordArgs {
         let delayed = switches.iter().map(|switch| switch.clone().delayed(begin));
         let delayed: Vec<Switch> = delayed.collect();
         warn(&left, &right, script, &delayed);
-        Ok(Shown::Halves {
+        Ok(FilmContent::Halves {
             left,
             right,
             switches,

@@ -4,14 +4,14 @@ use std::path::Path;
 
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::Rung;
-use cubewire_inspector::names::Lit;
-use cubewire_protocol::Standing;
+use cubewire_inspector::names::Highlight;
+use cubewire_protocol::SendState;
 
 use crate::controls::Action;
 use crate::history::Selection;
 use crate::replication::{
-    Ablation, CubeError, DeltaCounts, LaneMeter, LaneSettings, LaneSync, RungCosts, SenderSettings,
-    ShadowLadder, Standings, Totals,
+    Ablation, CubeError, DeltaCounts, LaneMeter, LaneSettings, LaneSync, RungCosts, SendStates,
+    SenderSettings, ShadowLadder, Totals,
 };
 use crate::view::{Exaggeration, Inset, PaneContent, Side, ViewMode};
 
@@ -49,7 +49,7 @@ pub struct LaneView<'a> {
     /// Errors of the displayed cubes by index; empty if they are not measured.
     pub errors: &'a [CubeError],
     /// State of each cube within the budget, if known.
-    pub standings: Option<&'a Standings>,
+    pub send_states: Option<&'a SendStates>,
     /// Distributions of the differences in the lane's packets, if measured.
     pub counts: Option<&'a DeltaCounts>,
     /// Measured cost and error of all stages that were used.
@@ -58,13 +58,13 @@ pub struct LaneView<'a> {
 
 impl Selection {
     /// Runs an inspector view, which may change the selected and the hovered cube.
-    pub(super) fn lit<R>(&mut self, show: impl FnOnce(&mut Lit) -> R) -> R {
-        let mut lit = Lit {
+    pub(super) fn highlight<R>(&mut self, show: impl FnOnce(&mut Highlight) -> R) -> R {
+        let mut highlight = Highlight {
             selected: self.cube,
             hovered: self.hovered,
         };
-        let shown = show(&mut lit);
-        (self.cube, self.hovered) = (lit.selected, lit.hovered);
+        let shown = show(&mut highlight);
+        (self.cube, self.hovered) = (highlight.selected, highlight.hovered);
         shown
     }
 }
@@ -117,8 +117,8 @@ impl<'a> LaneView<'a> {
     }
 
     /// Returns the state of a cube within the budget, if known.
-    pub(super) fn standing(&self, cube: usize) -> Option<Standing> {
-        self.standings?.now.get(cube).copied()
+    pub(super) fn send_state(&self, cube: usize) -> Option<SendState> {
+        self.send_states?.now.get(cube).copied()
     }
 
     /// Returns the newest tick of the meter; 0 before the first sample.

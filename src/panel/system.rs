@@ -16,8 +16,8 @@ use crate::controls::Action;
 use crate::history::{LaneHistory, Moment, Selection, WorldHistory};
 use crate::replication::{
     Ablation, ChangeLane, CubeError, CubeErrors, DeltaCounts, Lane, LaneMeter, LaneSettings,
-    LaneSettingsQuery, LaneSync, SenderSettings, ServerConnection, Serving, ShadowLadder,
-    Standings,
+    LaneSettingsQuery, LaneSync, SendStates, SenderSettings, ServerConnection, Serving,
+    ShadowLadder,
 };
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
@@ -37,18 +37,18 @@ struct SelectedLane {
     shadow: Option<&'static ShadowLadder>,
     ablation: Option<&'static Ablation>,
     errors: Option<&'static CubeErrors>,
-    standings: Option<&'static Standings>,
+    send_states: Option<&'static SendStates>,
     counts: Option<&'static DeltaCounts>,
 }
 
 /// Components of a lane in a half of the screen.
-type ShownLane = (&'static Side, LaneSettingsQuery, &'static LaneMeter);
+type HalfLane = (&'static Side, LaneSettingsQuery, &'static LaneMeter);
 
 /// All inputs of the panel.
 #[derive(SystemParam)]
-pub(super) struct Shown<'w, 's> {
+pub(super) struct PanelInputs<'w, 's> {
     selected: Query<'w, 's, SelectedLane, (With<Lane>, With<Selected>)>,
-    halves: Query<'w, 's, ShownLane, With<Lane>>,
+    halves: Query<'w, 's, HalfLane, With<Lane>>,
     viewers: Query<'w, 's, Viewer<'static>, With<Lane>>,
     serving: Option<Res<'w, Serving>>,
     connection: Option<Res<'w, ServerConnection>>,
@@ -66,7 +66,7 @@ pub(super) struct Shown<'w, 's> {
     histories: Query<'w, 's, (&'static LaneHistory, &'static LaneMeter, Has<Selected>)>,
 }
 
-impl Shown<'_, '_> {
+impl PanelInputs<'_, '_> {
     fn status(&self) -> Status<'_> {
         Status {
             plays: self.world.is_some(),
@@ -156,7 +156,7 @@ pub(super) fn draw_lane(
     mut state: ResMut<PanelState>,
     mut inset: ResMut<Inset>,
     mut shared: ViewSettings<'_>,
-    lanes: Shown<'_, '_>,
+    lanes: PanelInputs<'_, '_>,
 ) {
     let Ok(ctx) = contexts.ctx_mut() else {
         return;
@@ -202,7 +202,7 @@ pub(super) fn draw_lane(
         past: lanes.past(),
         selection: &mut new_selection,
         errors: errors.unwrap_or_default(),
-        standings: selected.standings.filter(|_| lanes.moment.0.is_none()),
+        send_states: selected.send_states.filter(|_| lanes.moment.0.is_none()),
         counts: selected.counts,
         tradeoffs: &lanes.tradeoffs,
     };

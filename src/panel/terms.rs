@@ -249,7 +249,7 @@ pub(super) const BASELINE: &str = "The snapshot that a packet is encoded against
 pub(super) const BUDGET: &str = "No second takes more on the wire. Where that does not suffice, a packet carries the most urgent cubes: \
      those that have waited, the more so the further off they are shown. Rungs that do not list changed cubes send fewer snapshots.";
 
-pub(super) const STANDING: &str = "What the budget does to this cube. Moved: its surface, since it was last sent. The priority grows with each \
+pub(super) const SEND_STATE: &str = "What the budget does to this cube. Moved: its surface, since it was last sent. The priority grows with each \
      tick that it waits, the faster the further it moved; the most urgent are sent first, and begin with 0.";
 
 pub(super) const STALLS: &str =

@@ -23,7 +23,7 @@ use cubewire_codec::stages::{Orientation, Position};
 use cubewire_codec::{BodyState, Snapshot, Stages};
 use cubewire_link::Preset;
 use cubewire_protocol::{
-    BaselineChoice, FallbackReason, Interpolation, Standing, SyncStatus, Wait,
+    BaselineChoice, FallbackReason, Interpolation, SendState, SyncStatus, Wait,
 };
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
@@ -32,9 +32,9 @@ use super::*;
 use crate::controls::Action;
 use crate::history::Selection;
 use crate::replication::{
-    Ablation, Arrival, ConnectionStatus, CubeError, LaneBudget, LaneCost, LaneMeter, LaneSettings,
-    LaneSync, METER_TICKS, PacketRecord, Peer, PlayoutDelay, ReplicaError, Sample,
-    ServerConnection, Serving, ShadowLadder, Standings, itemized,
+    Ablation, ConnectionStatus, CubeError, LaneBudget, LaneCost, LaneMeter, LaneSettings, LaneSync,
+    METER_TICKS, PacketArrival, PacketRecord, PlayoutDelay, RemoteViewer, ReplicaError, Sample,
+    SendStates, ServerConnection, Serving, ShadowLadder, itemized,
 };
 use crate::view::{PaneContent, Side, ViewMode};
 
@@ -47,7 +47,7 @@ struct Panel {
     halves: Option<Halves>,
     status: Status<'static>,
     server: Option<ServerConnection>,
-    viewers: Option<(Serving, Peer)>,
+    viewers: Option<(Serving, RemoteViewer)>,
     drawn: Drawn,
     selection: Selection,
     tradeoffs: Tradeoffs,
@@ -59,7 +59,7 @@ struct Panel {
     shadow: Option<ShadowLadder>,
     ablation: Option<Ablation>,
     past: Past,
-    standings: Standings,
+    send_states: SendStates,
     errors: Vec<CubeError>,
     /// Stages of the left lane, if they differ.
     left: Option<Stages>,
@@ -84,7 +84,7 @@ pub(super) fn meter_of(
 }
 
 /// Usual arrival of a packet.
-pub(super) const ARRIVAL: Arrival = Arrival {
+pub(super) const ARRIVAL: PacketArrival = PacketArrival {
     after_ticks: 6,
     is_late: false,
 };
@@ -223,7 +223,7 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
         past: panel.past,
         selection: &mut panel.selection,
         errors: &panel.errors,
-        standings: Some(&panel.standings),
+        send_states: Some(&panel.send_states),
         counts: None,
         tradeoffs: &panel.tradeoffs,
         peers,

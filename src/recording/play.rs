@@ -19,7 +19,7 @@ pub struct ScriptPlugin;
 impl Plugin for ScriptPlugin {
     fn build(&self, app: &mut App) {
         app.add_observer(on_switch)
-            .add_observer(on_shown)
+            .add_observer(on_content_change)
             .add_systems(
                 FixedUpdate,
                 play.in_set(SimulationSystems::Control)
@@ -134,7 +134,7 @@ fn play(
                     .filter(|_| has_restarted)
             });
             if let Some(content) = content.cloned() {
-                commands.trigger(Shown(ShowHalf { side, content }));
+                commands.trigger(ContentChange(ShowHalf { side, content }));
             }
         }
     }
@@ -147,7 +147,7 @@ fn play(
 
 /// The script changes the content of a half.
 #[derive(Event, Clone, Debug)]
-struct Shown(ShowHalf);
+struct ContentChange(ShowHalf);
 
 /// Changes settings of the lane in a half, if there is one.
 fn on_switch(switch: On<Switch>, halves: Halves<'_, '_>, mut commands: Commands) {
@@ -159,18 +159,18 @@ fn on_switch(switch: On<Switch>, halves: Halves<'_, '_>, mut commands: Commands)
         return error!("cannot change the settings: {error}");
     }
     let content = PaneContent::Lane(settings);
-    commands.trigger(Shown(ShowHalf { side, content }));
+    commands.trigger(ContentChange(ShowHalf { side, content }));
 }
 
 /// Changes the content of a half and announces it over the scene.
-fn on_shown(
-    shown: On<Shown>,
+fn on_content_change(
+    shown: On<ContentChange>,
     time: Res<Time<Fixed>>,
     halves: Halves<'_, '_>,
     overlay: Option<ResMut<Overlay>>,
     mut commands: Commands,
 ) {
-    let Shown(shown) = shown.event();
+    let ContentChange(shown) = shown.event();
     let title = describe_change(&halves.content(shown.side), &shown.content);
     if let (Some(title), Some(mut overlay)) = (title, overlay) {
         overlay.announce(shown.side, title, time.elapsed());

@@ -10,8 +10,8 @@ use cubewire_codec::{Baseline, Snapshot};
 use super::Replica;
 use super::lane::Sender;
 use super::meter::LaneMeter;
-use super::peer::{Peer, ServerConnection};
 use super::receive::Decoded;
+use super::remote::{RemoteViewer, ServerConnection};
 use crate::files::NewFile;
 use crate::simulation::{CubeWorld, state_hash};
 
@@ -104,7 +104,7 @@ impl Digest {
 pub(super) fn of_sent(
     world: Res<CubeWorld>,
     mut digest: ResMut<Digest>,
-    lanes: Query<(&Sender, &LaneMeter, &Peer)>,
+    lanes: Query<(&Sender, &LaneMeter, &RemoteViewer)>,
 ) {
     for (sender, meter, peer) in &lanes {
         let sample = meter.samples().back();

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use cubewire_codec::BodyState;
-use cubewire_protocol::{Interpolation, Playout, Received};
+use cubewire_protocol::{Interpolation, Playout, PlayoutSnapshot};
 use cubewire_scene::TICKS_PER_SECOND;
 
 /// The displayed state at the time of the fixed clock. Computed once per tick for lanes with this component.
@@ -15,7 +15,11 @@ pub struct DisplayedState {
 }
 
 impl DisplayedState {
-    pub(super) fn show(&mut self, kind: Interpolation, playout: Option<&Playout<'_, Received>>) {
+    pub(super) fn show(
+        &mut self,
+        kind: Interpolation,
+        playout: Option<&Playout<'_, PlayoutSnapshot>>,
+    ) {
         self.due_tick = playout.map(|playout| playout.due_tick);
         self.cubes.clear();
         if let Some(playout) = playout {
@@ -29,7 +33,7 @@ impl DisplayedState {
 /// The displayed state of a cube. Teleports are not interpolated.
 pub(crate) fn shown_cube(
     kind: Interpolation,
-    playout: &Playout<'_, Received>,
+    playout: &Playout<'_, PlayoutSnapshot>,
     cube: usize,
 ) -> BodyState {
     let from = &playout.from.snapshot.bodies[cube];

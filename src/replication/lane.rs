@@ -1,7 +1,7 @@
 //! The components of a lane, and the choice of ticks at which it sends.
 
 use bevy::prelude::*;
-use cubewire_bevy::{Mailbox, disconnect};
+use cubewire_bevy::{MessageBuffer, disconnect};
 use cubewire_codec::{InitialStateError, Limits, Plan, Snapshot};
 use cubewire_protocol::{SendBudget, SnapshotSender};
 use cubewire_scene::TICKS_PER_SECOND;
@@ -45,7 +45,7 @@ impl LaneBudget {
 
 /// The sending half's protocol state.
 #[derive(Component, Debug)]
-#[require(Lane, Mailbox, LaneBudget)]
+#[require(Lane, MessageBuffer, LaneBudget)]
 pub(crate) struct Sender(pub(super) SnapshotSender);
 
 impl Sender {

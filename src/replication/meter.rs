@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bevy::prelude::*;
-use cubewire_bevy::Way;
+use cubewire_bevy::DirectionTraffic;
 use cubewire_codec::DecodeError;
 #[cfg(test)]
 use cubewire_codec::{
@@ -11,7 +11,7 @@ use cubewire_codec::{
 };
 use cubewire_link::LinkStats;
 use cubewire_protocol::FallbackReason;
-use cubewire_protocol::record::{self, ArrivalCounts, Record, Sample, Traffic};
+use cubewire_protocol::record::{self, ArrivalCounts, Record, Sample, TransportBytes};
 use cubewire_scene::{TICK, TICKS_PER_SECOND};
 
 /// The article's target bandwidth, kilobits per second.
@@ -83,8 +83,8 @@ impl LaneMeter {
     }
 
     /// Adds the traffic of this tick, in the direction of snapshots and in the direction of acks.
-    pub(crate) fn count_traffic(&mut self, snapshots: &Way, acks: &Way) {
-        self.current().traffic.add(&Traffic {
+    pub(crate) fn count_traffic(&mut self, snapshots: &DirectionTraffic, acks: &DirectionTraffic) {
+        self.current().traffic.add(&TransportBytes {
             wire_bytes: snapshots.packet_bytes as usize,
             packets: snapshots.packets as usize,
             ack_bytes: acks.packet_bytes as usize,

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use cubewire_codec::{Baseline, Coverage};
-use cubewire_protocol::Arrival;
+use cubewire_protocol::PacketOutcome;
 use cubewire_protocol::record::PacketRecord;
 
 use super::Replica;
@@ -10,12 +10,12 @@ use super::lane::{Lane, LocalLane, Sender};
 use super::meter::LaneMeter;
 use super::settings::{PlayoutSettings, SenderSettings};
 use super::sync::status::LaneSync;
-use super::transport::ReceiverMail;
+use super::transport::ReceiverBuffer;
 use crate::clock;
 
 /// Snapshots decoded in this tick.
 #[derive(Component, Debug, Default)]
-#[require(Lane, ReceiverMail)]
+#[require(Lane, ReceiverBuffer)]
 pub(super) struct Decoded(pub(super) Vec<DecodedPacket>);
 
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(super) struct DecodedPacket {
 type ReceivingLane<'a> = (
     &'a SenderSettings,
     &'a PlayoutSettings,
-    &'a mut ReceiverMail,
+    &'a mut ReceiverBuffer,
     &'a mut Replica,
     &'a mut Decoded,
     &'a mut LaneMeter,
@@ -55,8 +55,16 @@ pub(super) fn receive(
     mut lanes: Query<ReceivingLane<'_>>,
 ) {
     for lane in &mut lanes {
-        let (sender, playout, mut mail, mut replica, mut decoded, mut meter, mut sync, is_local) =
-            lane;
+        let (
+            sender,
+            playout,
+            mut receiver_buffer,
+            mut replica,
+            mut decoded,
+            mut meter,
+            mut sync,
+            is_local,
+        ) = lane;
         let now = if is_local {
             ticks.elapsed()
         } else {
@@ -66,14 +74,14 @@ pub(super) fn receive(
         let receiver = &mut replica.0;
         decoded.0.clear();
         let newest_before = receiver.newest();
-        for message in mail.incoming.datagrams.drain(..) {
+        for message in receiver_buffer.incoming.datagrams.drain(..) {
             let newest = receiver.newest();
             let simulated_ticks = receiver.engine().simulated_ticks();
             let started = clock::now();
             let arrival = receiver.on_packet(now, &message);
             let took = started.elapsed();
             match arrival {
-                Ok(Arrival::Decoded { tick, late, .. }) => {
+                Ok(PacketOutcome::Decoded { tick, late, .. }) => {
                     // Without a playout delay, only a snapshot newer than the last is displayed.
                     let is_late = if waits { late } else { Some(tick) < newest };
                     sync.decoded(receiver, tick, simulated_ticks, took);
@@ -96,8 +104,8 @@ pub(super) fn receive(
                     meter.received += 1;
                     meter.current().late += usize::from(is_late);
                 }
-                Ok(Arrival::Duplicate { .. }) => meter.duplicates += 1,
-                Ok(Arrival::OutOfWindow { .. }) => meter.out_of_window += 1,
+                Ok(PacketOutcome::Duplicate { .. }) => meter.duplicates += 1,
+                Ok(PacketOutcome::OutOfWindow { .. }) => meter.out_of_window += 1,
                 Err(error) => meter.refuse(error),
             }
         }
@@ -106,7 +114,7 @@ pub(super) fn receive(
             false => 0,
         };
         while let Some(feedback) = receiver.poll_feedback() {
-            mail.outgoing.datagrams.push(feedback.encode());
+            receiver_buffer.outgoing.datagrams.push(feedback.encode());
         }
     }
 }

@@ -5,23 +5,23 @@ use std::sync::Arc;
 use bevy::ecs::query::QueryData;
 use bevy::prelude::*;
 use bevy::tasks::{ComputeTaskPool, TaskPool};
-use cubewire_bevy::Mailbox;
+use cubewire_bevy::MessageBuffer;
 use cubewire_codec::QuantizedSnapshot;
 use cubewire_protocol::record::{PacketRecord, Sample};
-use cubewire_protocol::{Allowed, SendError};
+use cubewire_protocol::{AllowedSnapshot, SendError};
 
 use super::budget::{EncodeBudget, LaneCost};
 use super::lane::{LaneBudget, Sender, end, is_due};
 use super::meter::{Detailed, LaneMeter};
 use super::quantized::QuantizedWorld;
 use super::rebuilds::Rebuilds;
+use super::send_states::SendStates;
 use super::settings::SenderSettings;
-use super::standings::Standings;
 use crate::clock;
 use crate::simulation::CubeWorld;
 
 type AckedLane<'a> = (
-    &'a mut Mailbox,
+    &'a mut MessageBuffer,
     &'a mut Sender,
     &'a mut LaneMeter,
     &'a mut LaneBudget,
@@ -29,8 +29,8 @@ type AckedLane<'a> = (
 
 /// Processes the received acks.
 pub(super) fn receive_acks(world: Res<CubeWorld>, mut lanes: Query<AckedLane<'_>>) {
-    for (mut mail, mut sender, mut meter, mut limit) in &mut lanes {
-        for message in mail.incoming.datagrams.drain(..) {
+    for (mut buffer, mut sender, mut meter, mut limit) in &mut lanes {
+        for message in buffer.incoming.datagrams.drain(..) {
             match sender.0.on_message(&message) {
                 Ok(feedback) => limit.0.on_feedback(world.tick(), &feedback),
                 Err(_) => meter.refused_acks += 1,
@@ -44,13 +44,13 @@ pub(super) fn receive_acks(world: Res<CubeWorld>, mut lanes: Query<AckedLane<'_>
 pub(super) struct SendingLane {
     entity: Entity,
     settings: &'static SenderSettings,
-    mail: &'static mut Mailbox,
+    buffer: &'static mut MessageBuffer,
     sender: &'static mut Sender,
     meter: &'static mut LaneMeter,
     limit: &'static mut LaneBudget,
     /// Present for lanes to remote viewers.
     cost: Option<&'static mut LaneCost>,
-    standings: Option<&'static mut Standings>,
+    send_states: Option<&'static mut SendStates>,
     is_detailed: Has<Detailed>,
 }
 
@@ -84,12 +84,12 @@ pub(super) fn send(
         };
         let (limit, is_partial) = (&mut lane.limit.0, stages.can_be_partial());
         let allowed = lane
-            .mail
+            .buffer
             .allow(limit, tick, now, settings.budget, is_partial);
         let must_send = rebuilds.is_planned() && lane.sender.0.wants_state().is_some();
         let is_due = is_due(lane.entity, settings, lane.cost.as_deref(), tick);
         // For a planned rebuild, send even between due ticks or while the last complete snapshot is still being sent.
-        if must_send || is_due && !matches!(allowed, Allowed::Nothing) {
+        if must_send || is_due && !matches!(allowed, AllowedSnapshot::Nothing) {
             match quantized.get(tick, world.current(), stages.precision()) {
                 Ok(snapshot) => due.push(Due {
                     snapshot: Arc::clone(snapshot),
@@ -130,7 +130,7 @@ struct Due<'w, 's> {
     lane: SendingLaneItem<'w, 's>,
     /// The scene may be rebuilt after this tick. This lane's receiver needs its state, so the lane must send now.
     must_send: bool,
-    allowed: Allowed,
+    allowed: AllowedSnapshot,
     sample: Sample,
 }
 
@@ -163,17 +163,19 @@ impl Due<'_, '_> {
         }
         let inputs = Some(world.inputs());
         let sent = match self.allowed {
-            Allowed::Within(within) => protocol.send_within(tick, stages, snapshot, within)?,
-            Allowed::Whole | Allowed::Nothing => {
+            AllowedSnapshot::Partial(packet_budget) => {
+                protocol.send_within(tick, stages, snapshot, packet_budget)?
+            }
+            AllowedSnapshot::Complete | AllowedSnapshot::Nothing => {
                 Some(protocol.send_simulated(tick, stages, snapshot, granted.baseline, inputs)?)
             }
         };
-        if matches!(self.allowed, Allowed::Within(_)) {
+        if matches!(self.allowed, AllowedSnapshot::Partial(_)) {
             self.sample.longest_wait_ticks = protocol.longest_wait(tick);
         }
-        if let Some(standings) = &mut lane.standings {
-            protocol.standings(tick, &mut standings.now);
-            standings.record(tick);
+        if let Some(send_states) = &mut lane.send_states {
+            protocol.send_states(tick, &mut send_states.now);
+            send_states.record(tick);
         }
         if sent.is_none() {
             return Ok(());
@@ -181,7 +183,7 @@ impl Due<'_, '_> {
         let took = started.elapsed();
         let acked_ages_ticks = protocol.acked_ages(tick);
         let packet = protocol.packet();
-        lane.mail.spread_ticks = lane.limit.0.on_sent(tick, packet.bytes.len());
+        lane.buffer.spread_ticks = lane.limit.0.on_sent(tick, packet.bytes.len());
         if let (Some(cost), Some(budget)) = (&mut lane.cost, budget) {
             budget.spend(cost, granted.baseline, took);
         }
@@ -189,7 +191,7 @@ impl Due<'_, '_> {
             acked_ages_ticks,
             ..PacketRecord::new(tick, packet, stages)
         });
-        lane.mail.outgoing.datagrams.push(packet.bytes.clone());
+        lane.buffer.outgoing.datagrams.push(packet.bytes.clone());
         Ok(())
     }
 }

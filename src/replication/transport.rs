@@ -1,11 +1,11 @@
 //! The interface between lanes and transports.
 //!
 //! A transport is a plugin. It moves messages between the two ends of a lane. Messages are opaque bytes and may get lost. The
-//! sender uses a [`Mailbox`] as described in [`mailbox`](cubewire_bevy::mailbox), the receiver a `ReceiverMail`:
+//! sender uses a [`MessageBuffer`] as described in [`transport`](cubewire_bevy::transport), the receiver a `ReceiverBuffer`:
 //!
 //! ```text
-//! Mailbox.outgoing ── snapshots ──► ReceiverMail.incoming
-//! Mailbox.incoming ◄──── acks ───── ReceiverMail.outgoing
+//! MessageBuffer.outgoing ── snapshots ──► ReceiverBuffer.incoming
+//! MessageBuffer.incoming ◄──── acks ───── ReceiverBuffer.outgoing
 //! ```
 //!
 //! Transport systems are in [`TransportSystems`]. If packets are delayed by simulation time, they run in [`FixedUpdate`] in the
@@ -17,11 +17,11 @@
 //! ```
 //!
 //! A transport counts the bytes that it sends in [`LaneMeter::current`](super::LaneMeter). It describes the connection in
-//! [`Peer`](super::Peer), [`Serving`](super::Serving) and [`ServerConnection`](super::ServerConnection). Otherwise
+//! [`RemoteViewer`](super::RemoteViewer), [`Serving`](super::Serving) and [`ServerConnection`](super::ServerConnection). Otherwise
 //! [`replication`](super) does not depend on the transport.
 
 use bevy::prelude::*;
-use cubewire_bevy::Mailbox;
+use cubewire_bevy::MessageBuffer;
 
 /// The phases of a transport.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,6 +52,6 @@ pub(crate) fn bound(incoming: &mut Vec<Vec<u8>>) {
 #[cfg(not(target_family = "wasm"))]
 const MAX_INCOMING: usize = 1024;
 
-/// The receiver's mailbox. A separate component, because a local lane has both mailboxes on one entity.
+/// The receiver's message buffer. A separate component, because a local lane has both message buffers on one entity.
 #[derive(Component, Debug, Default, Deref, DerefMut)]
-pub(crate) struct ReceiverMail(Mailbox);
+pub(crate) struct ReceiverBuffer(MessageBuffer);

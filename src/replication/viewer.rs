@@ -13,9 +13,9 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::digest::{self, Digest};
 use super::meter::{Detailed, LaneMeter};
-use super::peer::{ServerConnection, Welcomed};
 use super::playout;
 use super::receive::{self, Decoded};
+use super::remote::{ServerConnection, Welcomed};
 use super::settings::{PlayoutSettings, SenderSettings};
 use super::sync::status::LaneSync;
 use super::transport::{End, TransportSystems};

@@ -2,10 +2,10 @@
 
 use bevy::ecs::component::Mutable;
 use bevy::prelude::*;
-use cubewire_bevy::{HEADER_BYTES, Mailbox, MemoryLink, Way, memory};
+use cubewire_bevy::{DirectionTraffic, HEADER_BYTES, MemoryLink, MessageBuffer, memory};
 use cubewire_link::LinkStats;
 
-use crate::replication::transport::{End, ReceiverMail, TransportSystems};
+use crate::replication::transport::{End, ReceiverBuffer, TransportSystems};
 use crate::replication::{LaneMeter, LinkSettings, LocalLane, end};
 
 /// Connects every [`LocalLane`] over the link that its [`LinkSettings`] describe. Packets are delayed in simulation time.
@@ -17,38 +17,38 @@ impl Plugin for MemoryTransportPlugin {
         app.add_observer(connect).add_systems(
             FixedUpdate,
             (
-                (follow_settings, receive::<Mailbox>)
+                (follow_settings, receive::<MessageBuffer>)
                     .chain()
                     .in_set(TransportSystems::Receive(End::Sender)),
-                flush::<Mailbox>.in_set(TransportSystems::Flush(End::Sender)),
-                (receive::<ReceiverMail>, count_losses)
+                flush::<MessageBuffer>.in_set(TransportSystems::Flush(End::Sender)),
+                (receive::<ReceiverBuffer>, count_losses)
                     .chain()
                     .in_set(TransportSystems::Receive(End::Receiver)),
-                flush::<ReceiverMail>.in_set(TransportSystems::Flush(End::Receiver)),
+                flush::<ReceiverBuffer>.in_set(TransportSystems::Flush(End::Receiver)),
             ),
         );
     }
 }
 
-/// The mailbox component of one end of a lane.
+/// The message buffer component of one end of a lane.
 trait LaneEnd: Component<Mutability = Mutable> {
     const END: memory::End;
 
-    fn mailbox(&mut self) -> &mut Mailbox;
+    fn as_buffer(&mut self) -> &mut MessageBuffer;
 }
 
-impl LaneEnd for Mailbox {
+impl LaneEnd for MessageBuffer {
     const END: memory::End = memory::End::Server;
 
-    fn mailbox(&mut self) -> &mut Mailbox {
+    fn as_buffer(&mut self) -> &mut MessageBuffer {
         self
     }
 }
 
-impl LaneEnd for ReceiverMail {
+impl LaneEnd for ReceiverBuffer {
     const END: memory::End = memory::End::Client;
 
-    fn mailbox(&mut self) -> &mut Mailbox {
+    fn as_buffer(&mut self) -> &mut MessageBuffer {
         self
     }
 }
@@ -65,7 +65,7 @@ fn connect(added: On<Add, LocalLane>, lanes: Query<&LinkSettings>, mut commands:
     let link = MemoryLink::new(&settings.conditions, settings.seed.wrapping_mul(2));
     commands
         .entity(added.entity)
-        .try_insert((Connection(link), Mailbox::new(HEADER_BYTES)));
+        .try_insert((Connection(link), MessageBuffer::new(HEADER_BYTES)));
 }
 
 fn follow_settings(mut lanes: Query<(&mut Connection, &LinkSettings, &mut LaneMeter)>) {
@@ -77,37 +77,42 @@ fn follow_settings(mut lanes: Query<(&mut Connection, &LinkSettings, &mut LaneMe
 }
 
 /// Delivers the packets that have arrived at an end.
-fn receive<Mail: LaneEnd>(
+fn receive<LocalEnd: LaneEnd>(
     time: Res<Time>,
-    mut lanes: Query<(Entity, &mut Connection, &mut Mail)>,
+    mut lanes: Query<(Entity, &mut Connection, &mut LocalEnd)>,
     mut commands: Commands,
 ) {
-    for (lane, mut connection, mut mail) in &mut lanes {
+    for (lane, mut connection, mut buffer) in &mut lanes {
         let now = time.elapsed();
-        if let Err(error) = connection.0.receive(Mail::END, now, mail.mailbox()) {
+        if let Err(error) = connection.0.receive(LocalEnd::END, now, buffer.as_buffer()) {
             end(&mut commands, lane, error);
         }
     }
 }
 
-type FlushedLane<'a, Mail> = (Entity, &'a mut Connection, &'a mut Mail, &'a mut LaneMeter);
+type FlushedLane<'a, LocalEnd> = (
+    Entity,
+    &'a mut Connection,
+    &'a mut LocalEnd,
+    &'a mut LaneMeter,
+);
 
 /// Sends the outgoing messages of an end, and counts the traffic.
-fn flush<Mail: LaneEnd>(
+fn flush<LocalEnd: LaneEnd>(
     time: Res<Time>,
-    mut lanes: Query<FlushedLane<'_, Mail>, With<LocalLane>>,
+    mut lanes: Query<FlushedLane<'_, LocalEnd>, With<LocalLane>>,
     mut commands: Commands,
 ) {
-    for (lane, mut connection, mut mail, mut meter) in &mut lanes {
-        let mail = mail.mailbox();
-        let before = mail.traffic;
-        if let Err(reason) = connection.0.flush(Mail::END, time.elapsed(), mail) {
+    for (lane, mut connection, mut buffer, mut meter) in &mut lanes {
+        let buffer = buffer.as_buffer();
+        let before = buffer.traffic;
+        if let Err(reason) = connection.0.flush(LocalEnd::END, time.elapsed(), buffer) {
             end(&mut commands, lane, reason);
         }
-        let sent = mail.traffic.since(&before).sent;
-        match Mail::END {
-            memory::End::Server => meter.count_traffic(&sent, &Way::default()),
-            memory::End::Client => meter.count_traffic(&Way::default(), &sent),
+        let sent = buffer.traffic.since(&before).sent;
+        match LocalEnd::END {
+            memory::End::Server => meter.count_traffic(&sent, &DirectionTraffic::default()),
+            memory::End::Client => meter.count_traffic(&DirectionTraffic::default(), &sent),
         }
     }
 }

@@ -6,7 +6,7 @@ use cubewire_scene::{CUBES, TICKS_PER_SECOND};
 
 use super::side::Side;
 use crate::history::{LaneHistory, Moment, Wanted, WorldHistory};
-use crate::replication::{CubeErrors, Lane, LaneMeter, LocalLane, PacketDetail, Standings};
+use crate::replication::{CubeErrors, Lane, LaneMeter, LocalLane, PacketDetail, SendStates};
 
 /// Quantity that the colour of a cube shows.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -227,7 +227,7 @@ type CostingLane<'a> = (
     &'a Side,
     &'a LaneMeter,
     &'a CubeErrors,
-    &'a Standings,
+    &'a SendStates,
     &'a LaneHistory,
     Has<LocalLane>,
 );
@@ -252,7 +252,7 @@ pub(super) fn measure(
         let lane = of_half.or_else(|| lanes.iter().next());
         let half = &mut costs.halves[side as usize];
         half.clear();
-        let Some((_, meter, errors, standings, history, is_local)) = lane else {
+        let Some((_, meter, errors, send_states, history, is_local)) = lane else {
             continue;
         };
         is_remote |= !is_local;
@@ -268,7 +268,7 @@ pub(super) fn measure(
                     form: None,
                 }));
             }
-            CubeColors::Wait if moment.0.is_none() => add_waits(half, standings),
+            CubeColors::Wait if moment.0.is_none() => add_waits(half, send_states),
             CubeColors::Wait => {}
         }
     }
@@ -322,8 +322,8 @@ fn add_bits(half: &mut Vec<Cost>, meter: &LaneMeter, moment: Option<u64>) {
 }
 
 /// Adds the longest wait of each cube in the last second.
-fn add_waits(half: &mut Vec<Cost>, standings: &Standings) {
-    let longest = standings.waits.longest().into_iter();
+fn add_waits(half: &mut Vec<Cost>, send_states: &SendStates) {
+    let longest = send_states.waits.longest().into_iter();
     half.extend(longest.map(|waited| Cost {
         amount: TICK_MS * waited.map_or(0, |waited| waited.ticks) as f32,
         form: None,
@@ -358,7 +358,7 @@ mod tests {
     use bevy::math::vec3;
     use cubewire_codec::ladder::{DELTA, LADDER, RELATIVE_ORIENTATION};
     use cubewire_codec::{BodyState, Snapshot, Stages};
-    use cubewire_protocol::{Standing, Wait};
+    use cubewire_protocol::{SendState, Wait};
 
     use super::*;
     use crate::replication::{PacketRecord, Sample, itemized};
@@ -485,29 +485,29 @@ mod tests {
         }]);
         let lane = (LocalLane, Side::Right, LaneHistory::default(), meter);
         let lane = world.spawn(lane).id();
-        let unknown = |world: &mut World, now: &[Standing], moment| {
+        let unknown = |world: &mut World, now: &[SendState], moment| {
             world.insert_resource(Moment(moment));
-            let mut standings = Standings {
+            let mut send_states = SendStates {
                 now: now.to_vec(),
-                ..Standings::default()
+                ..SendStates::default()
             };
             for tick in [14, 20] {
-                standings.record(tick);
+                send_states.record(tick);
             }
-            world.entity_mut(lane).insert(standings);
+            world.entity_mut(lane).insert(send_states);
             world.run_system_once(measure).unwrap();
             world.resource::<Costs>().unknown
         };
-        let standings = [
-            Standing::Waits(Wait {
+        let send_states = [
+            SendState::Waiting(Wait {
                 since: 9,
                 error: 0.1,
                 priority: 1.0,
                 more_urgent: 0,
             }),
-            Standing::InFlight { sent: 9 },
+            SendState::InFlight { sent: 9 },
         ];
-        assert_eq!(unknown(&mut world, &standings, None), None);
+        assert_eq!(unknown(&mut world, &send_states, None), None);
         for half in Side::ALL {
             let costs = world.resource::<Costs>();
             let ticks = [0, 1].map(|cube| costs.of(half, cube).amount / TICK_MS);
@@ -520,7 +520,7 @@ mod tests {
                 [0.0, 50.0, 100.0]
             );
         }
-        let past = unknown(&mut world, &standings, Some(19));
+        let past = unknown(&mut world, &send_states, Some(19));
         assert_eq!(past, Some("not recorded"));
         let unlimited = unknown(&mut world, &[], None);
         assert_eq!(unlimited, Some("no budget, no waits"));

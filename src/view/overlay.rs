@@ -2,11 +2,11 @@
 
 mod caption;
 mod card;
+mod draw;
 mod film;
 mod headline;
 mod legend;
 mod outline;
-mod shown;
 mod text;
 
 use std::time::Duration;
@@ -17,8 +17,8 @@ use bevy_egui::egui::Rect;
 use super::side::Side;
 
 pub use card::Card;
+pub(super) use draw::draw;
 pub use film::{Column, Flag, common, peak_kbps};
-pub(super) use shown::draw;
 
 /// How long a title is shown.
 const TITLE_TIME: Duration = Duration::from_secs(2);

@@ -1,9 +1,9 @@
 //! A lane with a budget, and cubes coloured by how long they have waited.
 
 use cubewire::game::headless::LaneGame;
-use cubewire::replication::{SenderSettings, Standings};
+use cubewire::replication::{SendStates, SenderSettings};
 use cubewire::view::{CubeColors, ViewPlugin};
-use cubewire_protocol::Standing;
+use cubewire_protocol::SendState;
 use cubewire_scene::CUBES;
 
 use crate::common::{component, lane, script, steps};
@@ -12,9 +12,9 @@ fn show(game: &mut LaneGame, colors: CubeColors) {
     *game.app.world_mut().resource_mut::<CubeColors>() = colors;
 }
 
-fn standings(game: &LaneGame) -> Option<Vec<Standing>> {
-    let standings = game.app.world().get::<Standings>(game.lane)?;
-    Some(standings.now.clone())
+fn send_states(game: &LaneGame) -> Option<Vec<SendState>> {
+    let send_states = game.app.world().get::<SendStates>(game.lane)?;
+    Some(send_states.now.clone())
 }
 
 #[test]
@@ -22,39 +22,41 @@ fn how_the_cubes_stand_is_known_while_it_is_shown_and_there_is_a_budget() {
     let settings = lane("predicted,budget:32kbps");
     let mut game = LaneGame::with_plugins(Some(script("katamari")), settings, ViewPlugin).unwrap();
     steps(&mut game, 300);
-    assert_eq!(standings(&game), None);
+    assert_eq!(send_states(&game), None);
     show(&mut game, CubeColors::Wait);
     let (mut waited, mut in_flight) = (0, 0);
     for _ in 0..120 {
         game.step();
-        let standings = standings(&game).unwrap();
-        assert_eq!(standings.len(), CUBES);
+        let send_states = send_states(&game).unwrap();
+        assert_eq!(send_states.len(), CUBES);
         let sample = game.meter().samples().back().unwrap();
-        let waits = standings.iter().filter_map(|one| one.waits(sample.tick));
+        let waits = send_states
+            .iter()
+            .filter_map(|one| one.waiting_ticks(sample.tick));
         assert_eq!(waits.max().unwrap_or(0), sample.longest_wait_ticks);
         assert_eq!(sample.budget_kbps, Some(32));
-        let mut ranks: Vec<_> = standings.iter().filter_map(rank).collect();
+        let mut ranks: Vec<_> = send_states.iter().filter_map(rank).collect();
         ranks.sort_unstable();
         assert!(ranks.iter().copied().eq(0..ranks.len()), "{ranks:?}");
         waited += ranks.len();
-        let flying = |one: &&Standing| matches!(one, Standing::InFlight { .. });
-        in_flight += standings.iter().filter(flying).count();
+        let flying = |one: &&SendState| matches!(one, SendState::InFlight { .. });
+        in_flight += send_states.iter().filter(flying).count();
     }
     assert!(waited > 0 && in_flight > 0, "{waited}, {in_flight}");
 
     component::<SenderSettings>(&mut game).budget = None;
     steps(&mut game, 2);
-    assert_eq!(standings(&game), Some(Vec::new()));
+    assert_eq!(send_states(&game), Some(Vec::new()));
     let sample = game.meter().samples().back().unwrap();
     assert_eq!((sample.budget_kbps, sample.longest_wait_ticks), (None, 0));
     show(&mut game, CubeColors::Interaction);
     steps(&mut game, 2);
-    assert_eq!(standings(&game), None);
+    assert_eq!(send_states(&game), None);
 }
 
-fn rank(standing: &Standing) -> Option<usize> {
-    match standing {
-        Standing::Waits(wait) => Some(wait.more_urgent),
+fn rank(send_state: &SendState) -> Option<usize> {
+    match send_state {
+        SendState::Waiting(wait) => Some(wait.more_urgent),
         _ => None,
     }
 }

@@ -38,7 +38,7 @@ const NAMED_PACKAGES: [(&str, &str, &str, &[&str]); 5] = [
     (
         "renet",
         "crates/bevy/Cargo.toml",
-        "crates/bevy/src/pipe.rs",
+        "crates/bevy/src/renet_connection.rs",
         &[".get_packets_to_send()", ".process_packet(packet)"],
     ),
     (

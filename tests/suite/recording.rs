@@ -7,7 +7,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
-use cubewire::game::desktop::film::{Film, Look, Shown, Take};
+use cubewire::game::desktop::film::{Film, FilmContent, Look, Take};
 use cubewire::game::desktop::series::{Series, episodes};
 use cubewire::game::headless::LaneGame;
 use cubewire::recording::{InputLog, InputLogPlugin, Outcome, ReplayCheck, Script};
@@ -138,8 +138,8 @@ fn short_film() -> Film {
 }
 
 /// Shows the simulation next to a lane, with changes of the lane's settings.
-fn beside_simulation(lane: &str, switches: &[&str]) -> Shown {
-    Shown::Halves {
+fn beside_simulation(lane: &str, switches: &[&str]) -> FilmContent {
+    FilmContent::Halves {
         left: PaneContent::Simulation,
         right: lane.parse().unwrap(),
         switches: switches

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use cubewire::game::headless::HeadlessGame;
-use cubewire::replication::{ChangeLane, ConnectionStatus, LaneMeter, LaneSettings, Peer};
+use cubewire::replication::{ChangeLane, ConnectionStatus, LaneMeter, LaneSettings, RemoteViewer};
 use cubewire_bevy::udp::Key;
 use cubewire_codec::stages::{Orientation, StageOptions};
 use cubewire_codec::{Coverage, Plan, Sequence, Stages, ladder};
@@ -123,7 +123,7 @@ fn a_viewer_whose_lane_cannot_send_is_disconnected_alone() {
     let mut unlucky = viewer(&game, "delta");
     step(&mut game, &mut [&mut honest, &mut unlucky], 30);
     let world = game.app.world_mut();
-    let mut peers = world.query::<(Entity, &Peer)>();
+    let mut peers = world.query::<(Entity, &RemoteViewer)>();
     let id = unlucky.connection().id.unwrap();
     let (entity, _) = peers.iter(world).find(|(_, peer)| peer.id == id).unwrap();
     spoil(&mut game, entity);

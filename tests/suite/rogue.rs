@@ -5,9 +5,9 @@ use std::time::{Duration, SystemTime};
 
 use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
-use cubewire_bevy::pipe::FROM_SERVER_BYTES;
+use cubewire_bevy::renet_connection::FROM_SERVER_BYTES;
 use cubewire_bevy::udp::Key;
-use cubewire_bevy::{Mailbox, Pipe};
+use cubewire_bevy::{MessageBuffer, RenetConnection};
 use cubewire_codec::{Plan, Stages, ladder};
 use cubewire_protocol::{
     BaselineChoice, ClientMessage, Contract, Feedback, Hello, Request, Settings,
@@ -20,7 +20,7 @@ use crate::udp::{address, deliver, socket, step, udp};
 pub(crate) struct Rogue {
     pub(crate) socket: UdpSocket,
     netcode: NetcodeClient,
-    pipe: Pipe,
+    renet: RenetConnection,
 }
 
 impl Rogue {
@@ -31,7 +31,7 @@ impl Rogue {
         Self {
             socket,
             netcode,
-            pipe: Pipe::new(FROM_SERVER_BYTES),
+            renet: RenetConnection::new(FROM_SERVER_BYTES),
         }
     }
 
@@ -85,19 +85,19 @@ impl Rogue {
     }
 
     pub(crate) fn reliable(&mut self, message: &[u8]) {
-        let mut mailbox = Mailbox::default();
-        mailbox.outgoing.messages.push(message.to_vec());
-        self.flush(mailbox);
+        let mut buffer = MessageBuffer::default();
+        buffer.outgoing.messages.push(message.to_vec());
+        self.flush(buffer);
     }
 
     pub(crate) fn unreliable(&mut self, message: &[u8]) {
-        let mut mailbox = Mailbox::default();
-        mailbox.outgoing.datagrams.push(message.to_vec());
-        self.flush(mailbox);
+        let mut buffer = MessageBuffer::default();
+        buffer.outgoing.datagrams.push(message.to_vec());
+        self.flush(buffer);
     }
 
-    fn flush(&mut self, mut mailbox: Mailbox) {
-        for payload in self.pipe.flush(Duration::ZERO, &mut mailbox).unwrap() {
+    fn flush(&mut self, mut buffer: MessageBuffer) {
+        for payload in self.renet.flush(Duration::ZERO, &mut buffer).unwrap() {
             self.say(&payload);
         }
     }

@@ -13,7 +13,7 @@ use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::{
     Accounting, ConnectionStatus, Digest, HEADER_BYTES, LaneMeter, LaneSettings, LinkSettings,
-    Peer, PlayoutDelay, Reconnect, SEND_INTERVALS, Sample, SenderSettings,
+    PlayoutDelay, Reconnect, RemoteViewer, SEND_INTERVALS, Sample, SenderSettings,
 };
 use cubewire::transport::udp::{UdpServerPlugin, UdpViewer, ViewerSettings, Viewers};
 use cubewire_bevy::SocketTraffic;
@@ -138,9 +138,9 @@ pub(crate) fn step(game: &mut HeadlessGame, viewers: &mut [&mut HeadlessViewer],
     }
 }
 
-pub(crate) fn lanes(game: &mut HeadlessGame) -> Vec<(Peer, SenderSettings, Vec<Sample>)> {
+pub(crate) fn lanes(game: &mut HeadlessGame) -> Vec<(RemoteViewer, SenderSettings, Vec<Sample>)> {
     let world = game.app.world_mut();
-    let mut query = world.query::<(&Peer, &SenderSettings, &LaneMeter)>();
+    let mut query = world.query::<(&RemoteViewer, &SenderSettings, &LaneMeter)>();
     query
         .iter(world)
         .map(|(peer, settings, meter)| {

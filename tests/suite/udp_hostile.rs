@@ -6,9 +6,9 @@ use std::time::{Duration, SystemTime};
 use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::ConnectionStatus;
-use cubewire_bevy::pipe::FROM_CLIENT_BYTES;
+use cubewire_bevy::renet_connection::FROM_CLIENT_BYTES;
 use cubewire_bevy::udp::Key;
-use cubewire_bevy::{Mailbox, Pipe};
+use cubewire_bevy::{MessageBuffer, RenetConnection};
 use cubewire_codec::{BodyState, Fingerprint, Plan, Snapshot, ladder};
 use cubewire_protocol::{
     ClientMessage, Contract, PROTOCOL_VERSION, Request, ServerMessage, ServerSession,
@@ -204,10 +204,10 @@ impl RogueServer {
     }
 
     fn welcome(&mut self, message: &[u8]) {
-        let mut mailbox = Mailbox::default();
-        mailbox.outgoing.messages.push(message.to_vec());
-        let mut pipe = Pipe::new(FROM_CLIENT_BYTES);
-        for payload in pipe.flush(Duration::ZERO, &mut mailbox).unwrap() {
+        let mut buffer = MessageBuffer::default();
+        buffer.outgoing.messages.push(message.to_vec());
+        let mut renet = RenetConnection::new(FROM_CLIENT_BYTES);
+        for payload in renet.flush(Duration::ZERO, &mut buffer).unwrap() {
             self.say(&payload);
         }
     }

@@ -18,8 +18,8 @@ use bevy_transform::components::Transform;
 use cubewire_bevy::cubewire_codec::ladder;
 use cubewire_bevy::testing::TestNet;
 use cubewire_bevy::{
-    BodyKind, ByteBudget, Client, ConnectionSettings, CubewireAppExt, CubewirePlugin, Mailbox,
-    Pose, Protocol, Remote, Replicated, ReplicationStats, Shape,
+    BodyKind, ByteBudget, Client, ConnectionSettings, CubewireAppExt, CubewirePlugin,
+    MessageBuffer, Pose, Protocol, Remote, Replicated, ReplicationStats, Shape,
 };
 use peak_alloc::PeakAlloc;
 
@@ -168,8 +168,8 @@ fn stats(net: &TestNet) -> ReplicationStats {
 fn wire(net: &mut TestNet) -> u64 {
     let world = net.server.world_mut();
     world
-        .query::<&Mailbox>()
+        .query::<&MessageBuffer>()
         .iter(world)
-        .map(|mailbox| mailbox.traffic.sent.bytes())
+        .map(|buffer| buffer.traffic.sent.bytes())
         .sum()
 }

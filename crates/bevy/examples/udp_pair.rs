@@ -102,12 +102,12 @@ fn connect(server: &str) -> Result<AppExit, Box<dyn Error>> {
 /// Two seconds in one direction, two in the other.
 fn steer(mut inputs: MessageWriter<ToServer<Turn>>, mut ticks: Local<u32>) {
     *ticks += 1;
-    let way = if (*ticks / 120).is_multiple_of(2) {
+    let direction = if (*ticks / 120).is_multiple_of(2) {
         1.0
     } else {
         -1.0
     };
-    inputs.write(ToServer(Turn(way)));
+    inputs.write(ToServer(Turn(direction)));
 }
 
 /// Ends the program if its output pipe is closed.

@@ -1,9 +1,9 @@
 //! Client: remote bodies appear, move and vanish as the server's bodies did, one playout delay later.
 
-mod cold;
+mod components;
 mod inputs;
 mod play;
-mod session;
+mod receiver;
 mod upstream;
 
 use std::time::Duration;
@@ -12,11 +12,11 @@ use bevy_app::{App, FixedPostUpdate, Plugin, PostUpdate, PreStartup, PreUpdate};
 use bevy_ecs::prelude::*;
 use cubewire_protocol::Settings;
 
-pub use self::session::Session;
+pub use self::receiver::ReplicationReceiver;
 
 use crate::body::{Remote, RemoteBody};
-use crate::mailbox::CubewireSystems;
 use crate::protocol::{NO_PROTOCOL, Protocol};
+use crate::transport::CubewireSystems;
 
 /// Shows the bodies of the server that a transport connects to. Supports one connection at a time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,7 +32,7 @@ impl Plugin for ClientPlugin {
             .add_systems(
                 PreUpdate,
                 (
-                    (session::begin, session::deliver, session::request)
+                    (receiver::begin, receiver::deliver, receiver::request)
                         .chain()
                         .in_set(CubewireSystems::Deliver),
                     play::play.in_set(CubewireSystems::Play),
@@ -64,7 +64,7 @@ pub enum PlayoutDelay {
 }
 
 /// Settings that a client requests from its server, on the entity of the client's connection. A change sends a new request.
-/// [`Session::answer`] returns the answer.
+/// [`ReplicationReceiver::answer`] returns the answer.
 ///
 /// A server declines requests unless its resource `ClientRequests` is `Grant`. A budget must be within
 /// [`BUDGETS_KBPS`](cubewire_protocol::BUDGETS_KBPS), and the stages must be [legal](cubewire_codec::Plan::legal) in the protocol.

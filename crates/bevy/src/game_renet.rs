@@ -31,16 +31,16 @@
 //!
 //! # Limitations
 //!
-//! The game's transport sends the packets, so some points of the [contract](crate::mailbox) hold only in part:
+//! The game's transport sends the packets, so some points of the [contract](crate::transport) hold only in part:
 //!
 //! - renet resends a reliable message every 300 ms until it is acked, and this cannot be limited. Messages are passed
-//!   to renet within [`reliable_allowance`](Mailbox::reliable_allowance), but always whole, so the last one of a flush
+//!   to renet within [`reliable_allowance`](MessageBuffer::reliable_allowance), but always whole, so the last one of a flush
 //!   can exceed the allowance.
-//! - [`traffic`](Mailbox::traffic) is estimated from the messages that renet was given and has received. It excludes
+//! - [`traffic`](MessageBuffer::traffic) is estimated from the messages that renet was given and has received. It excludes
 //!   retransmissions, the ack packet that renet sends in each frame, and the game's own messages. Each datagram counts
 //!   with IPv4, UDP and netcode headers.
 //! - As a result, a [`ByteBudget`](crate::ByteBudget) is best effort.
-//! - [`spread_ticks`](Mailbox::spread_ticks) is ignored: all fragments of a datagram are sent in one frame.
+//! - [`spread_ticks`](MessageBuffer::spread_ticks) is ignored: all fragments of a datagram are sent in one frame.
 //! - No guard checks packets before netcode and renet parse them. `SECURITY.md` lists the attacks that this permits.
 //!
 //! renet warns of each datagram that needs more than 20 fragments. The log filter `renet::channel::unreliable=error`
@@ -61,10 +61,10 @@ use bevy_renet::renet::{ChannelConfig, ClientId, ConnectionConfig, SendType, Ser
 use bevy_renet::{RenetReceive, RenetSend, RenetServerEvent};
 use cubewire_protocol::renet_guard::{MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES};
 
-use self::ends::{Ends, NO_CONNECTION, Peer};
+use self::ends::{Ends, NO_CONNECTION, RenetPeer};
 use crate::body::disconnect;
-use crate::mailbox::{self, Client, CubewireSystems, Mailbox, Server};
 use crate::traffic::HEADER_BYTES;
+use crate::transport::{self, Client, CubewireSystems, MessageBuffer, Server};
 use crate::wire::LoggedOnce;
 
 /// Transport over the game's `RenetServer`, `RenetClient` or both: see the [module](self). The game adds the plugins of
@@ -135,7 +135,7 @@ impl Plugin for BevyRenet {
     /// Never here, but renet panics later if the game inserts a `RenetServer` or `RenetClient` without the two
     /// channels.
     fn build(&self, app: &mut App) {
-        mailbox::add(app);
+        transport::add(app);
         app.insert_resource(Connections {
             channels: *self,
             entities: BTreeMap::new(),
@@ -162,7 +162,7 @@ impl Plugin for BevyRenet {
 #[derive(Resource, Debug)]
 struct Connections {
     channels: BevyRenet,
-    entities: BTreeMap<Peer, Entity>,
+    entities: BTreeMap<RenetPeer, Entity>,
     /// Limits the warning about an overlong message to one.
     dropped: LoggedOnce,
 }
@@ -170,15 +170,15 @@ struct Connections {
 impl Connections {
     /// Ends a connection that renet has ended. Removes the entry first, because otherwise [`hang_up`] would disconnect
     /// the peer, which may have connected again.
-    fn end(&mut self, peer: Peer, why: String, commands: &mut Commands<'_, '_>) {
+    fn end(&mut self, peer: RenetPeer, why: String, commands: &mut Commands<'_, '_>) {
         if let Some(entity) = self.entities.remove(&peer) {
             commands.queue(move |world: &mut World| disconnect(world, entity, why));
         }
     }
 
     /// Sends all datagrams, and as many reliable messages as the allowance and [`MAX_UNACKED_BYTES`] permit. The other
-    /// messages stay in the mailbox.
-    fn flush(&self, peer: Peer, mailbox: &mut Mailbox, ends: &mut Ends<'_>) {
+    /// messages stay in the message buffer.
+    fn flush(&self, peer: RenetPeer, buffer: &mut MessageBuffer, ends: &mut Ends<'_>) {
         let fits = |kind: &str, bytes: usize, most: usize| {
             if bytes > most {
                 let line = format_args!("{kind} too long: {bytes} bytes, limit {most}");
@@ -186,8 +186,8 @@ impl Connections {
             }
             bytes <= most
         };
-        let sent = &mut mailbox.traffic.sent;
-        for datagram in mailbox.outgoing.datagrams.drain(..) {
+        let sent = &mut buffer.traffic.sent;
+        for datagram in buffer.outgoing.datagrams.drain(..) {
             if !datagram.is_empty() && fits("datagram", datagram.len(), MAX_UNRELIABLE_BYTES) {
                 let (packets, bytes) = wire(datagram.len());
                 sent.packets += packets;
@@ -195,11 +195,11 @@ impl Connections {
                 ends.send(peer, self.channels.unreliable, datagram);
             }
         }
-        let messages = &mut mailbox.outgoing.messages;
+        let messages = &mut buffer.outgoing.messages;
         messages.retain(|message| fits("reliable message", message.len(), MAX_RELIABLE_BYTES));
         let mut unacked = ends.unacked_bytes(peer, self.channels.reliable);
         let mut spent = 0;
-        let allowance = mailbox
+        let allowance = buffer
             .reliable_allowance
             .map_or(u64::MAX, |most| most as u64);
         let is_sent = |message: &&Vec<u8>| {
@@ -215,7 +215,7 @@ impl Connections {
             ends.send(peer, self.channels.reliable, message);
         }
         sent.control_bytes += spent;
-        mailbox.backlog_bytes = unacked;
+        buffer.backlog_bytes = unacked;
     }
 }
 
@@ -234,7 +234,11 @@ fn end_client(
 }
 
 /// Disconnects a peer after the game or replication has despawned its entity.
-fn hang_up(removed: On<Remove, Mailbox>, mut connections: ResMut<Connections>, mut ends: Ends) {
+fn hang_up(
+    removed: On<Remove, MessageBuffer>,
+    mut connections: ResMut<Connections>,
+    mut ends: Ends,
+) {
     let mut entities = connections.entities.iter();
     if let Some((&peer, _)) = entities.find(|(_, entity)| **entity == removed.entity) {
         connections.entities.remove(&peer);
@@ -252,29 +256,29 @@ fn follow(mut connections: ResMut<Connections>, ends: Ends, mut commands: Comman
     }
     for peer in connected {
         connections.entities.entry(peer).or_insert_with(|| {
-            let mailbox = Mailbox::new(OVERHEAD_BYTES);
+            let buffer = MessageBuffer::new(OVERHEAD_BYTES);
             match peer {
-                Some(id) => commands.spawn((Client, RenetClientId(id), mailbox)).id(),
-                None => commands.spawn((Server, mailbox)).id(),
+                Some(id) => commands.spawn((Client, RenetClientId(id), buffer)).id(),
+                None => commands.spawn((Server, buffer)).id(),
             }
         });
     }
 }
 
-/// Moves received messages into the mailboxes.
+/// Moves received messages into the message buffers.
 fn receive(
     connections: Res<Connections>,
     mut ends: Ends,
-    mut mailboxes: Query<&mut Mailbox, Allow<Disabled>>,
+    mut buffers: Query<&mut MessageBuffer, Allow<Disabled>>,
 ) {
     let channels = connections.channels;
     for (&peer, &entity) in &connections.entities {
-        let Ok(mut mailbox) = mailboxes.get_mut(entity) else {
+        let Ok(mut buffer) = buffers.get_mut(entity) else {
             continue;
         };
-        let Mailbox {
+        let MessageBuffer {
             incoming, traffic, ..
-        } = &mut *mailbox;
+        } = &mut *buffer;
         let received = &mut traffic.received;
         while let Some(message) = ends.receive(peer, channels.reliable) {
             received.control_bytes += wire(message.len()).1;
@@ -286,25 +290,25 @@ fn receive(
             received.packet_bytes += bytes;
             incoming.datagrams.push(datagram.into());
         }
-        mailbox.round_trip = ends.round_trip(peer);
+        buffer.round_trip = ends.round_trip(peer);
     }
 }
 
-/// Passes the mailboxes' messages to renet. Ends a connection if its backlog exceeds [`MAX_BACKLOG_BYTES`].
+/// Passes the message buffers' messages to renet. Ends a connection if its backlog exceeds [`MAX_BACKLOG_BYTES`].
 fn flush(
     connections: Res<Connections>,
     mut ends: Ends,
-    mut mailboxes: Query<&mut Mailbox, Allow<Disabled>>,
+    mut buffers: Query<&mut MessageBuffer, Allow<Disabled>>,
     mut commands: Commands,
 ) {
     let connected = ends.connected();
     for (peer, &entity) in &connections.entities {
-        if let Ok(mut mailbox) = mailboxes.get_mut(entity)
+        if let Ok(mut buffer) = buffers.get_mut(entity)
             && connected.contains(peer)
         {
-            connections.flush(*peer, &mut mailbox, &mut ends);
-            let waiting = mailbox.outgoing.messages.iter().map(Vec::len);
-            if mailbox.backlog_bytes + waiting.sum::<usize>() > MAX_BACKLOG_BYTES {
+            connections.flush(*peer, &mut buffer, &mut ends);
+            let waiting = buffer.outgoing.messages.iter().map(Vec::len);
+            if buffer.backlog_bytes + waiting.sum::<usize>() > MAX_BACKLOG_BYTES {
                 let why = "too much waits for the other end to acknowledge it";
                 commands.queue(move |world: &mut World| disconnect(world, entity, why));
             }

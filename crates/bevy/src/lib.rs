@@ -8,20 +8,19 @@
 mod body;
 #[cfg(feature = "client")]
 pub mod client;
-mod cold;
+mod components;
 mod forms;
 #[cfg(feature = "bevy_renet")]
 pub mod game_renet;
-pub mod mailbox;
 mod measure;
 #[cfg(feature = "memory")]
 pub mod memory;
 mod messages;
-#[cfg(any(feature = "memory", feature = "udp"))]
-pub mod pipe;
 mod protocol;
 mod register;
 mod registry;
+#[cfg(any(feature = "memory", feature = "udp"))]
+pub mod renet_connection;
 #[cfg(feature = "server")]
 pub mod server;
 #[cfg(feature = "server")]
@@ -29,6 +28,7 @@ pub mod shadow;
 #[cfg(all(feature = "server", feature = "client", feature = "memory"))]
 pub mod testing;
 mod traffic;
+pub mod transport;
 #[cfg(feature = "udp")]
 pub mod udp;
 mod wire;
@@ -40,24 +40,27 @@ pub use {cubewire_codec, cubewire_protocol};
 pub use body::{BodyKind, Disconnected, Remote, Replicated, Teleport, disconnect};
 #[cfg(feature = "client")]
 pub use client::{
-    ClientPlugin, KeepVanished, PlayoutDelay, Session, SettingsRequest, VanishReason, Vanished,
+    ClientPlugin, KeepVanished, PlayoutDelay, ReplicationReceiver, SettingsRequest, VanishReason,
+    Vanished,
 };
 pub use forms::{Field, Pose, Shape};
-pub use mailbox::{Client, Connected, CubewireSystems, Mailbox, MailboxPlugin, Server, connected};
 pub use measure::Measure;
 #[cfg(feature = "memory")]
 pub use memory::{MemoryLink, MemoryNetwork};
 pub use messages::{FromClient, FromServer, NetMessage, ToClient, ToServer};
-#[cfg(any(feature = "memory", feature = "udp"))]
-pub use pipe::Pipe;
 pub use protocol::Protocol;
 pub use register::CubewireAppExt;
 pub use registry::CubewirePlugin;
+#[cfg(any(feature = "memory", feature = "udp"))]
+pub use renet_connection::RenetConnection;
 #[cfg(feature = "server")]
 pub use server::{
-    Bodies, ByteBudget, ClientRequests, ConnectionSettings, InSlot, Interest, Peer,
+    Bodies, ByteBudget, ClientRequests, ConnectionSettings, InSlot, Interest, ReplicationSender,
     ReplicationStats, SendGroup, SendPriority, ServerPlugin, VisibilityAppExt, VisibilityFilter,
     WhenHidden,
 };
-pub use traffic::{HEADER_BYTES, SocketTraffic, Traffic, Way, header_bytes};
+pub use traffic::{DirectionTraffic, HEADER_BYTES, SocketTraffic, Traffic, header_bytes};
+pub use transport::{
+    Client, Connected, ConnectionPlugin, CubewireSystems, MessageBuffer, Server, connected,
+};
 pub use wire::{MAX_TO_CLIENT_BYTES, MAX_TO_SERVER_BYTES};

@@ -1,7 +1,7 @@
 //! Measurements of a connection's snapshots.
 
 use bevy_ecs::prelude::*;
-use cubewire_protocol::Waits;
+use cubewire_protocol::WaitHistory;
 use cubewire_protocol::record::{PacketRecord, Record, Sample};
 
 /// Insert this on a connection, at a server or a client, to record its snapshots. Without it, no packet is recorded and
@@ -13,7 +13,7 @@ pub struct Measure {
     /// Bytes sent on the wire up to the newest tick.
     #[cfg(feature = "server")]
     wire_bytes: Option<u64>,
-    waits: Option<Waits>,
+    waits: Option<WaitHistory>,
 }
 
 impl Measure {
@@ -21,7 +21,7 @@ impl Measure {
     /// client numbers the ticks by its estimate of the server's clock. Packets have a [detail](PacketRecord::detail);
     /// above a memory limit, the oldest details are dropped.
     ///
-    /// [`wire_bytes`](cubewire_protocol::record::Traffic::wire_bytes) count the direction from server to client,
+    /// [`wire_bytes`](cubewire_protocol::record::TransportBytes::wire_bytes) count the direction from server to client,
     /// including all headers. At a server they are all bytes sent since the previous tick; at a client, the bytes of
     /// the snapshots.
     #[must_use]
@@ -31,7 +31,7 @@ impl Measure {
 
     /// Server: returns the bodies that waited in the last second. `None` without a budget.
     #[must_use]
-    pub const fn waits(&self) -> Option<&Waits> {
+    pub const fn waits(&self) -> Option<&WaitHistory> {
         self.waits.as_ref()
     }
 
@@ -118,12 +118,12 @@ impl Measure {
             self.waits = None;
             return;
         }
-        let mut standings = Vec::new();
-        sender.standings(tick, &mut standings);
+        let mut send_states = Vec::new();
+        sender.send_states(tick, &mut send_states);
         let waits = self
             .waits
-            .get_or_insert_with(|| Waits::new(ticks_per_second));
-        waits.record(tick, &standings);
+            .get_or_insert_with(|| WaitHistory::new(ticks_per_second));
+        waits.record(tick, &send_states);
     }
 
     /// Records an ack that arrived between `tick` and the next.

@@ -11,9 +11,9 @@ use bevy_platform::time::Instant;
 use cubewire_link::{Conditions, Link, LinkStats};
 
 use crate::body::disconnect;
-use crate::mailbox::{self, Client, CubewireSystems, Mailbox, Server};
-use crate::pipe::{FROM_CLIENT_BYTES, FROM_SERVER_BYTES, Pipe};
+use crate::renet_connection::{FROM_CLIENT_BYTES, FROM_SERVER_BYTES, RenetConnection};
 use crate::traffic::HEADER_BYTES;
+use crate::transport::{self, Client, CubewireSystems, MessageBuffer, Server};
 
 /// A network with one simulated link between each client and the server. Clones share the network.
 ///
@@ -51,7 +51,7 @@ struct Wire {
 /// argument.
 #[derive(Debug)]
 pub struct MemoryLink {
-    pipes: [Pipe; 2],
+    renet: [RenetConnection; 2],
     /// By sending end.
     links: [Link<Vec<u8>>; 2],
 }
@@ -71,8 +71,9 @@ impl MemoryLink {
     #[must_use]
     pub fn new(conditions: &Conditions, seed: u64) -> Self {
         Self {
-            pipes: [FROM_CLIENT_BYTES, FROM_SERVER_BYTES].map(Pipe::new),
-            links: [0, 1].map(|way| Link::new(conditions.clone(), seed.wrapping_add(way))),
+            renet: [FROM_CLIENT_BYTES, FROM_SERVER_BYTES].map(RenetConnection::new),
+            links: [0, 1]
+                .map(|direction| Link::new(conditions.clone(), seed.wrapping_add(direction))),
         }
     }
 
@@ -92,27 +93,27 @@ impl MemoryLink {
         self.links[from as usize].stats()
     }
 
-    /// Receives the packets that have arrived at an end, and fills its mailbox.
+    /// Receives the packets that have arrived at an end, and fills its message buffer.
     ///
     /// # Errors
-    /// A sentence, if a received packet cannot be from a [`Pipe`].
+    /// A sentence, if a received packet cannot be from a [`RenetConnection`].
     pub fn receive(
         &mut self,
         end: End,
         now: Duration,
-        mailbox: &mut Mailbox,
+        buffer: &mut MessageBuffer,
     ) -> Result<(), String> {
-        let pipe = &mut self.pipes[end as usize];
+        let renet = &mut self.renet[end as usize];
         while let Some(packet) = self.links[1 - end as usize].receive(now) {
             let bytes = packet.len() + HEADER_BYTES;
-            mailbox.traffic.received.count(&packet, bytes);
-            pipe.receive(now, &packet)?;
+            buffer.traffic.received.count(&packet, bytes);
+            renet.receive(now, &packet)?;
         }
-        pipe.deliver(mailbox);
+        renet.deliver(buffer);
         Ok(())
     }
 
-    /// Sends the contents of an end's mailbox. Call it once per tick.
+    /// Sends the contents of an end's message buffer. Call it once per tick.
     ///
     /// # Errors
     /// A sentence, if too many bytes are unacknowledged. The connection must then be closed.
@@ -120,11 +121,11 @@ impl MemoryLink {
         &mut self,
         end: End,
         now: Duration,
-        mailbox: &mut Mailbox,
+        buffer: &mut MessageBuffer,
     ) -> Result<(), &'static str> {
-        for packet in self.pipes[end as usize].flush(now, mailbox)? {
+        for packet in self.renet[end as usize].flush(now, buffer)? {
             let bytes = packet.len() + HEADER_BYTES;
-            mailbox.traffic.sent.count(&packet, bytes);
+            buffer.traffic.sent.count(&packet, bytes);
             self.links[end as usize].send(now, bytes, packet);
         }
         Ok(())
@@ -164,7 +165,7 @@ impl MemoryNetwork {
             let accept = move |mut commands: Commands<'_, '_>| {
                 for wire in network.lock().new.drain(..) {
                     let connection = MemoryConnection::new(&network, wire, End::Server);
-                    commands.spawn((Client, connection, Mailbox::new(HEADER_BYTES)));
+                    commands.spawn((Client, connection, MessageBuffer::new(HEADER_BYTES)));
                 }
             };
             let accept = accept.in_set(CubewireSystems::Receive).before(receive);
@@ -197,7 +198,7 @@ impl MemoryNetwork {
         network.links.push(Arc::clone(&wire));
         drop(network);
         let connection = MemoryConnection::new(self, wire, End::Client);
-        (Server, connection, Mailbox::new(HEADER_BYTES))
+        (Server, connection, MessageBuffer::new(HEADER_BYTES))
     }
 
     /// Changes the conditions of all links.
@@ -234,7 +235,7 @@ fn add_transport(app: &mut App) {
     #[derive(Resource)]
     struct HasTransport;
 
-    mailbox::add(app);
+    transport::add(app);
     if !app.world().contains_resource::<HasTransport>() {
         app.insert_resource(HasTransport)
             .add_systems(PreUpdate, receive.in_set(CubewireSystems::Receive))
@@ -263,13 +264,13 @@ impl MemoryConnection {
 }
 
 fn receive(
-    mut connections: Query<(Entity, &MemoryConnection, &mut Mailbox), Allow<Disabled>>,
+    mut connections: Query<(Entity, &MemoryConnection, &mut MessageBuffer), Allow<Disabled>>,
     mut commands: Commands,
 ) {
-    for (entity, connection, mut mailbox) in &mut connections {
+    for (entity, connection, mut buffer) in &mut connections {
         let now = connection.network.now();
         let mut wire = lock(&connection.wire);
-        let received = wire.ends.receive(connection.end, now, &mut mailbox);
+        let received = wire.ends.receive(connection.end, now, &mut buffer);
         let why = match received {
             Err(error) => Some(error),
             Ok(()) => wire.is_closed.then(|| "the other end has left".to_owned()),
@@ -281,13 +282,13 @@ fn receive(
 }
 
 fn flush(
-    mut connections: Query<(Entity, &MemoryConnection, &mut Mailbox), Allow<Disabled>>,
+    mut connections: Query<(Entity, &MemoryConnection, &mut MessageBuffer), Allow<Disabled>>,
     mut commands: Commands,
 ) {
-    for (entity, connection, mut mailbox) in &mut connections {
+    for (entity, connection, mut buffer) in &mut connections {
         let now = connection.network.now();
         let mut wire = lock(&connection.wire);
-        if let Err(reason) = wire.ends.flush(connection.end, now, &mut mailbox) {
+        if let Err(reason) = wire.ends.flush(connection.end, now, &mut buffer) {
             commands.queue(move |world: &mut World| disconnect(world, entity, reason));
         }
     }

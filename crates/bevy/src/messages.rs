@@ -8,7 +8,7 @@ use bevy_ecs::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::cold::Mapper;
+use crate::components::Mapper;
 use crate::wire::{
     Encoded, LoggedOnce, MAX_TO_CLIENT_BYTES, MAX_TO_SERVER_BYTES, Unsendable, decode, sendable,
     short_name,

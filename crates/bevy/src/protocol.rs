@@ -8,7 +8,7 @@ use cubewire_codec::schema::{self, FieldForm};
 use cubewire_codec::{Plan, Stages};
 use cubewire_protocol::Contract;
 
-use crate::cold::ColdEntry;
+use crate::components::ComponentAccess;
 use crate::messages::MessageEntry;
 
 /// Reads a field of a body. The second argument returns the slot of a referenced body.
@@ -46,11 +46,11 @@ pub(crate) struct Compiled {
     pub(crate) stages: Stages,
     pub(crate) kinds: Vec<&'static str>,
     /// In the schema's order. The schema has one more field before them if there are reliable components
-    /// ([`HAS_COLD`](Protocol::HAS_COLD)), and one after them if there are teleports
+    /// ([`HAS_COMPONENTS`](Protocol::HAS_COMPONENTS)), and one after them if there are teleports
     /// ([`TELEPORTS`](Protocol::TELEPORTS)).
     pub(crate) fields: Vec<FieldEntry>,
     pub(crate) has_teleports: bool,
-    pub(crate) cold: Vec<ColdEntry>,
+    pub(crate) components: Vec<ComponentAccess>,
     pub(crate) inputs: Vec<MessageEntry>,
     pub(crate) to_server: Vec<MessageEntry>,
     pub(crate) to_client: Vec<MessageEntry>,
@@ -70,7 +70,7 @@ impl Protocol {
     /// Name of the field that says whether a body has reliable components
     /// ([`replicate`](crate::CubewireAppExt::replicate)). A client shows such a body only after its components have
     /// arrived. The field is a flag, and comes first. It exists if such components are registered.
-    pub const HAS_COLD: &str = "has_cold";
+    pub const HAS_COMPONENTS: &str = "has_cold";
 
     /// Name of the field that counts a body's [teleports](crate::Teleport), at most one per tick, modulo 256. It comes
     /// last. It exists if [teleports are replicated](crate::CubewireAppExt::replicate_teleports).
@@ -91,14 +91,14 @@ impl Protocol {
 }
 
 impl Compiled {
-    /// Returns whether the first field on the wire is [`HAS_COLD`](Protocol::HAS_COLD).
-    pub(crate) const fn has_cold(&self) -> bool {
-        !self.cold.is_empty()
+    /// Returns whether the first field on the wire is [`HAS_COMPONENTS`](Protocol::HAS_COMPONENTS).
+    pub(crate) const fn has_components(&self) -> bool {
+        !self.components.is_empty()
     }
 
     /// Returns the number of fields on the wire before the registered ones.
     pub(crate) fn hidden_fields(&self) -> usize {
-        self.has_cold().into()
+        self.has_components().into()
     }
 
     /// Returns the wire index of the field that counts teleports.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::body::write;
-use crate::cold::ColdEntry;
+use crate::components::ComponentAccess;
 use crate::forms::{Field, Pose, Shape};
 use crate::messages::{
     AsIs, FromClient, FromServer, Mapped, MessageEntry, NetMessage, ToClient, ToServer,
@@ -153,7 +153,7 @@ impl CubewireAppExt for App {
     }
 
     fn replicate<C: Component + Clone + Serialize + DeserializeOwned>(&mut self) -> &mut Self {
-        registry(self).cold.push(ColdEntry::of::<C>());
+        registry(self).components.push(ComponentAccess::of::<C>());
         self
     }
 

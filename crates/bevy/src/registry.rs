@@ -13,12 +13,12 @@ use cubewire_codec::{Plan, ladder};
 use cubewire_protocol::renet_guard::MAX_RELIABLE_BYTES;
 use cubewire_protocol::{ClientMessage, Contract};
 
-use crate::cold::ColdEntry;
+use crate::components::ComponentAccess;
 use crate::forms::{Field, Pose, Shape};
-use crate::mailbox::FlushInterval;
 use crate::messages::MessageEntry;
 use crate::protocol::{Compiled, FieldEntry, Protocol};
-use crate::wire::{ToServerMail, encode};
+use crate::transport::FlushInterval;
+use crate::wire::{ReliableToServer, encode};
 
 /// Name, tick rate and physics of a protocol. Add it before registering anything.
 ///
@@ -105,7 +105,7 @@ impl CubewirePlugin {
 
 impl Plugin for CubewirePlugin {
     fn build(&self, app: &mut App) {
-        crate::mailbox::add(app);
+        crate::transport::add(app);
         app.insert_resource(Registry {
             settings: self.clone(),
             ..Registry::new()
@@ -159,7 +159,7 @@ pub(crate) struct Registry {
     pub(crate) kinds: Vec<(&'static str, Shape)>,
     pub(crate) fields: Vec<FieldEntry>,
     pub(crate) field_kinds: Vec<(&'static str, &'static [&'static str])>,
-    pub(crate) cold: Vec<ColdEntry>,
+    pub(crate) components: Vec<ComponentAccess>,
     pub(crate) inputs: Vec<MessageEntry>,
     pub(crate) to_server: Vec<MessageEntry>,
     pub(crate) to_client: Vec<MessageEntry>,
@@ -176,7 +176,7 @@ impl Registry {
             kinds: Vec::new(),
             fields: Vec::new(),
             field_kinds: Vec::new(),
-            cold: Vec::new(),
+            components: Vec::new(),
             inputs: Vec::new(),
             to_server: Vec::new(),
             to_client: Vec::new(),
@@ -195,7 +195,7 @@ impl Registry {
             let name = a.schema.name.cmp(&b.schema.name);
             flags_first(a).cmp(&flags_first(b)).then(name)
         });
-        self.cold.sort_by_key(|entry| entry.name);
+        self.components.sort_by_key(|entry| entry.name);
         let schema = self.schema();
         let plan = Plan::new(schema).unwrap_or_else(|error| panic!("illegal protocol: {error}"));
         let stages = plan.legal(*ladder::PREDICTED.stages);
@@ -209,7 +209,10 @@ impl Registry {
                 registered.extend([word, " ", name, "\n"]);
             }
         };
-        lines("component", &mut self.cold.iter().map(|entry| entry.name));
+        lines(
+            "component",
+            &mut self.components.iter().map(|entry| entry.name),
+        );
         for (word, entries) in [
             ("input", &mut self.inputs),
             ("message-to-server", &mut self.to_server),
@@ -219,7 +222,7 @@ impl Registry {
             lines(word, &mut entries.iter().map(|entry| entry.name));
         }
         let contract = Contract::new(Arc::clone(&plan), registered);
-        let hello = ToServerMail::Session(ClientMessage::Hello(contract.hello()));
+        let hello = ReliableToServer::Session(ClientMessage::Hello(contract.hello()));
         let bytes = encode(&hello).len();
         assert!(
             bytes <= MAX_RELIABLE_BYTES,
@@ -239,7 +242,7 @@ impl Registry {
             kinds: self.kinds.iter().map(|&(name, _)| name).collect(),
             fields: self.fields,
             has_teleports: self.has_teleports,
-            cold: self.cold,
+            components: self.components,
             inputs: self.inputs,
             to_server: self.to_server,
             to_client: self.to_client,
@@ -291,7 +294,8 @@ impl Registry {
             name: name.into(),
             shape: shape.schema(),
         });
-        let cold = (!self.cold.is_empty()).then(|| Field::flag().schema(Protocol::HAS_COLD));
+        let components =
+            (!self.components.is_empty()).then(|| Field::flag().schema(Protocol::HAS_COMPONENTS));
         let fields = self.fields.iter().map(|field| field.schema.clone());
         let teleports = || Field::int(0..=u8::MAX.into()).schema(Protocol::TELEPORTS);
         let teleports = self.has_teleports.then(teleports);
@@ -305,7 +309,11 @@ impl Registry {
             levels: Levels::Odd,
             anchor: None,
             kinds: kinds.collect(),
-            fields: cold.into_iter().chain(fields).chain(teleports).collect(),
+            fields: components
+                .into_iter()
+                .chain(fields)
+                .chain(teleports)
+                .collect(),
             world: settings.scene,
             slots: Slots::Living {
                 max: settings.max_bodies,

@@ -2,9 +2,9 @@
 
 mod capture;
 mod outbox;
-mod peer;
 mod receive;
 mod send;
+mod sender;
 mod settings;
 mod views;
 mod visibility;
@@ -13,11 +13,11 @@ use bevy_app::{App, FixedPostUpdate, Last, Plugin, PostUpdate, PreStartup, PreUp
 use bevy_ecs::prelude::*;
 
 pub use self::capture::{Bodies, InSlot};
-pub use self::peer::{ByteBudget, Peer};
+pub use self::sender::{ByteBudget, ReplicationSender};
 pub use self::settings::{ClientRequests, ConnectionSettings};
 pub use self::visibility::{Interest, VisibilityAppExt, VisibilityFilter, WhenHidden};
 
-use crate::mailbox::CubewireSystems;
+use crate::transport::CubewireSystems;
 
 /// Replicates all bodies with [`Replicated`](crate::Replicated) to all clients that a transport connects.
 #[derive(Clone, Copy, Debug, Default)]
@@ -88,10 +88,10 @@ pub struct ReplicationStats {
     /// Number of the `waiting` bodies that wait for a slot to cool down. A slot stays empty for
     /// [a second](cubewire_protocol::COOLDOWN), and for at least two ticks, after its body has gone.
     pub cooling: usize,
-    /// Number of snapshots put into mailboxes.
+    /// Number of snapshots put into message buffers.
     pub packets: u64,
     /// Number of snapshots encoded. Clients share a snapshot if they see the same and have received the same.
     pub encodes: u64,
-    /// Bytes of the snapshots put into mailboxes.
+    /// Bytes of the snapshots put into message buffers.
     pub snapshot_bytes: u64,
 }

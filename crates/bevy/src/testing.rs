@@ -23,9 +23,9 @@ use bevy_time::{Fixed, Time, TimePlugin, TimeUpdateStrategy};
 use cubewire_link::Conditions;
 
 use crate::client::ClientPlugin;
-use crate::mailbox::Server;
 use crate::memory::MemoryNetwork;
 use crate::server::ServerPlugin;
+use crate::transport::Server;
 
 /// A server, its clients, and the network between them.
 #[derive(Debug)]

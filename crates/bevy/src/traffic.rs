@@ -20,15 +20,15 @@ pub const fn header_bytes(address: IpAddr) -> usize {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Sent to the other end.
-    pub sent: Way,
+    pub sent: DirectionTraffic,
     /// Received from the other end.
-    pub received: Way,
+    pub received: DirectionTraffic,
 }
 
 /// Traffic in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Way {
-    /// Number of packets with a [datagram](crate::mailbox::Mail::datagrams) or a fragment of one.
+pub struct DirectionTraffic {
+    /// Number of packets with a [datagram](crate::transport::MessageQueue::datagrams) or a fragment of one.
     pub packets: u64,
     /// Bytes of these packets.
     pub packet_bytes: u64,
@@ -59,7 +59,7 @@ impl Traffic {
     /// Adds another connection's traffic.
     #[cfg(feature = "udp")]
     pub(crate) const fn add(&mut self, other: &Self) {
-        const fn add(to: &mut Way, other: &Way) {
+        const fn add(to: &mut DirectionTraffic, other: &DirectionTraffic) {
             to.packets += other.packets;
             to.packet_bytes += other.packet_bytes;
             to.control_bytes += other.control_bytes;
@@ -71,8 +71,11 @@ impl Traffic {
     /// Returns the traffic since an earlier state.
     #[must_use]
     pub const fn since(&self, earlier: &Self) -> Self {
-        const fn difference(now: &Way, earlier: &Way) -> Way {
-            Way {
+        const fn difference(
+            now: &DirectionTraffic,
+            earlier: &DirectionTraffic,
+        ) -> DirectionTraffic {
+            DirectionTraffic {
                 packets: now.packets - earlier.packets,
                 packet_bytes: now.packet_bytes - earlier.packet_bytes,
                 control_bytes: now.control_bytes - earlier.control_bytes,
@@ -85,7 +88,7 @@ impl Traffic {
     }
 }
 
-impl Way {
+impl DirectionTraffic {
     /// Returns the total bytes.
     #[must_use]
     pub const fn bytes(&self) -> u64 {

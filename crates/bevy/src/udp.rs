@@ -1,4 +1,4 @@
-//! Encrypted and authenticated transport over UDP. Packets of renet, checked and budgeted by a [`Pipe`](crate::Pipe),
+//! Encrypted and authenticated transport over UDP. Packets of renet, checked and budgeted by a [`RenetConnection`](crate::RenetConnection),
 //! are sent in datagrams of renet's netcode layer (`renetcode`, [netcode 1.02]).
 //!
 //! A client needs a [`ConnectToken`], made with the server's [`Key`]. A game keeps the key on its servers and hands out

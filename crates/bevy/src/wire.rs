@@ -25,7 +25,7 @@ pub const MAX_TO_SERVER_BYTES: usize = 60 * 1024;
 
 /// A reliable message from a client.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) enum ToServerMail<'a> {
+pub(crate) enum ReliableToServer<'a> {
     #[serde(borrow)]
     Session(ClientMessage<'a>),
     Message {
@@ -36,11 +36,11 @@ pub(crate) enum ToServerMail<'a> {
 
 /// A reliable message from a server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) enum ToClientMail<'a> {
+pub(crate) enum ReliableToClient<'a> {
     #[serde(borrow)]
     Session(ServerMessage<'a>),
     /// Reliable components of a visible body: all of them, or the changed ones.
-    Cold {
+    Components {
         body: BodyId,
         part: Part,
         /// Index and encoding of each component. `None` if the component was removed.
@@ -248,12 +248,12 @@ mod tests {
 
     /// Returns the text of the golden file that `WIRE.md` names: every kind of message. Checks that each one decodes again.
     fn golden() -> String {
-        let mut text = "Mail and packets: see crates/codec/WIRE.md.\n\n".to_owned();
+        let mut text = "Messages and packets: see crates/codec/WIRE.md.\n\n".to_owned();
         let mut line = |of: &str, bytes: &[u8]| {
             let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
             text += &format!("{of}: {hex}\n");
         };
-        let request = ToServerMail::Session(ClientMessage::Request(Request {
+        let request = ReliableToServer::Session(ClientMessage::Request(Request {
             number: 7,
             settings: Settings {
                 stages: ladder::PREDICTED.stages,
@@ -263,34 +263,34 @@ mod tests {
             },
         }));
         let (channel, bytes) = (1, &[1, 2, 3][..]);
-        for mail in [request, ToServerMail::Message { channel, bytes }] {
-            let bytes = encode(&mail);
-            assert_eq!(decode(&bytes), Some(mail));
+        for message in [request, ReliableToServer::Message { channel, bytes }] {
+            let bytes = encode(&message);
+            assert_eq!(decode(&bytes), Some(message));
             line("client, reliable", &bytes);
         }
-        for mail in [
-            ToClientMail::Session(ServerMessage::Refused("full")),
-            ToClientMail::Cold {
+        for message in [
+            ReliableToClient::Session(ServerMessage::Refused("full")),
+            ReliableToClient::Components {
                 body: BODY,
                 part: Part::All,
                 components: vec![(0, Some(bytes)), (2, None)],
             },
-            ToClientMail::Cold {
+            ReliableToClient::Components {
                 body: BODY,
                 part: Part::End,
                 components: Vec::new(),
             },
-            ToClientMail::Gone {
+            ReliableToClient::Gone {
                 body: BODY,
                 tick: 70_000,
                 is_hidden: true,
             },
-            ToClientMail::Message { channel, bytes },
-            ToClientMail::Session(ServerMessage::Tick(u64::MAX)),
-            ToClientMail::Interpolation(Interpolation::None),
+            ReliableToClient::Message { channel, bytes },
+            ReliableToClient::Session(ServerMessage::Tick(u64::MAX)),
+            ReliableToClient::Interpolation(Interpolation::None),
         ] {
-            let bytes = encode(&mail);
-            assert_eq!(decode(&bytes), Some(mail));
+            let bytes = encode(&message);
+            assert_eq!(decode(&bytes), Some(message));
             line("server, reliable", &bytes);
         }
         let upstream = Upstream {
@@ -304,20 +304,20 @@ mod tests {
         let bytes = encode(&upstream);
         assert_eq!(decode(&bytes), Some(upstream));
         line("client, unreliable", &bytes);
-        for packet in crate::pipe::tests::golden() {
+        for packet in crate::renet_connection::tests::golden() {
             line("packet", &packet);
         }
         text
     }
 
     #[test]
-    fn mail_is_that_of_the_file() {
+    fn messages_equal_the_golden_file() {
         assert_eq!(golden(), GOLDEN);
     }
 
     #[test]
     #[ignore = "writes what the other compares with"]
-    fn write_the_golden_mail() {
+    fn write_the_golden_messages() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden.txt");
         std::fs::write(path, golden()).unwrap();
     }

@@ -9,7 +9,7 @@ use crate::hash::mix;
 use crate::ladder;
 use crate::limits::MAX_MERGED;
 use crate::memory::SharedMemory;
-use crate::motion::{Motion, Origin as MotionOrigin, TakingMotion, TrackedOrigin};
+use crate::motion::{Motion, MotionReference, TakingMotion, TrackedReference};
 use crate::plan::Plan;
 use crate::precision::Precision;
 use crate::sequence::Sequence;
@@ -238,7 +238,7 @@ impl Baseline {
         .min(MAX_MERGED) as u8;
         // Tracks are needed only after a partial packet, because a complete one carries all bodies at the same tick.
         if is_partial || !from.motion.tracks.is_empty() {
-            let origin = TrackedOrigin {
+            let origin = TrackedReference {
                 snapshot: &from.snapshot,
                 motion: &from.motion,
                 ticks,
@@ -248,7 +248,7 @@ impl Baseline {
             self.motion.observe_tracked(&self.snapshot, origin, spares);
             return;
         }
-        let origin = ticks.map(|ticks| MotionOrigin {
+        let origin = ticks.map(|ticks| MotionReference {
             snapshot: &from.snapshot,
             motion: &from.motion,
             ticks,

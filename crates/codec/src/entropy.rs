@@ -35,6 +35,7 @@ mod logistic;
 mod mixing;
 mod model;
 mod order;
+mod packet_coder;
 mod pages;
 mod predictor;
 mod residual;
@@ -42,7 +43,6 @@ mod resting;
 mod rigid_body;
 mod rolling;
 pub(crate) mod rotation;
-mod session;
 pub(crate) mod simulated;
 mod values;
 
@@ -66,9 +66,9 @@ use layout::{CARRY_STATES, VALUE_STATES};
 pub(crate) use logistic::MAX_LOG_ODDS;
 pub use model::{ModelError, TrainedModel};
 use order::Scratch;
+use packet_coder::PacketCoder;
 use predictor::HoldPredictor;
 use rigid_body::RigidBodyPredictor;
-use session::Session;
 
 use crate::flags::flagged;
 use crate::sequence::Sequence;
@@ -259,7 +259,7 @@ impl Coder {
         let values = snapshot.plan().values().len() * VALUE_STATES + carries;
         self.next.follow(state, snapshot.len(), values);
         self.next.merge(context.reference.merged);
-        let mut session = Session {
+        let mut coder = PacketCoder {
             bins,
             observer,
             model: &self.model,
@@ -268,16 +268,16 @@ impl Coder {
             next: &mut self.next,
         };
         let run = || {
-            session.references(&context, ages, find)?;
-            session.run(&context, &mut self.scratch, &mut self.carriers, &mut bodies)
+            coder.references(&context, ages, find)?;
+            coder.run(&context, &mut self.scratch, &mut self.carriers, &mut bodies)
         };
         let outcome = run();
-        let Session { bins, .. } = session;
+        let PacketCoder { bins, .. } = coder;
         (outcome, bins)
     }
 }
 
-impl<'a, B: BinCoder, O: CodingObserver> Session<'a, B, O> {
+impl<'a, B: BinCoder, O: CodingObserver> PacketCoder<'a, B, O> {
     fn references<'r: 'a>(
         &mut self,
         context: &CodingContext<'r>,

@@ -55,7 +55,7 @@ pub(crate) const UNKNOWN_AGE: u8 = u8::MAX;
 
 /// Start of a motion.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Origin<'a> {
+pub(crate) struct MotionReference<'a> {
     pub(crate) snapshot: &'a Arc<QuantizedSnapshot>,
     pub(crate) motion: &'a Motion,
     /// Ticks before the current snapshot.
@@ -66,7 +66,7 @@ pub(crate) struct Origin<'a> {
 
 /// Reference of a packet that is partial or has a partial baseline.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TrackedOrigin<'a> {
+pub(crate) struct TrackedReference<'a> {
     pub(crate) snapshot: &'a QuantizedSnapshot,
     pub(crate) motion: &'a Motion,
     /// Ticks before the current snapshot; `None` for the initial state.
@@ -82,7 +82,7 @@ impl Motion {
     pub(crate) fn observe(
         &mut self,
         current: &QuantizedSnapshot,
-        from: Option<Origin<'_>>,
+        from: Option<MotionReference<'_>>,
         spares: &mut Spares,
     ) {
         if let Some(old) = self.from.take() {
@@ -93,7 +93,7 @@ impl Motion {
         self.moved.clear();
         self.moved.resize(current.len(), false);
         self.falling.clear(current.len());
-        let Some(Origin {
+        let Some(MotionReference {
             snapshot: baseline,
             motion: before,
             ticks: ticks @ 1..=MAX_TICKS,
@@ -129,10 +129,10 @@ impl Motion {
     pub(crate) fn observe_tracked(
         &mut self,
         current: &QuantizedSnapshot,
-        origin: TrackedOrigin<'_>,
+        origin: TrackedReference<'_>,
         spares: &mut Spares,
     ) {
-        let TrackedOrigin {
+        let TrackedReference {
             snapshot: reference,
             motion: before,
             ticks,
@@ -184,9 +184,9 @@ impl Motion {
     fn take_past(
         &mut self,
         current: &QuantizedSnapshot,
-        origin: &TrackedOrigin<'_>,
+        origin: &TrackedReference<'_>,
     ) -> Option<Past> {
-        let TrackedOrigin {
+        let TrackedReference {
             snapshot: reference,
             motion: before,
             carried,

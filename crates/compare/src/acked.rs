@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::engine::Engine;
 use crate::scene::{Frame, Grid, Scene};
-use crate::wire::{Mail, Way};
+use crate::wire::{OneWayLink, RawMessage};
 
 /// A codec that encodes a snapshot, complete or relative to another one.
 pub trait Codec {
@@ -43,8 +43,8 @@ impl<C: Codec> Acked<C> {
     }
 }
 
-const fn datagram(bytes: Vec<u8>) -> Mail {
-    Mail {
+const fn datagram(bytes: Vec<u8>) -> RawMessage {
+    RawMessage {
         is_reliable: false,
         channel: 0,
         bytes,
@@ -52,10 +52,16 @@ const fn datagram(bytes: Vec<u8>) -> Mail {
 }
 
 impl<C: Codec> Engine for Acked<C> {
-    fn step(&mut self, now: u64, frame: &Frame, down: &mut Way, up: &mut Way) -> Duration {
+    fn step(
+        &mut self,
+        now: u64,
+        frame: &Frame,
+        down: &mut OneWayLink,
+        up: &mut OneWayLink,
+    ) -> Duration {
         let number = |bytes: &[u8]| u16::from_le_bytes([bytes[0], bytes[1]]);
-        for mail in up.receive(now) {
-            self.acked = self.acked.max(number(&mail.bytes));
+        for message in up.receive(now) {
+            self.acked = self.acked.max(number(&message.bytes));
             self.sent = self.sent.split_off(&self.acked);
         }
         let tick = u16::try_from(now + 1).expect("recordings are short");
@@ -66,8 +72,8 @@ impl<C: Codec> Engine for Acked<C> {
         self.sent.insert(tick, snapshot);
         let header = [tick.to_le_bytes(), self.acked.to_le_bytes()];
         down.send(now, datagram([header.as_flattened(), &bytes].concat()));
-        for mail in down.receive(now) {
-            let (header, bytes) = mail.bytes.split_at(4);
+        for message in down.receive(now) {
+            let (header, bytes) = message.bytes.split_at(4);
             let (tick, baseline) = (number(header), number(&header[2..]));
             let snapshot = self.codec.decode(tick, self.received.get(&baseline), bytes);
             self.received = self.received.split_off(&baseline);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
 use crate::scene::{Body, Frame, Grid, Packed};
-use crate::wire::{Mail, Way};
+use crate::wire::{OneWayLink, RawMessage};
 
 /// The differences between the libraries.
 pub trait Library {
@@ -18,11 +18,11 @@ pub trait Library {
 
     fn change(&self, entity: &mut EntityWorldMut, body: &Body);
 
-    /// Passes received mail to an app.
-    fn deliver(&mut self, end: End, app: &mut App, mail: Mail);
+    /// Passes received messages to an app.
+    fn deliver(&mut self, end: End, app: &mut App, message: RawMessage);
 
-    /// Returns the mail that an app sends.
-    fn collect(&mut self, end: End, app: &mut App) -> Vec<Mail>;
+    /// Returns the messages that an app sends.
+    fn collect(&mut self, end: End, app: &mut App) -> Vec<RawMessage>;
 
     /// Writes the bodies of the client's world to `frame`.
     fn shown(&self, client: &mut App, frame: &mut Frame);
@@ -73,23 +73,29 @@ impl<L: Library> Apps<L> {
 }
 
 impl<L: Library> Engine for Apps<L> {
-    fn step(&mut self, now: u64, frame: &Frame, down: &mut Way, up: &mut Way) -> Duration {
-        for mail in up.receive(now) {
-            self.library.deliver(End::Server, &mut self.server, mail);
+    fn step(
+        &mut self,
+        now: u64,
+        frame: &Frame,
+        down: &mut OneWayLink,
+        up: &mut OneWayLink,
+    ) -> Duration {
+        for message in up.receive(now) {
+            self.library.deliver(End::Server, &mut self.server, message);
         }
         self.apply(frame);
         let start = Instant::now();
         self.server.update();
         let time = start.elapsed();
-        for mail in self.library.collect(End::Server, &mut self.server) {
-            down.send(now, mail);
+        for message in self.library.collect(End::Server, &mut self.server) {
+            down.send(now, message);
         }
-        for mail in down.receive(now) {
-            self.library.deliver(End::Client, &mut self.client, mail);
+        for message in down.receive(now) {
+            self.library.deliver(End::Client, &mut self.client, message);
         }
         self.client.update();
-        for mail in self.library.collect(End::Client, &mut self.client) {
-            up.send(now, mail);
+        for message in self.library.collect(End::Client, &mut self.client) {
+            up.send(now, message);
         }
         time
     }

@@ -5,13 +5,19 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::scene::{Body, Frame, Scene};
-use crate::wire::{Conditions, Way};
+use crate::wire::{Conditions, OneWayLink};
 
 /// A server and a client of a library.
 pub trait Engine {
-    /// Runs a tick. The server applies the frame and sends it down. The client handles received mail and sends acks
+    /// Runs a tick. The server applies the frame and sends it down. The client handles received messages and sends acks
     /// up. Returns the server's time.
-    fn step(&mut self, now: u64, frame: &Frame, down: &mut Way, up: &mut Way) -> Duration;
+    fn step(
+        &mut self,
+        now: u64,
+        frame: &Frame,
+        down: &mut OneWayLink,
+        up: &mut OneWayLink,
+    ) -> Duration;
 
     /// Writes the client's bodies to `frame`, by slot of the scene.
     fn shown(&mut self, frame: &mut Frame);
@@ -55,8 +61,8 @@ pub fn measure(scene: &Scene, variant: &Variant, on: Conditions) -> Outcome {
     let mut engine = (variant.start)(scene);
     let there = on.round_trip / 2;
     let (mut down, mut up) = (
-        Way::new(there, on, 1),
-        Way::new(on.round_trip - there, on, 2),
+        OneWayLink::new(there, on, 1),
+        OneWayLink::new(on.round_trip - there, on, 2),
     );
     for now in 0..JOIN_TICKS {
         engine.step(now as u64, &scene.frames[0], &mut down, &mut up);

@@ -11,13 +11,13 @@ pub struct Conditions {
     pub loss: f64,
 }
 
-/// Maximum payload of a datagram, bytes. Longer mail takes several datagrams.
+/// Maximum payload of a datagram, bytes. Longer messages take several datagrams.
 const DATAGRAM_BYTES: usize = 1200;
 
 /// A message.
 #[derive(Debug)]
-pub struct Mail {
-    /// Whether delivery is reliable and ordered. Lost mail is sent again after each round trip.
+pub struct RawMessage {
+    /// Whether delivery is reliable and ordered. Lost messages are sent again after each round trip.
     pub is_reliable: bool,
     /// Channel of the library. Not counted, because a transport tells both ends the channel with its own bytes.
     pub channel: usize,
@@ -26,18 +26,18 @@ pub struct Mail {
 
 /// A link in one direction.
 #[derive(Debug)]
-pub struct Way {
+pub struct OneWayLink {
     latency: u64,
     conditions: Conditions,
-    /// Mail in flight with its arrival tick: reliable mail, and other mail.
-    queues: [VecDeque<(u64, Mail)>; 2],
+    /// Messages in flight with their arrival ticks: reliable ones, and others.
+    queues: [VecDeque<(u64, RawMessage)>; 2],
     random: u64,
     /// Number of bytes and of datagrams sent.
     pub bytes: u64,
     pub count: u64,
 }
 
-impl Way {
+impl OneWayLink {
     pub fn new(latency: u64, conditions: Conditions, seed: u64) -> Self {
         Self {
             latency,
@@ -49,20 +49,20 @@ impl Way {
         }
     }
 
-    pub fn send(&mut self, now: u64, mail: Mail) {
+    pub fn send(&mut self, now: u64, message: RawMessage) {
         let mut due = now + self.latency;
-        while self.loses(mail.bytes.len()) {
-            if !mail.is_reliable {
+        while self.loses(message.bytes.len()) {
+            if !message.is_reliable {
                 return;
             }
             due += self.conditions.round_trip.max(1);
         }
-        let queue = &mut self.queues[usize::from(!mail.is_reliable)];
+        let queue = &mut self.queues[usize::from(!message.is_reliable)];
         let before = queue.back().map_or(0, |&(before, _)| before);
-        queue.push_back((due.max(before), mail));
+        queue.push_back((due.max(before), message));
     }
 
-    /// Counts mail of this length, and returns whether it is lost: whether any of its datagrams is.
+    /// Counts a message of this length, and returns whether it is lost: whether any of its datagrams is.
     fn loses(&mut self, bytes: usize) -> bool {
         self.bytes += bytes as u64;
         let datagrams = bytes.div_ceil(DATAGRAM_BYTES).max(1);
@@ -78,11 +78,11 @@ impl Way {
         (((mixed ^ (mixed >> 31)) >> 11) as f64) < self.conditions.loss * 2_f64.powi(53)
     }
 
-    /// Returns the mail that has arrived, reliable mail first.
-    pub fn receive(&mut self, now: u64) -> impl Iterator<Item = Mail> {
+    /// Returns the messages that have arrived, reliable ones first.
+    pub fn receive(&mut self, now: u64) -> impl Iterator<Item = RawMessage> {
         self.queues.iter_mut().flat_map(move |queue| {
             let due = queue.partition_point(|&(due, _)| due <= now);
-            queue.drain(..due).map(|(_, mail)| mail)
+            queue.drain(..due).map(|(_, message)| message)
         })
     }
 }

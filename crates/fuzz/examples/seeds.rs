@@ -37,7 +37,7 @@ fn main() -> io::Result<()> {
         packets(),
         messages(),
         renet_guard(),
-        mail(),
+        bevy_postcard(),
         handshake(),
         texts(),
     ]
@@ -132,7 +132,7 @@ fn renet_guard() -> Vec<Seed> {
 
 /// Postcard values: a conjunction of a negation and a list, a named value, counts, a value that is too deep and one
 /// with too many elements.
-fn mail() -> Vec<Seed> {
+fn bevy_postcard() -> Vec<Seed> {
     let values: [&[u8]; 5] = [
         &[2, 1, 0, 3, 2, 0, 5, 0],
         &[4, 1, b'a', 1, 1, 0],
@@ -140,7 +140,9 @@ fn mail() -> Vec<Seed> {
         &[1; 100],
         &[5, 0xFF, 0xFF, 3],
     ];
-    values.map(|value| ("mail", value.to_vec())).to_vec()
+    values
+        .map(|value| ("bevy_postcard", value.to_vec()))
+        .to_vec()
 }
 
 /// Messages of the handshake and requests.

@@ -5,13 +5,13 @@ use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use cubewire_bevy::mailbox::Mail;
-use cubewire_bevy::pipe::FROM_SERVER_BYTES;
+use cubewire_bevy::renet_connection::FROM_SERVER_BYTES;
+use cubewire_bevy::transport::MessageQueue;
 use cubewire_bevy::udp::Key;
-use cubewire_bevy::{Mailbox, Pipe};
+use cubewire_bevy::{MessageBuffer, RenetConnection};
 use cubewire_codec::{Limits, Plan};
 use cubewire_protocol::{
-    ClientMessage, ClientSession, Contract, Feedback, Heard, Request, ServerMessage, Settings,
+    ClientEvent, ClientMessage, ClientSession, Contract, Feedback, Request, ServerMessage, Settings,
 };
 use renetcode::{ClientAuthentication, ConnectToken, NETCODE_USER_DATA_BYTES, NetcodeClient};
 
@@ -48,8 +48,8 @@ pub(crate) struct Caller {
     /// Extra delay of received datagrams.
     pub(crate) delay: Duration,
     delayed: VecDeque<(Instant, Vec<u8>)>,
-    pipe: Pipe,
-    mailbox: Mailbox,
+    renet: RenetConnection,
+    buffer: MessageBuffer,
     start: Instant,
     contract: Contract,
     session: ClientSession,
@@ -68,8 +68,8 @@ impl Caller {
             updated: Instant::now(),
             delay: Duration::ZERO,
             delayed: VecDeque::new(),
-            pipe: Pipe::new(FROM_SERVER_BYTES),
-            mailbox: Mailbox::default(),
+            renet: RenetConnection::new(FROM_SERVER_BYTES),
+            buffer: MessageBuffer::default(),
             start: Instant::now(),
             contract: Contract::new(Plan::cubes(), String::new()),
             session: ClientSession::default(),
@@ -77,7 +77,7 @@ impl Caller {
     }
 
     /// Processes up to `at_most` received datagrams and sends pending netcode packets. Returns the messages.
-    pub(crate) fn step(&mut self, at_most: usize) -> Mail {
+    pub(crate) fn step(&mut self, at_most: usize) -> MessageQueue {
         let now = Instant::now();
         let mut buffer = [0; MAX_DATAGRAM_BYTES];
         for _ in 0..at_most {
@@ -94,9 +94,9 @@ impl Caller {
                 continue;
             };
             // An unreadable payload belongs to a connection that this end has broken.
-            let _ = self.pipe.receive(self.start.elapsed(), payload);
+            let _ = self.renet.receive(self.start.elapsed(), payload);
         }
-        self.pipe.deliver(&mut self.mailbox);
+        self.renet.deliver(&mut self.buffer);
         self.update();
         if self.is_connected()
             && let Some(hello) = self
@@ -106,7 +106,7 @@ impl Caller {
         {
             self.reliable(&hello);
         }
-        std::mem::take(&mut self.mailbox.incoming)
+        std::mem::take(&mut self.buffer.incoming)
     }
 
     /// Sends pending netcode packets without reading.
@@ -171,7 +171,7 @@ impl Caller {
     }
 
     /// Handles a message from the server. Returns `None` if it is invalid.
-    pub(crate) fn take(&mut self, message: &[u8]) -> Option<Heard> {
+    pub(crate) fn take(&mut self, message: &[u8]) -> Option<ClientEvent> {
         let message = ServerMessage::decode(message)?;
         let heard = self
             .session
@@ -184,18 +184,18 @@ impl Caller {
     }
 
     pub(crate) fn reliable(&mut self, message: &[u8]) {
-        self.mailbox.outgoing.messages.push(message.to_vec());
+        self.buffer.outgoing.messages.push(message.to_vec());
         self.flush();
     }
 
     pub(crate) fn unreliable(&mut self, message: Vec<u8>) {
-        self.mailbox.outgoing.datagrams.push(message);
+        self.buffer.outgoing.datagrams.push(message);
         self.flush();
     }
 
     /// Sends the queued messages. Messages stay queued if megabytes are unacked.
     pub(crate) fn flush(&mut self) {
-        let payloads = self.pipe.flush(self.start.elapsed(), &mut self.mailbox);
+        let payloads = self.renet.flush(self.start.elapsed(), &mut self.buffer);
         for payload in payloads.unwrap_or_default() {
             self.say(&payload);
         }

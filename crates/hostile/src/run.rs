@@ -23,7 +23,7 @@ use crate::newcomers::{self, FAR, Newcomer};
 use crate::phases::{Scene, Span, joined, least_seconds};
 use crate::relay::Relay;
 use crate::report;
-use crate::server::{Sample, Server, Start, make_key};
+use crate::server::{Sample, Server, ServerOptions, make_key};
 use crate::viewer::{self, Notes};
 use crate::wire::Tally;
 
@@ -74,7 +74,7 @@ fn measure(cli: &Cli) -> Result<Figures, HostileError> {
     let mut relay = relay.map_err(HostileError::Socket)?;
     let relay_address = relay.address().map_err(HostileError::Socket)?;
     let seconds = cli.seconds + END_PATIENCE.as_secs() + READY.as_secs();
-    let server = Server::start(&Start {
+    let server = Server::start(&ServerOptions {
         cubewire: &cubewire,
         bind: address,
         relay: relay_address,

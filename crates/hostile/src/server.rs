@@ -19,7 +19,7 @@ use crate::program::Program;
 
 /// Parameters for starting the server.
 #[derive(Clone, Debug)]
-pub(crate) struct Start<'a> {
+pub(crate) struct ServerOptions<'a> {
     pub(crate) cubewire: &'a Path,
     pub(crate) bind: SocketAddr,
     /// Another public address of the server, for viewers behind the relay.
@@ -63,7 +63,7 @@ pub(crate) fn make_key(file: &Path) -> std::io::Result<Key> {
 
 impl Server {
     /// Starts the server and waits until it listens.
-    pub(crate) fn start(start: &Start<'_>) -> Result<Self, HostileError> {
+    pub(crate) fn start(start: &ServerOptions<'_>) -> Result<Self, HostileError> {
         let mut command = Command::new(start.cubewire);
         command
             .args(["serve", "--headless", "--json"])

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cubewire_bevy::mailbox::Mail;
+use cubewire_bevy::transport::MessageQueue;
 use cubewire_codec::{Limits, Snapshot, ladder};
 use cubewire_physics::state_hash;
 use cubewire_protocol::{
-    Arrival, BaselineChoice, Heard, Request, Settings, SnapshotReceiver, playout_delay,
+    BaselineChoice, ClientEvent, PacketOutcome, Request, Settings, SnapshotReceiver, playout_delay,
 };
 use cubewire_scene::TICK;
 use rand::RngExt;
@@ -119,18 +119,18 @@ impl Viewer {
     /// clock.
     pub(crate) fn step(&mut self, start: Instant, notes: &mut Notes) {
         let now = Instant::now();
-        let mail = self.caller.step(usize::MAX);
-        self.take(mail, start, now, notes);
+        let queue = self.caller.step(usize::MAX);
+        self.take(queue, start, now, notes);
         if now - self.flushed >= TICK {
             self.flushed = now;
             self.flush();
         }
     }
 
-    fn take(&mut self, mail: Mail, start: Instant, now: Instant, notes: &mut Notes) {
-        for message in mail.messages {
+    fn take(&mut self, queue: MessageQueue, start: Instant, now: Instant, notes: &mut Notes) {
+        for message in queue.messages {
             match self.caller.take(&message) {
-                Some(Heard::Welcome(welcome)) => {
+                Some(ClientEvent::Welcome(welcome)) => {
                     let (limits, delay) = (Limits::default(), playout_delay(60));
                     let receiver = SnapshotReceiver::new(*welcome, limits, delay, now - start);
                     self.receiver = receiver.ok();
@@ -140,12 +140,12 @@ impl Viewer {
                 None => notes.refused += 1,
             }
         }
-        for message in mail.datagrams {
+        for message in queue.datagrams {
             let Some(receiver) = &mut self.receiver else {
                 continue;
             };
             match receiver.on_packet(now - start, &message) {
-                Ok(Arrival::Decoded { tick, .. }) => {
+                Ok(PacketOutcome::Decoded { tick, .. }) => {
                     let held = receiver.get(tick).expect("it has just been decoded");
                     held.snapshot().dequantize(&mut self.snapshot);
                     notes.seen.push(Seen {

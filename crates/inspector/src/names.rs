@@ -42,7 +42,7 @@ impl<'a> Names<'a> {
     }
 
     fn is_of_components(self, kind: BitKind) -> bool {
-        kind == BitKind::Interacting && kind.name_in(self.schema) == Protocol::HAS_COLD
+        kind == BitKind::Interacting && kind.name_in(self.schema) == Protocol::HAS_COMPONENTS
     }
 
     /// Returns a body's name: its kind, slot and generation, as far as these are known.
@@ -59,7 +59,7 @@ impl<'a> Names<'a> {
 
 /// Highlighted bodies, by slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lit {
+pub struct Highlight {
     /// The clicked body.
     pub selected: Option<usize>,
     /// The body under the pointer.

@@ -16,7 +16,7 @@ pub use rows::{Order, fields};
 pub use span::{Span, amount, short_form};
 
 use crate::kept::kept;
-use crate::names::{Lit, Names};
+use crate::names::{Highlight, Names};
 use crate::style::{GAP, LINE, Look, ROW, SMALL};
 use crate::widgets::{At, Row, list};
 use hex::Bits;
@@ -30,7 +30,7 @@ pub const HELD: usize = 32;
 
 /// The packet to draw.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a, I> {
+pub struct PacketView<'a, I> {
     /// Unique among packets.
     pub id: (u64, usize),
     pub bytes: &'a [u8],
@@ -45,10 +45,10 @@ pub struct Shown<'a, I> {
 pub fn draw<I: Iterator<Item = BitItem> + Clone>(
     ui: &mut Ui,
     order: &mut Order,
-    packet: Shown<'_, I>,
-    lit: &mut Lit,
+    packet: PacketView<'_, I>,
+    highlight: &mut Highlight,
 ) {
-    let Shown { bytes, names, .. } = packet;
+    let PacketView { bytes, names, .. } = packet;
     let top = Top::draw(ui, bytes.len() as f64 * 8.0, order);
     ui.add_space(1.0);
     let id = Id::new("rows and bits of the packet");
@@ -57,15 +57,15 @@ pub fn draw<I: Iterator<Item = BitItem> + Clone>(
         Arc::new((rows, Bits::of(packet.items.clone(), bytes)))
     });
     let (rows, bits) = &*parts;
-    let in_chart = icicle::draw(ui, rows, names, *lit);
+    let in_chart = icicle::draw(ui, rows, names, *highlight);
     ui.add_space(2.0 * GAP);
     if let Some(span) = in_chart {
-        lit.hovered = span.body;
+        highlight.hovered = span.body;
     }
-    let in_bytes = hex::draw(ui, bytes, bits, packet.hex_height, in_chart, *lit);
+    let in_bytes = hex::draw(ui, bytes, bits, packet.hex_height, in_chart, *highlight);
     match in_chart.map(Some).or(in_bytes) {
         Some(Some(span)) => {
-            lit.hovered = span.body;
+            highlight.hovered = span.body;
             top.say(ui, &span.words(names));
         }
         Some(None) => top.say(ui, &["shared by several values, in fractions of a bit"]),
@@ -84,7 +84,7 @@ pub fn bodies(
     items: impl IntoIterator<Item = BitItem>,
     names: Names<'_>,
     height: f32,
-    lit: &mut Lit,
+    highlight: &mut Highlight,
 ) {
     let mut bodies = of_bodies(items);
     let mut counts = String::new();
@@ -120,16 +120,16 @@ pub fn bodies(
                     true => (format!("{name}: {bits_said} bits"), look.ink),
                     false => (format!("{name}, not sent: {bits_said} bits"), look.muted),
                 };
-                let row = Row::button(ui, LINE, &said, lit.selected == Some(body));
+                let row = Row::button(ui, LINE, &said, highlight.selected == Some(body));
                 let room = row.rect.width() - NAME - FIGURE;
                 row.bar(ui, NAME, NAME + room * (bits / most) as f32, look.quiet);
                 row.text(ui, At::Left(0.0), name, SMALL, ink);
                 row.text(ui, At::Right(0.0), bits_said, SMALL, ink);
                 if row.response.hovered() {
-                    lit.hovered = Some(body);
+                    highlight.hovered = Some(body);
                 }
                 if row.response.clicked() {
-                    lit.selected = (lit.selected != Some(body)).then_some(body);
+                    highlight.selected = (highlight.selected != Some(body)).then_some(body);
                 }
             }
         },

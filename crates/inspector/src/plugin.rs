@@ -8,8 +8,8 @@ use bevy_egui::{EguiContext, EguiContexts, EguiPrimaryContextPass};
 use bevy_time::{Real, Time};
 use cubewire_bevy::shadow::LiveLadder;
 use cubewire_bevy::{
-    Bodies, Connected, ConnectionSettings, InSlot, Measure, Peer, Protocol, ReplicationStats,
-    Session, SettingsRequest,
+    Bodies, Connected, ConnectionSettings, InSlot, Measure, Protocol, ReplicationReceiver,
+    ReplicationSender, ReplicationStats, SettingsRequest,
 };
 use cubewire_codec::Baseline;
 use cubewire_protocol::{BaselineChoice, Settings};
@@ -69,7 +69,7 @@ impl InspectorPlugin {
 impl Plugin for InspectorPlugin {
     fn build(&self, app: &mut App) {
         app.insert_resource(*self)
-            .init_resource::<Shown>()
+            .init_resource::<InspectorState>()
             .add_systems(Last, (select, switch, measure_ladder, measure).chain());
         if self.key.is_some() {
             app.add_systems(EguiPrimaryContextPass, window);
@@ -79,7 +79,7 @@ impl Plugin for InspectorPlugin {
 
 /// State of the inspector.
 #[derive(Resource, Debug, Default)]
-struct Shown {
+struct InspectorState {
     /// Whether the inspector was shown in this frame.
     now: bool,
     connection: Option<Entity>,
@@ -96,16 +96,16 @@ pub struct Selected;
 
 /// Inserts [`Selected`] on the body in the selected slot, and removes it from all others.
 fn select(
-    shown: Res<'_, Shown>,
-    sessions: Query<'_, '_, &Session>,
+    state: Res<'_, InspectorState>,
+    receivers: Query<'_, '_, &ReplicationReceiver>,
     bodies: Query<'_, '_, (Entity, &InSlot)>,
     before: Query<'_, '_, Entity, With<Selected>>,
     mut commands: Commands<'_, '_>,
 ) {
-    let slot = shown.choices.lit.selected.filter(|_| shown.now);
-    let session = shown.connection.and_then(|of| sessions.get(of).ok());
-    let selected = slot.and_then(|slot| match session {
-        Some(session) => session.body(slot),
+    let slot = state.choices.highlight.selected.filter(|_| state.now);
+    let replication = state.connection.and_then(|of| receivers.get(of).ok());
+    let selected = slot.and_then(|slot| match replication {
+        Some(replication) => replication.body(slot),
         None => {
             let body = bodies.iter().find(|(_, at)| at.slot() == slot);
             body.map(|(entity, _)| entity)
@@ -121,20 +121,27 @@ fn select(
 
 /// Applies the chosen stages to the connection. A client requests them from the server.
 fn switch(
-    mut shown: ResMut<'_, Shown>,
-    mut connections: Query<'_, '_, (Option<&mut ConnectionSettings>, Option<&Session>)>,
+    mut state: ResMut<'_, InspectorState>,
+    mut connections: Query<
+        '_,
+        '_,
+        (
+            Option<&mut ConnectionSettings>,
+            Option<&ReplicationReceiver>,
+        ),
+    >,
     mut commands: Commands<'_, '_>,
 ) {
-    let Some(stages) = shown.choices.wanted.take() else {
+    let Some(stages) = state.choices.wanted.take() else {
         return;
     };
-    let Some(connection) = shown.connection else {
+    let Some(connection) = state.connection else {
         return;
     };
     match connections.get_mut(connection) {
         Ok((Some(mut settings), _)) => settings.stages = *stages,
-        Ok((None, Some(session))) => {
-            let granted = session.answer().and_then(Result::ok);
+        Ok((None, Some(replication))) => {
+            let granted = replication.answer().and_then(Result::ok);
             let asked = granted.unwrap_or(Settings {
                 stages,
                 send_interval_ticks: 1,
@@ -154,13 +161,13 @@ struct Inspected;
 
 /// Inserts [`Measure`] on all connections while the inspector is shown. Afterwards, removes it and restores egui's options.
 fn measure(
-    mut shown: ResMut<'_, Shown>,
+    mut state: ResMut<'_, InspectorState>,
     connections: Query<'_, '_, (Entity, Has<Measure>, Has<Inspected>), With<Connected>>,
     mut contexts: Query<'_, '_, &mut EguiContext>,
     mut commands: Commands<'_, '_>,
 ) {
-    let is_shown = std::mem::take(&mut shown.now);
-    if !is_shown && let Some(of_game) = shown.max_click.take() {
+    let is_shown = std::mem::take(&mut state.now);
+    if !is_shown && let Some(of_game) = state.max_click.take() {
         for mut context in &mut contexts {
             let ctx = context.get_mut();
             ctx.options_mut(|options| options.input_options.max_click_duration = of_game);
@@ -178,19 +185,19 @@ fn measure(
 
 /// Measures the ladder of the chosen client while its page is shown.
 fn measure_ladder(
-    mut shown: ResMut<'_, Shown>,
-    clients: Query<'_, '_, Has<LiveLadder>, (With<Peer>, With<Connected>)>,
+    mut state: ResMut<'_, InspectorState>,
+    clients: Query<'_, '_, Has<LiveLadder>, (With<ReplicationSender>, With<Connected>)>,
     protocol: Option<Res<'_, Protocol>>,
     mut commands: Commands<'_, '_>,
 ) {
-    let is_shown = shown.now && shown.choices.page == Page::Stages;
-    let wanted = shown
+    let is_shown = state.now && state.choices.page == Page::Stages;
+    let wanted = state
         .connection
         .filter(|&of| is_shown && clients.contains(of));
-    if shown.ladder == wanted {
+    if state.ladder == wanted {
         return;
     }
-    if let Some(before) = shown.ladder.take()
+    if let Some(before) = state.ladder.take()
         && let Ok(mut before) = commands.get_entity(before)
     {
         before.try_remove::<LiveLadder>();
@@ -200,7 +207,7 @@ fn measure_ladder(
     {
         let ladder = LiveLadder::new(protocol.plan());
         commands.entity(client).try_insert(ladder);
-        shown.ladder = Some(client);
+        state.ladder = Some(client);
     }
 }
 
@@ -239,7 +246,7 @@ const SIZE: [f32; 2] = [420.0, 600.0];
 /// System parameter that shows the inspector in a game's window. It needs an [`InspectorPlugin`].
 #[derive(SystemParam, Debug)]
 pub struct Inspector<'w, 's> {
-    shown: ResMut<'w, Shown>,
+    state: ResMut<'w, InspectorState>,
     protocol: Option<Res<'w, Protocol>>,
     now: Res<'w, Time<Real>>,
     bodies: Option<Res<'w, Bodies>>,
@@ -251,15 +258,19 @@ type Connection<'a> = (
     Entity,
     Option<&'a Name>,
     Option<&'a Measure>,
-    Option<(&'a Peer, &'a ConnectionSettings, Option<&'a LiveLadder>)>,
-    Option<&'a Session>,
+    Option<(
+        &'a ReplicationSender,
+        &'a ConnectionSettings,
+        Option<&'a LiveLadder>,
+    )>,
+    Option<&'a ReplicationReceiver>,
 );
 
 impl Inspector<'_, '_> {
     /// Draws the inspector in the available space. Call it in each frame: connections are measured from the frame after the
     /// first call until a frame without a call.
     pub fn show(&mut self, ui: &mut Ui) {
-        self.shown.now = true;
+        self.state.now = true;
         let look = Look::of(ui);
         self.allow_long_presses(ui);
         ui.scope(|ui| {
@@ -273,7 +284,7 @@ impl Inspector<'_, '_> {
     /// While the pointer is over the inspector, lets a press of any duration be a click. The game's egui windows keep their limit.
     fn allow_long_presses(&mut self, ui: &Ui) {
         let is_here = ui.rect_contains_pointer(ui.max_rect());
-        let max_click = &mut self.shown.max_click;
+        let max_click = &mut self.state.max_click;
         ui.ctx().options_mut(|options| {
             let allowed = &mut options.input_options.max_click_duration;
             match (is_here, *max_click) {
@@ -290,13 +301,13 @@ impl Inspector<'_, '_> {
     fn draw(&mut self, ui: &mut Ui) {
         let mut all: Vec<_> = self.connections.iter().collect();
         all.sort_by_key(|connection| connection.0);
-        let before = self.shown.connection;
+        let before = self.state.connection;
         let chosen = all.iter().find(|connection| Some(connection.0) == before);
         let Some(&chosen) = chosen.or(all.first()) else {
             note(ui, "Nobody is connected.");
             return;
         };
-        let (mut connection, _, measure, peer, session) = chosen;
+        let (mut connection, _, measure, peer, replication) = chosen;
         if all.len() > 1 {
             let size = [ui.available_width(), ROW];
             picker(ui, "connection", size, &name(&chosen), |ui| {
@@ -305,14 +316,14 @@ impl Inspector<'_, '_> {
                 }
             });
         }
-        if self.shown.connection.replace(connection) != Some(connection) {
-            self.shown.choices.held = None;
+        if self.state.connection.replace(connection) != Some(connection) {
+            self.state.choices.held = None;
         }
         let (Some(protocol), Some(measure)) = (&self.protocol, measure) else {
             // The connection is measured from the next frame on.
             return;
         };
-        let (end, bodies) = match (peer, session) {
+        let (end, bodies) = match (peer, replication) {
             (Some((peer, settings, ladder)), _) => {
                 let tick = self.stats.as_ref().map_or(0, |stats| stats.tick);
                 let bodies = self.bodies.as_ref().map(|bodies| bodies.snapshot());
@@ -324,12 +335,12 @@ impl Inspector<'_, '_> {
                 };
                 (end, bodies)
             }
-            (None, Some(session)) => {
+            (None, Some(replication)) => {
                 let now = self.now.elapsed();
-                let receiver = session.receiver();
+                let receiver = replication.receiver();
                 let newest = receiver.and_then(|receiver| receiver.get(receiver.newest()?));
                 let bodies = newest.map(Baseline::snapshot);
-                (End::Client { session, now }, bodies)
+                (End::Client { replication, now }, bodies)
             }
             (None, None) => return,
         };
@@ -339,7 +350,7 @@ impl Inspector<'_, '_> {
             bodies,
             end,
         };
-        view.draw(ui, &mut self.shown.choices);
+        view.draw(ui, &mut self.state.choices);
     }
 }
 

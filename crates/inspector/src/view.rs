@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use bevy_egui::egui::Ui;
 use cubewire_bevy::shadow::LiveLadder;
-use cubewire_bevy::{ConnectionSettings, Measure, Peer, Session};
+use cubewire_bevy::{ConnectionSettings, Measure, ReplicationReceiver, ReplicationSender};
 use cubewire_codec::{BitKind, Plan, QuantizedSnapshot, Stages};
 use cubewire_protocol::record::{ArrivalCounts, Fate, PacketRecord, Record, Sample, Totals, kbps};
 
 use crate::graph::{self, Above, Axis, Lines, Point, Source, Span};
 use crate::kinds::{self, Bits};
-use crate::names::{Lit, Names};
-use crate::packet::{self, HEX_ROW, Order, Shown};
+use crate::names::{Highlight, Names};
+use crate::packet::{self, HEX_ROW, Order, PacketView};
 use crate::style::{GAP, Look, page_left};
 use crate::waiting::Waiting;
 use crate::widgets::{choices, divider, figure, heading, note, segmented};
@@ -36,7 +36,7 @@ pub(crate) enum Page {
 pub(crate) struct Choices {
     pub(crate) page: Page,
     order: Order,
-    pub(crate) lit: Lit,
+    pub(crate) highlight: Highlight,
     /// The packets that were the newest when one was held.
     pub(crate) held: Option<Held>,
     /// Stages chosen for the connection, until they are applied.
@@ -57,14 +57,14 @@ pub(crate) struct View<'a> {
 #[derive(Debug)]
 pub(crate) enum End<'a> {
     Server {
-        peer: &'a Peer,
+        peer: &'a ReplicationSender,
         settings: &'a ConnectionSettings,
         /// `None` unless [`Page::Stages`] is shown.
         ladder: Option<&'a LiveLadder>,
         tick: u64,
     },
     Client {
-        session: &'a Session,
+        replication: &'a ReplicationReceiver,
         now: Duration,
     },
 }
@@ -75,12 +75,12 @@ impl View<'_> {
         ui.add_space(GAP);
         segmented(ui, ui.available_width(), &mut choices.page, &pages());
         ui.add_space(GAP);
-        choices.lit.hovered = None;
+        choices.highlight.hovered = None;
         ui.spacing_mut().item_spacing.y = 0.0;
         match choices.page {
             Page::Bits => self.bits(ui),
             Page::Packet => self.packet(ui, choices),
-            Page::Waiting => self.waiting(ui, &mut choices.lit),
+            Page::Waiting => self.waiting(ui, &mut choices.highlight),
             Page::Network => self.network(ui),
             Page::Stages => choices.wanted = self.stages(ui).or(choices.wanted),
         }
@@ -193,20 +193,20 @@ impl View<'_> {
         );
         heading(ui, &title, baseline(packet));
         let items = detail.items();
-        let shown = Shown {
+        let shown = PacketView {
             id: (packet.tick, packet.payload_bytes),
             bytes: detail.bytes(),
             items: items.clone(),
             names,
             hex_height: HEX_ROWS * HEX_ROW,
         };
-        packet::draw(ui, &mut choices.order, shown, &mut choices.lit);
+        packet::draw(ui, &mut choices.order, shown, &mut choices.highlight);
         divider(ui);
         let height = page_left(ui).max(MIN_BODIES);
-        packet::bodies(ui, items, names, height, &mut choices.lit);
+        packet::bodies(ui, items, names, height, &mut choices.highlight);
     }
 
-    fn waiting(&self, ui: &mut Ui, lit: &mut Lit) {
+    fn waiting(&self, ui: &mut Ui, highlight: &mut Highlight) {
         let End::Server { .. } = self.end else {
             note(ui, "The server knows which bodies wait to be sent.");
             return;
@@ -226,7 +226,7 @@ impl View<'_> {
             width: NAMES,
             hint: "",
         };
-        waiting.draw(ui, lit);
+        waiting.draw(ui, highlight);
     }
 
     fn network(&self, ui: &mut Ui) {
@@ -278,8 +278,8 @@ impl View<'_> {
                     figure(ui, "Loss", rounded(counts.lost_percent()), "%");
                 }
             }
-            End::Client { session, now } => {
-                if let Some(receiver) = session.receiver() {
+            End::Client { replication, now } => {
+                if let Some(receiver) = replication.receiver() {
                     let playout = receiver.playout();
                     let delay = 1000.0 * playout.delay().as_secs_f64();
                     figure(ui, "Playout delay", rounded(delay), "ms");
@@ -297,7 +297,12 @@ impl View<'_> {
                     "{} stalls in the last second: playout stood still, as the next snapshot had not arrived.",
                     second.stalls
                 ));
-                figure(ui, "Undecodable since the start", session.undecodable(), "");
+                figure(
+                    ui,
+                    "Undecodable since the start",
+                    replication.undecodable(),
+                    "",
+                );
             }
         }
     }

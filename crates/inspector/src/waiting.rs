@@ -1,9 +1,9 @@
 //! List of the bodies that wait to be sent within a budget.
 
 use bevy_egui::egui::{Response, Ui};
-use cubewire_protocol::{Wait, Waited};
+use cubewire_protocol::{LongestWait, Wait};
 
-use crate::names::{Lit, Names};
+use crate::names::{Highlight, Names};
 use crate::style::{LINE, Look, ROW, SMALL, page_left};
 use crate::widgets::{At, Row, heading, wrapped};
 use crate::words::{capital, grouped, rounded};
@@ -12,7 +12,7 @@ use crate::words::{capital, grouped, rounded};
 #[derive(Clone, Copy, Debug)]
 pub struct Waiting<'a> {
     /// By slot; empty before the first measurement.
-    pub waits: &'a [Option<Waited>],
+    pub waits: &'a [Option<LongestWait>],
     pub ticks_per_second: u32,
     pub names: Names<'a>,
     /// Name of the unit of lengths, and the number of it in one unit of the scene.
@@ -26,10 +26,10 @@ pub struct Waiting<'a> {
 impl Waiting<'_> {
     /// Draws a row for each waiting body that moved, farthest first and as many as fit, and one row for all that did
     /// not move. Returns the heading's response.
-    pub fn draw(&self, ui: &mut Ui, lit: &mut Lit) -> Response {
+    pub fn draw(&self, ui: &mut Ui, highlight: &mut Highlight) -> Response {
         let waits = self.waits.iter().enumerate();
         let waits = waits.filter_map(|(body, waited)| Some((body, (*waited)?)));
-        let mut waits: Vec<(usize, Waited)> = waits.collect();
+        let mut waits: Vec<(usize, LongestWait)> = waits.collect();
         waits.sort_by(|(_, a), (_, b)| {
             let farther = b.wait.error.total_cmp(&a.wait.error);
             farther.then(b.ticks.cmp(&a.ticks))
@@ -74,7 +74,7 @@ impl Waiting<'_> {
         let room = room.saturating_sub(usize::from(!resting.is_empty()));
         let shown = moved.len().min(room.max(MIN_ROWS));
         for of in &moved[..shown] {
-            self.row(ui, lit, *of, longest);
+            self.row(ui, highlight, *of, longest);
         }
         if !resting.is_empty() {
             self.resting(ui, resting, longest);
@@ -89,7 +89,7 @@ impl Waiting<'_> {
     }
 
     /// Draws one row for the bodies that have not moved since they were sent.
-    fn resting(&self, ui: &mut Ui, resting: &[(usize, Waited)], longest: u64) {
+    fn resting(&self, ui: &mut Ui, resting: &[(usize, LongestWait)], longest: u64) {
         let look = Look::of(ui);
         let ticks = resting.iter().map(|(_, waited)| waited.ticks).max();
         let ticks = ticks.unwrap_or(0);
@@ -110,16 +110,22 @@ impl Waiting<'_> {
     }
 
     /// Draws the row of a waiting body. Pointing at it sets the hovered body; a click selects it.
-    fn row(&self, ui: &mut Ui, lit: &mut Lit, (body, waited): (usize, Waited), longest: u64) {
+    fn row(
+        &self,
+        ui: &mut Ui,
+        highlight: &mut Highlight,
+        (body, waited): (usize, LongestWait),
+        longest: u64,
+    ) {
         let look = Look::of(ui);
-        let Waited { ticks, wait } = waited;
+        let LongestWait { ticks, wait } = waited;
         let (why, ms) = (self.why(&wait, ticks), grouped(self.millis(ticks) as f64));
         let (unit, factor) = self.unit;
         let off = factor * wait.error;
         let off_said = rounded(off.into());
         let name = self.names.body(body);
         let said = format!("{}: {why}, {ms} ms, {off_said} {unit}", capital(&name));
-        let row = Row::button(ui, ROW, &said, lit.selected == Some(body));
+        let row = Row::button(ui, ROW, &said, highlight.selected == Some(body));
         let long = row.rect.width() - BARS;
         let end = long + BAR * ticks as f32 / longest.max(1) as f32;
         row.bar(ui, long, end, look.warning);
@@ -134,7 +140,7 @@ impl Waiting<'_> {
             row.text(ui, at, words, SMALL, look.ink);
         }
         if row.response.hovered() || row.response.has_focus() {
-            lit.hovered = Some(body);
+            highlight.hovered = Some(body);
         }
         let about = format!(
             "It was due for {}, in which its surface moved {off:.1} {unit} from where it was last sent. Priority {:.1}; \
@@ -145,7 +151,7 @@ impl Waiting<'_> {
             self.names.nouns[0],
         );
         if row.response.on_hover_text(about).clicked() {
-            lit.selected = Some(body);
+            highlight.selected = Some(body);
         }
     }
 

@@ -13,7 +13,7 @@ use cubewire_bevy::shadow::LiveLadder;
 use cubewire_bevy::testing::TestNet;
 use cubewire_bevy::{
     BodyKind, ByteBudget, Client, ClientRequests, Connected, ConnectionSettings, CubewireAppExt,
-    CubewirePlugin, Field, Measure, Peer, Protocol, Remote, Replicated, Server,
+    CubewirePlugin, Field, Measure, Protocol, Remote, Replicated, ReplicationSender, Server,
 };
 use cubewire_bevy::{Pose, Shape as Body};
 use cubewire_codec::ladder::{DELTA, LADDER, POSITION, PREDICTED, Rung};
@@ -178,7 +178,12 @@ fn the_servers_figures_are_those_of_its_packets() {
     for _ in 0..90 {
         turn(&mut net);
         texts = frame(&mut net.server, Vec::new());
-        let sender = net.server.world().get::<Peer>(client).unwrap().sender();
+        let sender = net
+            .server
+            .world()
+            .get::<ReplicationSender>(client)
+            .unwrap()
+            .sender();
         bytes.push(sender.unwrap().packet().bytes.len());
     }
     let second: usize = bytes[30..].iter().sum();
@@ -189,7 +194,7 @@ fn the_servers_figures_are_those_of_its_packets() {
     }
 
     let texts = click(&mut net.server, &texts, "Packet");
-    let peer = net.server.world().get::<Peer>(client).unwrap();
+    let peer = net.server.world().get::<ReplicationSender>(client).unwrap();
     let (packet, acked) = (
         peer.sender().unwrap().packet().clone(),
         peer.sender().unwrap().newest_acked(),
@@ -289,7 +294,7 @@ fn used(net: &mut TestNet) -> Option<Rung> {
     let client = connection::<Client>(&mut net.server);
     let world = net.server.world();
     let stages = world
-        .get::<Peer>(client)
+        .get::<ReplicationSender>(client)
         .unwrap()
         .settings()
         .unwrap()

@@ -9,8 +9,8 @@ use cubewire_codec::ladder::Rung;
 use cubewire_codec::{Life, Limits, Plan, QuantizedSnapshot};
 use cubewire_link::Link;
 use cubewire_protocol::{
-    Arrival, BaselineChoice, ByteBudget, Interpolation, SnapshotReceiver, SnapshotSender, Urgency,
-    Welcome,
+    BaselineChoice, Interpolation, PacketOutcome, RateLimiter, SnapshotReceiver, SnapshotSender,
+    Urgency, Welcome,
 };
 use cubewire_recording::{BASELINE_FRAMES, Recording};
 use glam::Vec3;
@@ -93,7 +93,7 @@ struct Play<'a> {
     recording: &'a Recording,
     rung: &'a Rung,
     sending: Sending,
-    budget: ByteBudget,
+    budget: RateLimiter,
     frames: Frames<'a>,
     sender: SnapshotSender,
     receiver: SnapshotReceiver,
@@ -153,7 +153,7 @@ impl<'a> Play<'a> {
             recording,
             rung,
             sending,
-            budget: ByteBudget::new(bytes_per_second, rate as u16),
+            budget: RateLimiter::new(bytes_per_second, rate as u16),
             frames,
             sender,
             receiver: receiver.expect(checked),
@@ -200,7 +200,7 @@ impl<'a> Play<'a> {
         while let Some(bytes) = self.down.receive(now) {
             let arrival = self.receiver.on_packet(now, &bytes);
             let is_right = match arrival {
-                Ok(Arrival::Decoded { tick, .. }) => {
+                Ok(PacketOutcome::Decoded { tick, .. }) => {
                     let (sent, received) = (self.sender.get(tick), self.receiver.get(tick));
                     sent.is_none_or(|sent| received == Some(sent))
                 }
@@ -233,8 +233,8 @@ impl<'a> Play<'a> {
         };
         match self.sending {
             Sending::Partial(_) => {
-                let within = self.budget.within(time(frame), DATAGRAM, OVERHEAD);
-                let sent = self.sender.send_within(tick, stages, wanted, within);
+                let packet_budget = self.budget.packet_budget(time(frame), DATAGRAM, OVERHEAD);
+                let sent = self.sender.send_within(tick, stages, wanted, packet_budget);
                 let is_sent = sent.expect(valid).is_some();
                 if is_sent {
                     self.tally.carried += self.sender.packet().sent_bodies;

@@ -110,7 +110,7 @@ const BUDGET_NOTES: &str = "\
 Prints one row for each rung and budget with partial packets, and one with complete packets. A partial packet
 contains the most urgent bodies if not all bodies fit. Complete packets are sent as often as the budget allows. The
 size of a packet includes 28 bytes of IPv4 and UDP headers. The error is the distance between the displayed position
-and the recorded position at the displayed tick. Its mean is over the bodies that moved in the second before. Waits
+and the recorded position at the displayed tick. Its mean is over the bodies that moved in the second before. WaitHistory
 are in frames. The playout delay adapts.";
 
 #[derive(Debug, Args)]

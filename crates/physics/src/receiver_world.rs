@@ -26,14 +26,14 @@ pub struct ReceiverWorld {
 
 /// Start of a world.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Start {
+enum SimulationStart {
     /// The scene started after this tick.
     Scene(u64),
     /// A state of this tick was restored.
     State(u64),
 }
 
-impl Start {
+impl SimulationStart {
     const fn tick(self) -> u64 {
         match self {
             Self::Scene(tick) | Self::State(tick) => tick,
@@ -46,7 +46,7 @@ struct Simulated {
     world: World,
     /// Newest tick of the world.
     tick: u64,
-    start: Start,
+    start: SimulationStart,
     /// Snapshots of consecutive ticks, up to the newest.
     past: VecDeque<QuantizedSnapshot>,
 }
@@ -68,7 +68,7 @@ impl ReceiverWorld {
     }
 
     /// Replaces the current world. `None` if the world cannot be built.
-    fn start(&mut self, start: Start) -> Option<()> {
+    fn start(&mut self, start: SimulationStart) -> Option<()> {
         // A late packet from an older start must not replace a newer world.
         let from = start.tick();
         let is_late = |current: &Simulated| {
@@ -79,8 +79,8 @@ impl ReceiverWorld {
             return None;
         }
         let world = match start {
-            Start::Scene(_) => World::new(),
-            Start::State(_) => {
+            SimulationStart::Scene(_) => World::new(),
+            SimulationStart::State(_) => {
                 let restorable = self.restorable.as_ref().filter(|(at, _)| *at == from);
                 World::restored(&restorable?.1)
             }
@@ -123,8 +123,8 @@ impl Engine for ReceiverWorld {
         let from = tick.checked_sub(bytes.len() as u64)?;
         let start = match inputs.origin() {
             Origin::Continued(_) => None,
-            Origin::FromSceneStart(_) => Some(Start::Scene(from)),
-            Origin::Restored(_) => Some(Start::State(from)),
+            Origin::FromSceneStart(_) => Some(SimulationStart::Scene(from)),
+            Origin::Restored(_) => Some(SimulationStart::State(from)),
         };
         let is_meant = |world: &Simulated| start.is_none_or(|start| world.start == start);
         let has_it = |world: &Option<Simulated>| {

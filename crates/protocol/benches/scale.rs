@@ -68,9 +68,9 @@ fn frames(bodies: usize, percent: usize) -> Vec<QuantizedSnapshot> {
 }
 
 /// Sends a frame, within a byte budget if one is given. Returns the times of the sender and the receiver.
-fn step(play: &mut Play, frame: &QuantizedSnapshot, within: Option<usize>) -> [Duration; 2] {
+fn step(play: &mut Play, frame: &QuantizedSnapshot, packet_budget: Option<usize>) -> [Duration; 2] {
     let start = Instant::now();
-    let is_sent = match within {
+    let is_sent = match packet_budget {
         None => {
             play.send(frame, BaselineChoice::Newest);
             true
@@ -82,13 +82,17 @@ fn step(play: &mut Play, frame: &QuantizedSnapshot, within: Option<usize>) -> [D
 
 /// Returns both ends after a long play, and megabytes of the sender's ring, the receiver's ring, and both ends in
 /// total.
-fn long_play(rung: Rung, frames: &[QuantizedSnapshot], within: Option<usize>) -> (Play, [f64; 3]) {
+fn long_play(
+    rung: Rung,
+    frames: &[QuantizedSnapshot],
+    packet_budget: Option<usize>,
+) -> (Play, [f64; 3]) {
     // Dropped outside, so that the measurement includes the memory in use at the end.
     let mut play = None;
     let total = measure(|| {
         let play = play.insert(Play::new(&frames[0], rung.stages));
         for frame in frames.iter().cycle().take(RECEIVER_RING + PERIOD) {
-            step(play, frame, within);
+            step(play, frame, packet_budget);
         }
     });
     let play = play.expect("it was begun");
@@ -151,18 +155,18 @@ fn partial(_: &mut Criterion) {
     println!("| --- | --- | --- |{}", " ---: |".repeat(4));
     let mut times = Vec::new();
     for (bodies, rung, percent) in COMPLETE {
-        let (mut within, mut took) = (None, Vec::new());
+        let (mut packet_budget, mut took) = (None, Vec::new());
         for (packets, percent) in [("complete", percent), ("partial", 30)] {
             let frames = frames(bodies, percent);
-            let (mut play, [sent, received, both]) = long_play(rung, &frames, within);
+            let (mut play, [sent, received, both]) = long_play(rung, &frames, packet_budget);
             let bytes = play.sender.packet().bytes.len();
-            assert!(bytes <= within.unwrap_or(usize::MAX), "{bytes}");
+            assert!(bytes <= packet_budget.unwrap_or(usize::MAX), "{bytes}");
             let name = rung.name;
             println!(
                 "| {bodies} | {name} | {packets} | {bytes} | {sent:.1} | {received:.1} | {both:.1} |"
             );
-            took.push(median_step(&mut play, &frames, within));
-            within = Some(bytes);
+            took.push(median_step(&mut play, &frames, packet_budget));
+            packet_budget = Some(bytes);
         }
         times.push((bodies, rung.name, took));
     }
@@ -179,11 +183,15 @@ fn partial(_: &mut Criterion) {
 }
 
 /// Returns the median times for sending and for receiving a packet, microseconds.
-fn median_step(play: &mut Play, frames: &[QuantizedSnapshot], within: Option<usize>) -> [f64; 2] {
+fn median_step(
+    play: &mut Play,
+    frames: &[QuantizedSnapshot],
+    packet_budget: Option<usize>,
+) -> [f64; 2] {
     let next = frames.iter().cycle().skip(RECEIVER_RING % PERIOD);
     let steps: Vec<_> = next
         .take(STEPS)
-        .map(|frame| step(play, frame, within))
+        .map(|frame| step(play, frame, packet_budget))
         .collect();
     [0, 1].map(|end| {
         let mut times: Vec<_> = steps.iter().map(|step| step[end]).collect();

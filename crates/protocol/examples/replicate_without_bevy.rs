@@ -10,7 +10,7 @@ use cubewire_codec::glam::{Quat, Vec3};
 use cubewire_codec::{BodyState, Life, Limits, Plan, QuantizedSnapshot, Snapshot, ladder};
 use cubewire_link::{Conditions, Link, Loss};
 use cubewire_protocol::{
-    ByteBudget, Interpolation, SlotTable, SnapshotReceiver, SnapshotSender, Welcome, playout_delay,
+    Interpolation, RateLimiter, SlotTable, SnapshotReceiver, SnapshotSender, Welcome, playout_delay,
 };
 
 /// The schema in RON. In an app, the sessions compare its bytes when they connect.
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let delay = playout_delay(60);
     let mut receiver = SnapshotReceiver::new(welcome, limits, delay, Duration::ZERO)?;
     let mut sender = SnapshotSender::new(plan.clone(), Snapshot::default(), limits)?;
-    let mut budget = ByteBudget::new(32 * 125, 60);
+    let mut budget = RateLimiter::new(32 * 125, 60);
 
     let mut table = SlotTable::new(300, 60);
     let mut bodies: Vec<(usize, Life, u64)> = Vec::new();
@@ -89,8 +89,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             )?;
         }
         // As much as the budget allows, the most urgent bodies first.
-        let within = budget.within(now, 1200, HEADER_BYTES);
-        if sender.send_within(tick, stages, &world, within)?.is_some() {
+        let packet_budget = budget.packet_budget(now, 1200, HEADER_BYTES);
+        if sender
+            .send_within(tick, stages, &world, packet_budget)?
+            .is_some()
+        {
             let packet = sender.packet().bytes.clone();
             budget.spend(now, packet.len() + HEADER_BYTES);
             bytes += packet.len() + HEADER_BYTES;

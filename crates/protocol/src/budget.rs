@@ -2,13 +2,13 @@
 
 mod send;
 
-pub use self::send::{Allowed, Outbound, SendBudget};
+pub use self::send::{AllowedSnapshot, SendBudget, TransportState};
 
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use crate::schedule::Within;
+use crate::schedule::PacketBudget;
 
 /// Budgets that a receiver can request, in kilobits a second.
 pub const BUDGETS_KBPS: RangeInclusive<u32> = 16..=1024;
@@ -19,7 +19,7 @@ pub const BUDGETS_KBPS: RangeInclusive<u32> = 16..=1024;
 /// decrease. If packets are sent once per frame and a frame can have several ticks, use the frame's clock, not the
 /// tick's.
 #[derive(Clone, Debug)]
-pub struct ByteBudget {
+pub struct RateLimiter {
     bytes_per_second: u32,
     ticks_per_second: u16,
     /// Time and size of every send in the last second.
@@ -39,7 +39,7 @@ const MIN_SAVED: f64 = 256.0;
 /// A second less 1 µs, because 60 ticks in whole nanoseconds are slightly less than a second.
 const SECOND: Duration = Duration::from_micros(999_999);
 
-impl ByteBudget {
+impl RateLimiter {
     /// Creates a budget of `bytes_per_second` for a scene with this tick rate.
     ///
     /// # Panics
@@ -59,16 +59,21 @@ impl ByteBudget {
 
     /// Returns the number of payload bytes that the next packet may have, if it is split into datagrams of at most
     /// `datagram` bytes with `overhead` bytes of headers each.
-    pub fn within(&mut self, now: Duration, datagram: usize, overhead: usize) -> Within<'static> {
+    pub fn packet_budget(
+        &mut self,
+        now: Duration,
+        datagram: usize,
+        overhead: usize,
+    ) -> PacketBudget<'static> {
         let payload = |wire: usize| {
             let datagrams = wire / (datagram + overhead) + 1;
             wire.saturating_sub(datagrams * overhead)
         };
-        Within {
+        PacketBudget {
             bytes: payload(self.available(now)),
             growth: self.bytes_per_second as usize / usize::from(self.ticks_per_second),
             most: payload(self.most()),
-            ..Within::default()
+            ..PacketBudget::default()
         }
     }
 
@@ -141,7 +146,7 @@ mod tests {
             rate in 500_u32..100_000,
             frames in prop::collection::vec((1_u64..400_000, prop::collection::vec(0_usize..3000, 0..5)), 1..300),
         ) {
-            let mut budget = ByteBudget::new(rate, 60);
+            let mut budget = RateLimiter::new(rate, 60);
             let (mut now, mut sent) = (Duration::ZERO, Vec::new());
             for (micros, wishes) in frames {
                 now += Duration::from_micros(micros);
@@ -161,7 +166,7 @@ mod tests {
 
         #[test]
         fn a_smaller_budget_holds_at_once_and_is_used(rate in 4_000_u32..100_000, part in 0.2..1.0_f64) {
-            let mut budget = ByteBudget::new(rate, 60);
+            let mut budget = RateLimiter::new(rate, 60);
             let smaller = (f64::from(rate) * part) as u32;
             let mut sent = Vec::new();
             for now in (0..300).map(tick) {
@@ -181,7 +186,7 @@ mod tests {
 
         #[test]
         fn what_is_wanted_all_the_time_is_sent_at_the_rate(rate in 2_000_u32..100_000) {
-            let mut budget = ByteBudget::new(rate, 60);
+            let mut budget = RateLimiter::new(rate, 60);
             let mut total = 0;
             for now in (0..600).map(tick) {
                 let bytes = budget.available(now);

@@ -7,7 +7,7 @@ use cubewire_codec::glam::Vec3;
 use serde::{Deserialize, Serialize};
 
 use crate::playout::{Playout, PlayoutBuffer};
-use crate::tracks::{Received, between};
+use crate::tracks::{PlayoutSnapshot, between};
 
 /// Interpolation of bodies between two snapshots, after Fiedler, *Snapshot Interpolation* (2014).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -70,9 +70,9 @@ impl Interpolation {
     #[must_use]
     pub fn playout(
         self,
-        buffer: &PlayoutBuffer<Received>,
+        buffer: &PlayoutBuffer<PlayoutSnapshot>,
         now: Duration,
-    ) -> Option<Playout<'_, Received>> {
+    ) -> Option<Playout<'_, PlayoutSnapshot>> {
         match self {
             Self::None => buffer.newest(now),
             _ => buffer.sample(now),
@@ -85,8 +85,8 @@ impl Interpolation {
     /// # Panics
     /// If the index is out of range.
     #[must_use]
-    pub fn slot(self, playout: &Playout<'_, Received>, slot: usize) -> Option<BodyState> {
-        let life = |received: &Received| received.lives.get(slot).copied();
+    pub fn slot(self, playout: &Playout<'_, PlayoutSnapshot>, slot: usize) -> Option<BodyState> {
+        let life = |received: &PlayoutSnapshot| received.lives.get(slot).copied();
         match (life(playout.from), life(playout.to)) {
             // The scene has fixed bodies.
             (None, _) => Some(self.body(playout, slot)),
@@ -102,7 +102,7 @@ impl Interpolation {
     /// # Panics
     /// If the index is out of range.
     #[must_use]
-    pub fn body(self, playout: &Playout<'_, Received>, body: usize) -> BodyState {
+    pub fn body(self, playout: &Playout<'_, PlayoutSnapshot>, body: usize) -> BodyState {
         let from = playout.from.snapshot.bodies[body];
         let to = playout.to.snapshot.bodies[body];
         if playout.from.teleports.get(body) != playout.to.teleports.get(body) {
@@ -127,7 +127,7 @@ impl Interpolation {
 }
 
 /// The cubic Hermite spline through both positions and both velocities.
-fn spline(from: &BodyState, to: &BodyState, playout: &Playout<'_, Received>) -> Vec3 {
+fn spline(from: &BodyState, to: &BodyState, playout: &Playout<'_, PlayoutSnapshot>) -> Vec3 {
     let (t, span) = (playout.fraction, playout.span_seconds);
     let (t2, t3) = (t * t, t * t * t);
     from.position * (2.0 * t3 - 3.0 * t2 + 1.0)
@@ -144,7 +144,7 @@ mod tests {
     use crate::SenderClock;
 
     /// A body on the parabola z = 4 t − t², at t = 0 s and t = 2 s, in ticks of a second.
-    fn thrown(has_velocity: bool) -> PlayoutBuffer<Received> {
+    fn thrown(has_velocity: bool) -> PlayoutBuffer<PlayoutSnapshot> {
         let mut buffer = PlayoutBuffer::new(SenderClock::new(1, 0, Duration::ZERO), Duration::ZERO);
         for tick in [0, 2] {
             let t = tick as f32;
@@ -158,10 +158,10 @@ mod tests {
                 ..BodyState::default()
             };
             let snapshot = Snapshot { bodies: vec![body] };
-            let received = Received {
+            let received = PlayoutSnapshot {
                 snapshot,
                 has_velocity,
-                ..Received::default()
+                ..PlayoutSnapshot::default()
             };
             buffer.insert(Duration::from_secs(tick), tick, received);
         }
@@ -199,12 +199,12 @@ mod tests {
             linear_velocity: Vec3::new(0.0, 0.0, -2.0),
             ..BodyState::default()
         };
-        let received = Received {
+        let received = PlayoutSnapshot {
             snapshot: Snapshot {
                 bodies: vec![falling],
             },
             has_velocity: true,
-            ..Received::default()
+            ..PlayoutSnapshot::default()
         };
         buffer.insert(Duration::from_secs(3), 3, received);
         for (seconds, height) in [(3.1, 2.8), (3.25, 2.5), (9.0, 2.5)] {
@@ -228,10 +228,10 @@ mod tests {
                 position: Vec3::X * tick as f32,
                 ..BodyState::default()
             };
-            let received = Received {
+            let received = PlayoutSnapshot {
                 snapshot: Snapshot { bodies: vec![body] },
                 teleports: vec![teleports],
-                ..Received::default()
+                ..PlayoutSnapshot::default()
             };
             buffer.insert(Duration::from_secs(tick), tick, received);
         }

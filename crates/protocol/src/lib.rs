@@ -24,7 +24,7 @@ mod state_transfer;
 mod sync;
 mod tracks;
 
-pub use budget::{Allowed, BUDGETS_KBPS, ByteBudget, Outbound, SendBudget};
+pub use budget::{AllowedSnapshot, BUDGETS_KBPS, RateLimiter, SendBudget, TransportState};
 pub use clock::SenderClock;
 pub use delay::{AdaptiveDelay, playout_delay};
 pub use engine::Engine;
@@ -35,17 +35,20 @@ pub use interpolation::{Interpolation, MAX_EXTRAPOLATION_SECONDS};
 pub use pacer::Pacer;
 pub use playout::{Playout, PlayoutBuffer};
 pub use rate::{AdaptiveRate, MAX_KBPS};
-pub use receiver::{Arrival, RECEIVER_RING, SnapshotReceiver};
+pub use receiver::{PacketOutcome, RECEIVER_RING, SnapshotReceiver};
 pub use ring::BaselineRing;
-pub use schedule::{MAX_WEIGHT_RATIO, Standing, Urgency, Wait, Waited, Waits, Within};
+pub use schedule::{
+    LongestWait, MAX_WEIGHT_RATIO, PacketBudget, SendState, Urgency, Wait, WaitHistory,
+};
 pub use sender::{
-    BaselineChoice, CANDIDATES, Likeness, MAX_BASELINE_AGE_TICKS, SendError, Sent, SnapshotSender,
+    BaselineChoice, CANDIDATES, MAX_BASELINE_AGE_TICKS, SendError, SentPacket, SharingKey,
+    SnapshotSender,
 };
 pub use session::{
-    Asked, ClientMessage, ClientSession, Contract, Heard, Hello, PROTOCOL_VERSION, Request,
-    ServerMessage, ServerSession, SessionError, Settings, Welcome,
+    ClientEvent, ClientMessage, ClientSession, Contract, Hello, PROTOCOL_VERSION, Request,
+    ServerEvent, ServerMessage, ServerSession, SessionError, Settings, Welcome,
 };
 pub use slots::{COOLDOWN, SlotTable, View, Visibility, apply_visibility};
 pub use state_transfer::MAX_STATE_BYTES;
 pub use sync::SyncStatus;
-pub use tracks::Received;
+pub use tracks::PlayoutSnapshot;

@@ -1,12 +1,12 @@
 //! Adapts the data rate to a receiver by its acks.
 
-mod way;
+mod path_stats;
 
 use std::time::Duration;
 
 use crate::budget::BUDGETS_KBPS;
 use crate::feedback::Ack;
-use way::{DELAY_TICKS, Way};
+use path_stats::{DELAY_TICKS, PathStats};
 
 /// Limits the data rate to a receiver by the delay and loss that its acks show.
 ///
@@ -39,7 +39,7 @@ pub struct AdaptiveRate {
     ticks_per_second: u16,
     /// Limit in bytes a second. [`MAX_RATE`] means no limit.
     rate: f64,
-    way: Way,
+    path: PathStats,
     /// Usual time from sending a packet to its ack, in 1/60 s. `None` before the first ack.
     usual_delay: Option<f64>,
     /// Usual fraction of lost packets.
@@ -63,7 +63,7 @@ pub struct AdaptiveRate {
 struct Silence {
     since: u64,
     /// Packets that were sent before the silence.
-    way: Way,
+    path: PathStats,
     /// Limit before the silence.
     rate: f64,
     harmful: Option<Harmful>,
@@ -146,7 +146,7 @@ impl AdaptiveRate {
         Self {
             ticks_per_second,
             rate: MAX_RATE,
-            way: Way::default(),
+            path: PathStats::default(),
             usual_delay: None,
             usual_loss: 0.0,
             most_usual_loss: LIGHT_LOSS,
@@ -168,15 +168,15 @@ impl AdaptiveRate {
     /// Records the packet of a tick. Its last datagram is sent in tick `left_at`. `bytes` is its size on the wire.
     pub fn on_sent(&mut self, tick: u64, left_at: u64, bytes: usize) {
         let [sent_at, left_at] = [tick, left_at].map(|tick| self.time(tick));
-        self.way.on_sent(tick, sent_at, left_at, bytes);
+        self.path.on_sent(tick, sent_at, left_at, bytes);
     }
 
     /// Records an ack that arrived in this tick. Pass several acks oldest first.
     pub fn on_ack(&mut self, tick: u64, ack: &Ack) {
         let now = self.time(tick);
-        self.way.on_ack(now, ack);
+        self.path.on_ack(now, ack);
         if let Some(silence) = &mut self.silence {
-            silence.way.on_ack(now, ack);
+            silence.path.on_ack(now, ack);
         }
     }
 
@@ -188,35 +188,35 @@ impl AdaptiveRate {
     /// Returns the fraction of lost packets over the last few hundred, 0 to 1.
     #[must_use]
     pub const fn loss(&self) -> f64 {
-        self.way.mean_loss
+        self.path.mean_loss
     }
 
     /// Returns the mean time from sending a packet until its ack is processed, over the last few dozen packets,
     /// measured in whole ticks. `None` before the first ack.
     #[must_use]
     pub fn round_trip(&self) -> Option<Duration> {
-        let [ticks, _] = self.way.delays?;
+        let [ticks, _] = self.path.delays?;
         Some(Duration::from_secs_f64(ticks / 60.0))
     }
 
     /// Updates the limit. Call this once per tick.
     pub fn update(&mut self, tick: u64) {
         let tick = self.time(tick);
-        self.way.advance(tick);
+        self.path.advance(tick);
         self.end_silence(tick);
-        if self.way.is_silent(tick) {
+        if self.path.is_silent(tick) {
             return self.fall(tick);
         }
-        let Some(delay) = self.way.delay(tick) else {
+        let Some(delay) = self.path.delay(tick) else {
             return;
         };
         let (is_slow, is_lossy) = (self.learn_delay(tick, delay), self.learn_loss());
         let is_long = |since| since + SLOW_TICKS <= tick;
         if let Some(trial) = &mut self.trial {
             trial.longest_delay = trial.longest_delay.max(delay);
-            let arrived_at = self.way.first_counted;
+            let arrived_at = self.path.first_counted;
             let has_lasted = |ticks| arrived_at.is_some_and(|at| at + ticks <= tick);
-            let tells_loss = self.way.tells_loss() || has_lasted(LONGEST_TRIAL_TICKS);
+            let tells_loss = self.path.tells_loss() || has_lasted(LONGEST_TRIAL_TICKS);
             if tells_loss && has_lasted(TRIAL_TICKS) {
                 self.decide(tick, delay, is_slow);
             }
@@ -231,14 +231,14 @@ impl AdaptiveRate {
     /// Falls to the minimum rate, and keeps the state before the silence. The fate of packets during the silence says
     /// little about later ones.
     fn fall(&mut self, tick: u64) {
-        let mut way = std::mem::take(&mut self.way);
+        let mut path = std::mem::take(&mut self.path);
         // Acks of these packets after the silence show whether they arrived.
-        way.count_unknown();
+        path.count_unknown();
         let trial = self.trial.take();
         self.silence.get_or_insert_with(|| {
             Box::new(Silence {
                 since: tick,
-                way,
+                path,
                 rate: trial.map_or(self.rate, |trial| trial.rate),
                 harmful: self.harmful,
                 is_starting: self.is_starting,
@@ -253,12 +253,12 @@ impl AdaptiveRate {
     /// Restores the limit before a silence if the packets before it arrived.
     fn end_silence(&mut self, tick: u64) {
         let is_over = |silence: &mut Box<Silence>| {
-            silence.way.tells_loss() || silence.since + FORGOTTEN_SILENCE_TICKS <= tick
+            silence.path.tells_loss() || silence.since + FORGOTTEN_SILENCE_TICKS <= tick
         };
         let Some(silence) = self.silence.take_if(is_over) else {
             return;
         };
-        if silence.way.tells_loss() && silence.way.loss() <= self.usual_loss + HARMFUL_LOSS {
+        if silence.path.tells_loss() && silence.path.loss() <= self.usual_loss + HARMFUL_LOSS {
             self.rate = silence.rate.max(self.rate);
             self.harmful = silence.harmful;
             self.is_starting = silence.is_starting;
@@ -270,7 +270,7 @@ impl AdaptiveRate {
     fn learn_delay(&mut self, tick: u64, delay: u64) -> bool {
         let delay = delay as f64;
         let usual = self.usual_delay.get_or_insert(delay);
-        let is_slow = delay > *usual + HARMFUL_TICKS + self.way.jitter();
+        let is_slow = delay > *usual + HARMFUL_TICKS + self.path.jitter();
         self.slow_since = is_slow.then(|| self.slow_since.unwrap_or(tick));
         if delay < *usual {
             *usual += (delay - *usual) / 8.0;
@@ -282,11 +282,11 @@ impl AdaptiveRate {
 
     /// Learns the usual loss. Returns whether the current loss is too much.
     fn learn_loss(&mut self) -> bool {
-        if !self.way.tells_loss() {
+        if !self.path.tells_loss() {
             return false;
         }
-        let loss = self.way.loss();
-        let by_chance = CHANCE * self.way.loss_deviation();
+        let loss = self.path.loss();
+        let by_chance = CHANCE * self.path.loss_deviation();
         let is_lossy = loss > self.usual_loss + by_chance.max(HARMFUL_LOSS);
         if !is_lossy && self.trial.is_none() {
             self.usual_loss += (loss - self.usual_loss) / 256.0;
@@ -296,7 +296,7 @@ impl AdaptiveRate {
     }
 
     fn try_less(&mut self, tick: u64, delay: u64, is_slow: bool, is_lossy: bool) {
-        let arriving = self.way.arriving(tick);
+        let arriving = self.path.arriving(tick);
         let less = (TRIAL_PART * arriving).max(MIN_RATE);
         // A queue is still slow while it drains.
         if less > HELD_PART * self.rate && self.rate > MIN_RATE {
@@ -308,10 +308,10 @@ impl AdaptiveRate {
             is_slow,
             longest_delay: delay,
             is_lossy,
-            loss: self.way.loss(),
+            loss: self.path.loss(),
         });
         self.rate = less.min(self.rate);
-        self.way.count_from(tick);
+        self.path.count_from(tick);
     }
 
     /// Decides whether the trial has helped.
@@ -319,8 +319,8 @@ impl AdaptiveRate {
         let Some(trial) = self.trial.take() else {
             return;
         };
-        let loss = self.way.loss();
-        let helped = HARMFUL_TICKS + self.way.jitter();
+        let loss = self.path.loss();
+        let helped = HARMFUL_TICKS + self.path.jitter();
         let is_faster = !is_slow || delay as f64 + helped <= trial.longest_delay as f64;
         let is_whole = loss <= self.usual_loss + HELPED_PART * (trial.loss - self.usual_loss);
         if trial.is_slow && is_faster || trial.is_lossy && is_whole {
@@ -376,8 +376,8 @@ mod tests {
                     rate.on_sent(tick, tick + ticks % 128, 1200);
                 }
                 prop_assert!(rate.kbps().is_none_or(|kbps| (16..MAX_KBPS).contains(&kbps)));
-                prop_assert!(rate.way.len() <= 2 * 256);
-                let before = rate.silence.as_ref().map_or(0, |silence| silence.way.len());
+                prop_assert!(rate.path.len() <= 2 * 256);
+                let before = rate.silence.as_ref().map_or(0, |silence| silence.path.len());
                 prop_assert!(before <= 2 * 256);
                 prop_assert!((0.0..=1.0).contains(&rate.usual_loss));
             }

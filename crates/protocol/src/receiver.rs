@@ -15,7 +15,7 @@ use crate::ring::BaselineRing;
 use crate::sender::MAX_BASELINE_AGE_TICKS;
 use crate::session::{MAX_TICK, Welcome};
 use crate::state_transfer::StateAssembly;
-use crate::tracks::{self, Received};
+use crate::tracks::{self, PlayoutSnapshot};
 
 /// Maximum number of snapshots that a receiver keeps: twice as many as the sender. So the receiver still has the
 /// baseline of a packet that took up to 256 ticks to arrive, which is four seconds at 60 Hz and one at 240 Hz.
@@ -33,7 +33,7 @@ const KEPT: usize = 63;
 pub struct SnapshotReceiver {
     decoder: Decoder,
     received: BaselineRing,
-    playout: PlayoutBuffer<Received>,
+    playout: PlayoutBuffer<PlayoutSnapshot>,
     delay: AdaptiveDelay,
     newest: Option<u64>,
     /// Number of consecutive packets that were too far ahead of the clock.
@@ -51,14 +51,14 @@ pub struct SnapshotReceiver {
     /// Target for decoding the next packet.
     next: Baseline,
     /// Played snapshots, for reuse of their memory.
-    spare: Vec<Received>,
+    spare: Vec<PlayoutSnapshot>,
     /// Index of the field that counts a body's teleports.
     teleports: Option<usize>,
 }
 
 /// Outcome of a valid packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrival {
+pub enum PacketOutcome {
     /// The packet was decoded.
     Decoded {
         /// The sender's tick.
@@ -142,7 +142,7 @@ impl SnapshotReceiver {
         &*self.engine
     }
 
-    /// Returns the decoder. After [`Arrival::Decoded`], its [ledger](Decoder::ledger) is for this packet.
+    /// Returns the decoder. After [`PacketOutcome::Decoded`], its [ledger](Decoder::ledger) is for this packet.
     #[must_use]
     pub const fn decoder(&self) -> &Decoder {
         &self.decoder
@@ -158,21 +158,21 @@ impl SnapshotReceiver {
     /// # Errors
     /// [`DecodeError`] if the packet cannot be decoded. No snapshot changes then. If its baseline is missing or
     /// differs from the sender's, [`poll_feedback`](Self::poll_feedback) reports this.
-    pub fn on_packet(&mut self, now: Duration, bytes: &[u8]) -> Result<Arrival, DecodeError> {
+    pub fn on_packet(&mut self, now: Duration, bytes: &[u8]) -> Result<PacketOutcome, DecodeError> {
         let header = Header::decode(bytes)?;
         let tick = self.playout.tick(now, header.sequence);
         if self.received.get(tick).is_some() {
             // The ack may have been lost.
             self.wants_ack(tick);
-            return Ok(Arrival::Duplicate { tick });
+            return Ok(PacketOutcome::Duplicate { tick });
         }
         if self.is_outside(now, tick) {
-            return Ok(Arrival::OutOfWindow { tick });
+            return Ok(PacketOutcome::OutOfWindow { tick });
         }
         if let Err(error) = self.decode(tick, header.sequence, bytes) {
             // Newer packets have named newer baselines. This packet arrived more than [`KEPT`] ticks late.
             if matches!(error, DecodeError::UnknownBaseline(_)) && Some(tick) < self.newest {
-                return Ok(Arrival::OutOfWindow { tick });
+                return Ok(PacketOutcome::OutOfWindow { tick });
             }
             let named = header.baseline.sequence();
             // If the states of sender and receiver differ, the sender must not use this baseline again.
@@ -210,7 +210,7 @@ impl SnapshotReceiver {
         self.newest = self.newest.max(Some(tick));
         self.wants_ack(tick);
         self.delay.arrived(missed, tick, self.playout.clock());
-        Ok(Arrival::Decoded { tick, header, late })
+        Ok(PacketOutcome::Decoded { tick, header, late })
     }
 
     /// Decodes a packet into `next`.
@@ -328,7 +328,7 @@ impl SnapshotReceiver {
 
     /// Returns the buffer of snapshots to display.
     #[must_use]
-    pub const fn playout(&self) -> &PlayoutBuffer<Received> {
+    pub const fn playout(&self) -> &PlayoutBuffer<PlayoutSnapshot> {
         &self.playout
     }
 

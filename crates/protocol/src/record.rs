@@ -18,8 +18,8 @@ use crate::feedback::Ack;
 
 pub use arrivals::ArrivalCounts;
 pub use detail::PacketDetail;
-pub use packet::{Arrival, Fate, HEADER_BYTES, PacketRecord};
-pub use totals::{Accounting, Totals, Traffic, kbps};
+pub use packet::{Fate, HEADER_BYTES, PacketArrival, PacketRecord};
+pub use totals::{Accounting, Totals, TransportBytes, kbps};
 
 /// One tick of a connection.
 #[derive(Clone, Debug, Default)]
@@ -37,7 +37,7 @@ pub struct Sample {
     /// Longest wait of a body, ticks; 0 without a budget.
     pub longest_wait_ticks: u64,
     /// Traffic of the transport.
-    pub traffic: Traffic,
+    pub traffic: TransportBytes,
     /// Age of the newest acked snapshot, or `None` before the first ack.
     pub acked_age_ticks: Option<u16>,
     /// Number of packets that the simulated link lost in this tick on the way to the receiver.
@@ -326,7 +326,7 @@ impl Record {
             return;
         };
         for packet in &mut self.samples[index].snapshots {
-            packet.arrival.get_or_insert(Arrival {
+            packet.arrival.get_or_insert(PacketArrival {
                 after_ticks: after(tick, newest),
                 is_late,
             });

@@ -1,11 +1,11 @@
 //! Chooses the bodies of a partial packet: the most urgent first. The wait of every body is bounded.
 
 mod change;
-mod standing;
-mod waits;
+mod send_state;
+mod wait_history;
 
-pub use self::standing::{Standing, Wait};
-pub use self::waits::{Waited, Waits};
+pub use self::send_state::{SendState, Wait};
+pub use self::wait_history::{LongestWait, WaitHistory};
 
 use cubewire_codec::{QuantizedSnapshot, flagged};
 
@@ -13,7 +13,7 @@ use self::change::{Change, Changes, MAX_ERROR, MAX_UNIT_ERRORS, UNIT_ERROR};
 
 /// Limits and priorities for the packet of a tick.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Within<'a> {
+pub struct PacketBudget<'a> {
     /// Maximum size of the packet, bytes.
     pub bytes: usize,
     /// Number of bytes that `bytes` grows by with each tick without a packet. If it is 0, every packet is filled.
@@ -119,7 +119,7 @@ impl Due {
 
 /// Delivery of bodies to the receiver, as far as acks show it.
 #[derive(Debug)]
-pub(crate) struct Way<'a> {
+pub(crate) struct DeliveryState<'a> {
     /// Tick of the newest acked packet, or `None` if packets are relative to the initial state.
     pub(crate) newest: Option<u64>,
     /// For each body, age of the newest acked packet that carried it, in ticks before `newest`; 255 stands for 255 or
@@ -157,9 +157,9 @@ impl Schedule {
         &mut self,
         tick: u64,
         wanted: &QuantizedSnapshot,
-        within: &Within<'_>,
+        packet_budget: &PacketBudget<'_>,
         start: (Option<u64>, &QuantizedSnapshot),
-        way: &Way<'_>,
+        delivery: &DeliveryState<'_>,
     ) {
         let is_known = self
             .sent
@@ -168,7 +168,7 @@ impl Schedule {
         if !is_known {
             self.reset(tick, start);
         }
-        self.confirm(way);
+        self.confirm(delivery);
         let sent = self.sent.as_ref().expect("it was just set");
         wanted.compare(sent, &mut self.differs);
         let is_open = self.differs.iter().zip(&self.is_confirmed);
@@ -204,7 +204,7 @@ impl Schedule {
                 }
             }
             self.complete_bits += change.bits;
-            let is_lost = !is_confirmed && !way.is_in_flight(now - self.sent_at[slot]);
+            let is_lost = !is_confirmed && !delivery.is_in_flight(now - self.sent_at[slot]);
             if !differs && !is_lost {
                 self.is_due[slot] = false;
                 continue;
@@ -215,7 +215,7 @@ impl Schedule {
             if !std::mem::replace(&mut self.is_due[slot], true) {
                 self.due_since[slot] = tick;
             }
-            let gain = within.gains.get(slot).copied().unwrap_or(1.0);
+            let gain = packet_budget.gains.get(slot).copied().unwrap_or(1.0);
             // The receiver must get a removal even if the caller's gain is 0.
             let gain = match self.is_replaced[slot] || wanted.life(slot).is_none() {
                 true => gain.max(1.0),
@@ -230,11 +230,11 @@ impl Schedule {
             *priority = (*priority + weight * ticks.max(1) as f32).min(f32::MAX / 2.0);
             self.due.push(Due {
                 slot,
-                group: within.groups.get(slot).copied(),
+                group: packet_budget.groups.get(slot).copied(),
                 priority: *priority,
             });
         }
-        if !within.groups.is_empty() {
+        if !packet_budget.groups.is_empty() {
             self.join_groups();
         }
         let urgent = self.due.iter().zip(0..);
@@ -246,15 +246,15 @@ impl Schedule {
     }
 
     /// Updates which bodies the receiver is known to have in the state that was last sent.
-    fn confirm(&mut self, way: &Way<'_>) {
+    fn confirm(&mut self, delivery: &DeliveryState<'_>) {
         let bodies = self.is_confirmed.iter_mut().zip(&self.sent_at);
-        let Some(newest) = way.newest else {
+        let Some(newest) = delivery.newest else {
             bodies.for_each(|(is_confirmed, sent_at)| *is_confirmed &= *sent_at == 0);
             return;
         };
         let newest = newest as i64 - self.first as i64 + 1;
         let newest = newest.max(i32::MIN.into()) as i32;
-        for ((is_confirmed, &sent_at), &age) in bodies.zip(way.ages) {
+        for ((is_confirmed, &sent_at), &age) in bodies.zip(delivery.ages) {
             // Confirmed if the newest acked packet with the body, of tick `newest - age`, is not older than its last
             // send. An age of 255 is only a lower bound, so the earlier result stays.
             let is_new_enough = newest.wrapping_sub(sent_at.cast_signed()) >= age.into();
@@ -440,7 +440,7 @@ impl Schedule {
     }
 }
 
-impl Way<'_> {
+impl DeliveryState<'_> {
     /// Whether a packet of `age` ticks ago may still arrive.
     const fn is_in_flight(&self, age: u32) -> bool {
         age < u64::BITS && self.in_flight >> age & 1 == 1

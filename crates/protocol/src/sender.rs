@@ -73,7 +73,7 @@ pub struct SnapshotSender {
 
 /// A snapshot that was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sent {
+pub struct SentPacket {
     /// The packet's header.
     pub header: Header,
     /// Tick of the newest acked snapshot or of the candidate that was chosen, `None` before the first ack. Stages
@@ -81,7 +81,7 @@ pub struct Sent {
     pub baseline: Option<u64>,
 }
 
-impl Sent {
+impl SentPacket {
     /// Returns the tick of the baseline that the header names. `None` if the packet is relative to the initial state
     /// or not delta encoded.
     #[must_use]
@@ -93,9 +93,9 @@ impl Sent {
     }
 }
 
-/// A key from [`SnapshotSender::likeness`].
+/// A key from [`SnapshotSender::sharing_key`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Likeness {
+pub struct SharingKey {
     baseline: Option<u64>,
     newest_sent: Option<u64>,
     /// Digests of the baseline and of the two before it.
@@ -158,7 +158,7 @@ impl SnapshotSender {
         stages: Stages,
         snapshot: impl Into<CurrentSnapshot<'s>>,
         choice: BaselineChoice,
-    ) -> Result<Sent, SendError> {
+    ) -> Result<SentPacket, SendError> {
         self.send_simulated(tick, stages, snapshot, choice, None)
     }
 
@@ -174,7 +174,7 @@ impl SnapshotSender {
         snapshot: impl Into<CurrentSnapshot<'s>>,
         choice: BaselineChoice,
         inputs: Option<&InputHistory>,
-    ) -> Result<Sent, SendError> {
+    ) -> Result<SentPacket, SendError> {
         self.begin(tick)?;
         let snapshot = snapshot.into();
         let mut baseline_out = self.sent.take_slot(tick);
@@ -193,7 +193,7 @@ impl SnapshotSender {
             &mut self.packet,
             Some(&mut baseline_out),
         )?;
-        let mut sent = Sent { header, baseline };
+        let mut sent = SentPacket { header, baseline };
         if choice == BaselineChoice::Smallest && stages.uses_baseline() && !is_simulated {
             let smaller = self.try_other_baselines(tick, stages, snapshot, &mut baseline_out)?;
             sent = smaller.unwrap_or(sent);
@@ -212,7 +212,7 @@ impl SnapshotSender {
         stages: Stages,
         snapshot: CurrentSnapshot<'_>,
         baseline_out: &mut Baseline,
-    ) -> Result<Option<Sent>, EncodeError> {
+    ) -> Result<Option<SentPacket>, EncodeError> {
         let mut smallest = None;
         for &baseline in self.acked.iter().rev().skip(1).take(CANDIDATES - 1) {
             let baseline = Some(baseline);
@@ -228,7 +228,7 @@ impl SnapshotSender {
             if packet.bytes.len() < self.packet.bytes.len() {
                 mem::swap(packet, &mut self.packet);
                 mem::swap(candidate, baseline_out);
-                smallest = Some(Sent { header, baseline });
+                smallest = Some(SentPacket { header, baseline });
             }
         }
         Ok(smallest)
@@ -249,11 +249,11 @@ impl SnapshotSender {
     /// Returns a key that [similar](Self::is_like) senders share and that others seldom have. Use it to group many
     /// senders.
     #[must_use]
-    pub fn likeness(&self) -> Likeness {
+    pub fn sharing_key(&self) -> SharingKey {
         let baseline = self.newest_acked();
         let (newest, before) = self.held_references(baseline);
         let [second, third] = before;
-        Likeness {
+        SharingKey {
             baseline,
             newest_sent: self.newest_sent,
             digests: [newest, second, third].map(|held| held.map(Baseline::digest)),

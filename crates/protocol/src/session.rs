@@ -19,9 +19,9 @@ mod contract;
 mod message;
 mod server;
 
-pub use client::{ClientSession, Heard, SessionError, Welcome};
+pub use client::{ClientEvent, ClientSession, SessionError, Welcome};
 pub use contract::{Contract, PROTOCOL_VERSION};
 pub use message::{ClientMessage, Hello, Request, ServerMessage, Settings};
-pub use server::{Asked, ServerSession};
+pub use server::{ServerEvent, ServerSession};
 
 pub(crate) use client::MAX_TICK;

@@ -48,7 +48,7 @@ pub(crate) struct SceneSync {
     wanted_at: Option<u64>,
     /// Start of the receiver's newest world, and the tick of the first packet that named it. Earlier acks are for an
     /// older world.
-    start: Option<(Start, u64)>,
+    start: Option<(WorldStart, u64)>,
     /// Tick of the newest acked packet that was simulated.
     simulated: Option<u64>,
     retry_at: u64,
@@ -63,7 +63,7 @@ pub(crate) struct SceneSync {
 
 /// The start of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Start {
+enum WorldStart {
     /// The scene started after this tick.
     Scene(u64),
     /// A state of this tick was restored.
@@ -221,8 +221,8 @@ impl SceneSync {
 
     fn record_start(&mut self, origin: Origin, tick: u64) {
         let start = match origin {
-            Origin::FromSceneStart(age) => Start::Scene(tick - u64::from(age)),
-            Origin::Restored(age) => Start::State(tick - u64::from(age)),
+            Origin::FromSceneStart(age) => WorldStart::Scene(tick - u64::from(age)),
+            Origin::Restored(age) => WorldStart::State(tick - u64::from(age)),
             Origin::Continued(_) => return,
         };
         if self.start.is_none_or(|(old, _)| old != start) {

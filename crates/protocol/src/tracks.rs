@@ -12,7 +12,7 @@ use crate::playout::PlayoutBuffer;
 
 /// A snapshot for playout.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Received {
+pub struct PlayoutSnapshot {
     /// The bodies.
     pub snapshot: Snapshot,
     /// Kind and generation of the body in each slot. Empty if the scene has fixed bodies.
@@ -28,7 +28,7 @@ pub struct Received {
     pub teleports: Vec<u32>,
 }
 
-impl Received {
+impl PlayoutSnapshot {
     /// Sets this to the snapshot of `tick`. If the packet was partial, a body is taken from the snapshot `before` if
     /// that one's state of the body is newer, or equally new in the same precision. `teleports` is the index of the
     /// field with the number of teleports.
@@ -92,14 +92,14 @@ impl Received {
 /// Updates the buffered snapshots around `tick` with the bodies of its packet, which has just arrived. Later
 /// snapshots with an older state of a body take the new one. In earlier snapshots the body is interpolated from its
 /// last known state.
-pub(crate) fn spread(playout: &mut PlayoutBuffer<Received>, now: Duration, tick: u64) {
+pub(crate) fn spread(playout: &mut PlayoutBuffer<PlayoutSnapshot>, now: Duration, tick: u64) {
     if playout
         .upcoming_mut(now)
         .all(|(_, held)| held.ages.is_empty())
     {
         return;
     }
-    let mut held: Vec<(u64, &mut Received)> = playout.upcoming_mut(now).collect();
+    let mut held: Vec<(u64, &mut PlayoutSnapshot)> = playout.upcoming_mut(now).collect();
     let Ok(index) = held.binary_search_by_key(&tick, |&(tick, _)| tick) else {
         return;
     };
@@ -122,7 +122,12 @@ pub(crate) fn spread(playout: &mut PlayoutBuffer<Received>, now: Duration, tick:
 }
 
 /// Interpolates a body in the snapshots between `tick` and the last one before it with a known state.
-fn approach(before: &mut [(u64, &mut Received)], body: usize, tick: u64, arrived: &Received) {
+fn approach(
+    before: &mut [(u64, &mut PlayoutSnapshot)],
+    body: usize,
+    tick: u64,
+    arrived: &PlayoutSnapshot,
+) {
     let known = before
         .iter()
         .rposition(|(_, received)| received.age(body) == 0)
@@ -160,7 +165,7 @@ fn aged(age: u8, ticks: u64) -> u8 {
     u64::from(age).saturating_add(ticks).min(u8::MAX.into()) as u8
 }
 
-impl Received {
+impl PlayoutSnapshot {
     fn has(&self, body: usize) -> bool {
         body < self.snapshot.bodies.len()
     }

@@ -38,7 +38,7 @@ pub struct Film {
     /// Description of the played game for the title card.
     pub play: Option<String>,
     /// Content of the picture.
-    pub shown: Shown,
+    pub shown: FilmContent,
     /// Whether the film starts with one second of title card, unless [`Part::Card`] is hidden.
     pub has_card: bool,
     /// Settings of the text over the scene.
@@ -50,7 +50,7 @@ pub struct Film {
 /// Content of a film.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "each film has only one")]
-pub enum Shown {
+pub enum FilmContent {
     /// Two halves.
     Halves {
         /// Initial content of the left half.
@@ -67,7 +67,7 @@ pub enum Shown {
 /// Maximum number of columns of a film.
 pub const MAX_COLUMNS: usize = 4;
 
-impl Shown {
+impl FilmContent {
     /// Initial content of each part, left to right.
     #[must_use]
     pub fn contents(&self) -> Vec<PaneContent> {
@@ -162,8 +162,8 @@ impl Film {
                 pictures.push(part.frame()?);
                 let tick = part.app.world().resource::<CubeWorld>().tick();
                 let side = |side: Side| match self.shown {
-                    Shown::Halves { .. } => side as usize,
-                    Shown::Columns(_) => index,
+                    FilmContent::Halves { .. } => side as usize,
+                    FilmContent::Columns(_) => index,
                 };
                 count_newest(&mut part.app, (tick - before) as usize, side, &mut sent);
             }
@@ -188,12 +188,12 @@ impl Film {
 
     fn title(&self) -> String {
         let usual = match &self.shown {
-            Shown::Columns(_) => "The same play, encoded in several ways",
-            Shown::Halves {
+            FilmContent::Columns(_) => "The same play, encoded in several ways",
+            FilmContent::Halves {
                 left: PaneContent::Simulation,
                 ..
             } => "A simulation and its replica, rebuilt from packets",
-            Shown::Halves { .. } => "The same snapshots, encoded in two ways",
+            FilmContent::Halves { .. } => "The same snapshots, encoded in two ways",
         };
         let title = self.overlay.title.as_deref();
         title.unwrap_or(usual).to_owned()
@@ -207,7 +207,7 @@ impl Film {
 
     /// Contents of each part over time, left to right. The first entry of a part is its content at the first frame.
     fn turns(&self) -> Vec<Vec<Turn>> {
-        let Shown::Halves {
+        let FilmContent::Halves {
             left,
             right,
             switches,
@@ -282,8 +282,8 @@ impl Film {
                 text = format!("{text} → {change}");
             }
             let side = match self.shown {
-                Shown::Halves { .. } => Some(Side::ALL[index]),
-                Shown::Columns(_) => None,
+                FilmContent::Halves { .. } => Some(Side::ALL[index]),
+                FilmContent::Columns(_) => None,
             };
             if let Some(side) = side {
                 text = format!("{}: {text}", side.name());
@@ -335,7 +335,7 @@ impl Film {
     /// If the adapter does not support the size, or a lane cannot be set up.
     pub fn set_up(&self) -> Result<Vec<OffScreen>, Failure> {
         match &self.shown {
-            Shown::Halves {
+            FilmContent::Halves {
                 left,
                 right,
                 switches,
@@ -351,7 +351,7 @@ impl Film {
                 self.begin(part, right.clone(), Some(switches))
                     .map(|part| vec![part])
             }
-            Shown::Columns(lanes) => {
+            FilmContent::Columns(lanes) => {
                 let slices = lanes.iter().zip(self.slices()).enumerate();
                 let columns = slices.map(|(index, (lane, slice))| {
                     let mut hidden = self.overlay.hidden.clone();
@@ -441,7 +441,7 @@ mod tests {
             skipped_ticks: 30,
             script: Some(Script::parse(script, Path::new("a.ron")).unwrap()),
             play: None,
-            shown: Shown::Halves {
+            shown: FilmContent::Halves {
                 left: PaneContent::Simulation,
                 right: LaneSettings::default(),
                 switches: switches.map(|text| text.parse().unwrap()).to_vec(),

@@ -14,7 +14,7 @@ use cubewire_inspector::words::rounded;
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::film::{Film, Look, Shown, Take};
+use super::film::{Film, FilmContent, Look, Take};
 use super::progress;
 use super::record::{check_adapter, record};
 use super::stop::Stopped;
@@ -87,7 +87,7 @@ pub fn episodes(series: Series, size: UVec2) -> Vec<Episode> {
         skipped_ticks: SKIPPED_TICKS,
         script: Some(script.clone()),
         play: None,
-        shown: Shown::Halves {
+        shown: FilmContent::Halves {
             left,
             right,
             switches: Vec::new(),

@@ -48,7 +48,9 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
 
 /// Draws the table of the cubes that waited.
 fn waiting(ui: &mut Ui, lane: &mut LaneView<'_>) {
-    let waits = lane.standings.map(|standings| standings.waits.longest());
+    let waits = lane
+        .send_states
+        .map(|send_states| send_states.waits.longest());
     let plan = Plan::cubes();
     let waiting = Waiting {
         waits: &waits.unwrap_or_default(),
@@ -58,8 +60,10 @@ fn waiting(ui: &mut Ui, lane: &mut LaneView<'_>) {
         width: NUMBERS,
         hint: "Hover a row: the cube is outlined in both halves.",
     };
-    let heading = lane.selection.lit(|lit| waiting.draw(ui, lit));
-    heading.on_hover_text(terms::STANDING);
+    let heading = lane
+        .selection
+        .highlight(|highlight| waiting.draw(ui, highlight));
+    heading.on_hover_text(terms::SEND_STATE);
 }
 
 /// Draws the switch that turns the budget on and off, and its value.

@@ -7,7 +7,7 @@ use std::ptr;
 use bevy_egui::egui::Ui;
 use cubewire_codec::Plan;
 use cubewire_inspector::names::Names;
-use cubewire_inspector::packet::{self, CHART, HEX_ROW, Order, Shown};
+use cubewire_inspector::packet::{self, CHART, HEX_ROW, Order, PacketView};
 use cubewire_inspector::words::grouped;
 use cubewire_scene::CUBES;
 
@@ -38,7 +38,7 @@ pub(super) fn draw(ui: &mut Ui, order: &mut Order, lane: &mut LaneView<'_>) {
     };
     ui.add_space(GAP);
     let plan = Plan::cubes();
-    let shown = Shown {
+    let shown = PacketView {
         id: identity(sample.tick, detail),
         bytes: detail.bytes(),
         items: detail.items(),
@@ -46,7 +46,7 @@ pub(super) fn draw(ui: &mut Ui, order: &mut Order, lane: &mut LaneView<'_>) {
         hex_height: hex_height(ui, lane),
     };
     let selection = &mut *lane.selection;
-    selection.lit(|lit| packet::draw(ui, order, shown, lit));
+    selection.highlight(|highlight| packet::draw(ui, order, shown, highlight));
     match lane.selection.cube {
         Some(index) => cube::draw(ui, index, lane),
         None => {
@@ -84,7 +84,7 @@ fn fate(lane: &LaneView<'_>, sample: &Sample, packet: &PacketRecord) -> String {
             format!("Arrived {late}after {ticks}.")
         }
         Fate::Lost => "Lost.".to_owned(),
-        Fate::OnItsWay => {
+        Fate::InFlight => {
             // Assumes the transit time of the newest packet that has arrived.
             let arrival = lane.meter.packets().rev().find_map(|packet| packet.arrival);
             let due = arrival.map(|arrival| sample.tick + u64::from(arrival.after_ticks));
@@ -108,7 +108,7 @@ fn identity(tick: u64, detail: &PacketDetail) -> (u64, usize) {
 fn hex_height(ui: &Ui, lane: &LaneView<'_>) -> f32 {
     let left = page_left(ui) - CHART - HEX_ROWS * HEX_ROW;
     let spare = match lane.selection.cube {
-        Some(cube) => 0.75 * (left - cube::height(lane.standing(cube))),
+        Some(cube) => 0.75 * (left - cube::height(lane.send_state(cube))),
         None => left - LINE - GAP,
     };
     let more = (spare / HEX_ROW).floor().max(0.0);

@@ -10,7 +10,7 @@ use crate::controls::Action;
 use crate::panel::terms;
 use crate::panel::widgets::{Kind, button, divider, figure, heading, note};
 use crate::replication::{
-    Accounting, ConnectionStatus, LaneBudget, LaneCost, LaneMeter, Peer, SenderSettings,
+    Accounting, ConnectionStatus, LaneBudget, LaneCost, LaneMeter, RemoteViewer, SenderSettings,
     ServerConnection, Serving, fallback_of_viewer, rung_name,
 };
 use crate::view::Notices;
@@ -18,7 +18,7 @@ use crate::view::Notices;
 /// Components of a viewer: its address, the settings that it asks for, the limits by encoding time and by the network, and
 /// measurements.
 pub(in crate::panel) type Viewer<'a> = (
-    &'a Peer,
+    &'a RemoteViewer,
     &'a SenderSettings,
     &'a LaneCost,
     &'a LaneBudget,

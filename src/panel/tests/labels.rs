@@ -73,9 +73,11 @@ fn full(page: Page, is_compared: bool) -> Panel {
             priority: 1_234.5,
             more_urgent: index,
         };
-        panel.standings.now = (0..900).map(|index| Standing::Waits(wait(index))).collect();
-        panel.standings.now[899] = Standing::UpToDate { sent: Some(1_250) };
-        panel.standings.record(1_499);
+        panel.send_states.now = (0..900)
+            .map(|index| SendState::Waiting(wait(index)))
+            .collect();
+        panel.send_states.now[899] = SendState::UpToDate { sent: Some(1_250) };
+        panel.send_states.record(1_499);
     }
     panel
 }

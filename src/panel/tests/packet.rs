@@ -20,7 +20,7 @@ fn the_packet_is_shown_in_words_and_a_cube_with_its_packets() {
         change(&mut harness, |panel| panel.selection.cube = Some(1));
         assert!(says(&harness, "Cube 1"));
         assert!(!says(&harness, "Up to date"));
-        harness.state_mut().standings.now = vec![Standing::UpToDate { sent: None }; 2];
+        harness.state_mut().send_states.now = vec![SendState::UpToDate { sent: None }; 2];
         harness.run();
         assert!(says(&harness, "Up to date"));
         click(&mut harness, "Follow");

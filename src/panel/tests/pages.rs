@@ -102,7 +102,7 @@ fn every_page_ends_above_the_toolbar_on_every_rung() {
             panel.state.page = page;
             panel.state.colors = CubeColors::Bits;
             panel.selection.cube = Some(1);
-            panel.standings.now = vec![Standing::UpToDate { sent: None }; 10];
+            panel.send_states.now = vec![SendState::UpToDate { sent: None }; 10];
             let harness = open(panel);
             let (bottom, toolbar) = (bottom(&harness, last), toolbar(&harness));
             if bottom > toolbar {
@@ -221,7 +221,7 @@ fn serve(panel: &mut Panel) {
         address: "192.168.1.5:7000".to_owned(),
         traffic: cubewire_bevy::SocketTraffic::default(),
     };
-    let peer = Peer {
+    let peer = RemoteViewer {
         id: 1,
         address: VIEWER[0].to_owned(),
         round_trip: Duration::from_millis(31),

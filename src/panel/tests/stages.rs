@@ -137,7 +137,7 @@ fn waiting(count: usize) -> Harness<'static, Panel> {
     let mut panel = panel(Page::Budget);
     panel.settings.sender.budget = Some(64);
     let wait = |index: usize| {
-        Standing::Waits(Wait {
+        SendState::Waiting(Wait {
             since: if index == 3 { 370 } else { 386 },
             error: match index {
                 3 => 0.012,
@@ -148,13 +148,13 @@ fn waiting(count: usize) -> Harness<'static, Panel> {
             more_urgent: index,
         })
     };
-    let up_to_date = Standing::UpToDate { sent: Some(300) };
+    let up_to_date = SendState::UpToDate { sent: Some(300) };
     let others = (count..50).map(|_| up_to_date);
-    panel.standings.now = (0..count).map(wait).chain(others).collect();
-    panel.standings.record(389);
+    panel.send_states.now = (0..count).map(wait).chain(others).collect();
+    panel.send_states.record(389);
     // The newest packet ended every wait.
-    panel.standings.now.fill(up_to_date);
-    panel.standings.record(390);
+    panel.send_states.now.fill(up_to_date);
+    panel.send_states.record(390);
     open(panel)
 }
 

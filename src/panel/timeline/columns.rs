@@ -54,13 +54,13 @@ pub(super) fn columns(
 mod tests {
     use super::*;
     use crate::panel::tests::{ARRIVAL, meter_of};
-    use crate::replication::{Arrival, METER_TICKS, PacketRecord};
+    use crate::replication::{METER_TICKS, PacketArrival, PacketRecord};
 
     fn meter() -> LaneMeter {
         let (ticks, packet) = (METER_TICKS as u64, PacketRecord::default());
         meter_of(ticks, &packet, |tick, _, packet| {
             packet.payload_bytes = if tick == 1801 { 5_000 } else { 100 };
-            let arrival = Arrival {
+            let arrival = PacketArrival {
                 is_late: tick == 100,
                 ..ARRIVAL
             };

@@ -118,14 +118,14 @@ mod tests {
 
     use super::*;
     use crate::panel::tests::{ARRIVAL, meter_of};
-    use crate::replication::{Arrival, PacketRecord, Sample};
+    use crate::replication::{PacketArrival, PacketRecord, Sample};
 
     #[test]
     fn a_range_has_the_totals_of_its_ticks_alone() {
         let meter = meter_of(600, &PacketRecord::default(), |tick, sample, packet| {
             sample.stages = ladder::DELTA.stages;
             packet.payload_bytes = if tick == 120 { 400 } else { 100 };
-            let arrival = Arrival {
+            let arrival = PacketArrival {
                 is_late: tick == 121,
                 ..ARRIVAL
             };

@@ -96,7 +96,7 @@ pub(super) fn describe(measured: &Measured<'_>, tick: i64, newest: u64) -> Strin
         }
         Fate::Arrived(arrival) => format!("arrived {} later", ticks(arrival.after_ticks)),
         Fate::Lost => "lost".to_owned(),
-        Fate::OnItsWay => "on its way".to_owned(),
+        Fate::InFlight => "on its way".to_owned(),
     };
     let bytes = packet.payload_bytes;
     let changed = match packet.changed_bodies {

@@ -170,7 +170,7 @@ mod tests {
     use cubewire_scene::TICK;
 
     use super::*;
-    use crate::replication::Arrival;
+    use crate::replication::PacketArrival;
 
     fn cells(sample: &Sample) -> Vec<String> {
         let mut rows = CsvRows::begin(Vec::new()).unwrap();
@@ -228,7 +228,7 @@ mod tests {
         let stages = "position=quantized-256+velocity=omitted";
         let packet = PacketRecord {
             payload_bytes: 97,
-            arrival: Some(Arrival {
+            arrival: Some(PacketArrival {
                 after_ticks: 3,
                 is_late: true,
             }),

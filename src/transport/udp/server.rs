@@ -4,19 +4,19 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
-use cubewire_bevy::mailbox::SLICE_BYTES;
+use cubewire_bevy::transport::SLICE_BYTES;
 use cubewire_bevy::udp::{ClientAddress, ClientId, UdpHost, UdpServer};
-use cubewire_bevy::{CubewireSystems, Mailbox, Traffic, disconnect};
+use cubewire_bevy::{CubewireSystems, MessageBuffer, Traffic, disconnect};
 use cubewire_codec::Snapshot;
 use cubewire_protocol::{
-    Asked, ClientMessage, Contract, FallbackReason, ServerMessage, ServerSession, Settings,
+    ClientMessage, Contract, FallbackReason, ServerEvent, ServerMessage, ServerSession, Settings,
 };
 use serde::{Serialize, Serializer};
 
 use super::{contract, from_wire, to_wire};
 use crate::replication::transport::{End, TransportSystems, bound};
 use crate::replication::{
-    ChangeLane, LaneBudget, LaneCost, LaneMeter, LaneSettings, Peer, ReplicationSystems,
+    ChangeLane, LaneBudget, LaneCost, LaneMeter, LaneSettings, RemoteViewer, ReplicationSystems,
     SEND_INTERVALS, SenderSettings, Serving, sending_half,
 };
 use crate::simulation::CubeWorld;
@@ -102,7 +102,7 @@ struct Viewer {
     kbps: [Option<u32>; 2],
 }
 
-type IsNew = (With<Mailbox>, With<ClientAddress>, Without<Viewer>);
+type IsNew = (With<MessageBuffer>, With<ClientAddress>, Without<Viewer>);
 
 /// Begins a session with each new connection.
 fn meet(time: Res<Time<Real>>, new: Query<Entity, IsNew>, mut commands: Commands) {
@@ -123,11 +123,11 @@ fn meet(time: Res<Time<Real>>, new: Query<Entity, IsNew>, mut commands: Commands
 fn report_pause(
     time: Res<Time<Real>>,
     world: Res<CubeWorld>,
-    mut viewers: Query<(&mut Viewer, &mut Mailbox)>,
+    mut viewers: Query<(&mut Viewer, &mut MessageBuffer)>,
 ) {
-    for (mut viewer, mut mailbox) in &mut viewers {
+    for (mut viewer, mut buffer) in &mut viewers {
         if let Some(tick) = viewer.session.on_tick(time.elapsed(), world.tick()) {
-            mailbox.outgoing.messages.push(tick.encode());
+            buffer.outgoing.messages.push(tick.encode());
         }
     }
 }
@@ -144,7 +144,7 @@ type AskingViewer<'a> = (
     &'a mut Viewer,
     &'a ClientId,
     &'a ClientAddress,
-    &'a mut Mailbox,
+    &'a mut MessageBuffer,
     Option<AskedLane<'a>>,
 );
 
@@ -157,16 +157,16 @@ fn receive(
     mut commands: Commands,
 ) {
     let now = time.elapsed();
-    for (client, mut viewer, id, address, mut mailbox, lane) in &mut viewers {
+    for (client, mut viewer, id, address, mut buffer, lane) in &mut viewers {
         if let Some((asked, cost, budget, _)) = &lane {
             let granted = to_wire(&budget.granted(&cost.granted(asked)));
             let granted = viewer.session.grant(now, granted);
             let granted = granted.map(|granted| granted.encode());
-            mailbox.outgoing.messages.extend(granted);
+            buffer.outgoing.messages.extend(granted);
         }
         let refused_acks = lane.as_ref().map_or(0, |lane| lane.3.refused_acks);
-        let mut outcome = viewer.check(now, mailbox.backlog_bytes, refused_acks);
-        let acks = &mut mailbox.incoming.datagrams;
+        let mut outcome = viewer.check(now, buffer.backlog_bytes, refused_acks);
+        let acks = &mut buffer.incoming.datagrams;
         if let Some(message) = acks.iter().find(|message| message.len() > SLICE_BYTES) {
             outcome = outcome.and(Err(format!("message too long: {} bytes", message.len())));
         }
@@ -175,7 +175,7 @@ fn receive(
             None => acks.clear(),
         }
         // Requests come after the grant, which describes the current settings. A request takes effect in the next frame.
-        for message in std::mem::take(&mut mailbox.incoming.messages) {
+        for message in std::mem::take(&mut buffer.incoming.messages) {
             if viewer.session.is_refused() || outcome.is_err() {
                 break;
             }
@@ -186,12 +186,12 @@ fn receive(
             });
             outcome = match asked {
                 None => Err("a malformed message".to_owned()),
-                Some(Ok(Asked::Welcome)) => {
+                Some(Ok(ServerEvent::Welcome)) => {
                     admitted.admitted += 1;
-                    viewer.welcome(&terms.0, now, &world, &mut mailbox)
+                    viewer.welcome(&terms.0, now, &world, &mut buffer)
                 }
-                Some(Ok(Asked::Settings(settings))) => {
-                    let peer = || Peer {
+                Some(Ok(ServerEvent::Settings(settings))) => {
+                    let peer = || RemoteViewer {
                         id: id.0,
                         address: address.0.to_string(),
                         round_trip: Duration::ZERO,
@@ -204,7 +204,7 @@ fn receive(
                 Some(Err((reason, false))) => {
                     host.log(&format!("viewer {} is refused: {reason}", address.0));
                     let refused = ServerMessage::Refused(&reason).encode();
-                    mailbox.outgoing.messages.push(refused);
+                    buffer.outgoing.messages.push(refused);
                     viewer.session.refuse(now);
                     Ok(())
                 }
@@ -237,14 +237,14 @@ impl Viewer {
         contract: &Contract,
         now: Duration,
         world: &CubeWorld,
-        mailbox: &mut Mailbox,
+        buffer: &mut MessageBuffer,
     ) -> Result<(), String> {
         self.initial = world.current().clone();
         let welcome = self
             .session
             .welcome(contract, now, world.tick(), &self.initial);
         let welcome = welcome.map_err(|error| error.to_string())?;
-        mailbox.outgoing.messages.push(welcome.encode());
+        buffer.outgoing.messages.push(welcome.encode());
         Ok(())
     }
 
@@ -254,7 +254,7 @@ impl Viewer {
         contract: &Contract,
         client: Entity,
         settings: Settings,
-        peer: impl FnOnce() -> Peer,
+        peer: impl FnOnce() -> RemoteViewer,
         commands: &mut Commands<'_, '_>,
     ) -> Result<(), String> {
         let ticks = settings.send_interval_ticks;
@@ -310,13 +310,13 @@ impl Viewer {
 }
 
 type ServedLane<'a> = (
-    &'a Mailbox,
+    &'a MessageBuffer,
     &'a ClientAddress,
     &'a SenderSettings,
     &'a LaneBudget,
     &'a mut Viewer,
     &'a mut LaneMeter,
-    &'a mut Peer,
+    &'a mut RemoteViewer,
 );
 
 /// Updates meters, peer states and budgets from the transport's measurements.
@@ -326,9 +326,9 @@ fn account(
     mut lanes: Query<ServedLane<'_>>,
 ) {
     viewers.budgets.clear();
-    for (mailbox, address, asked, budget, mut viewer, mut meter, mut peer) in &mut lanes {
-        let traffic = mailbox.traffic.since(&viewer.counted);
-        viewer.counted = mailbox.traffic;
+    for (buffer, address, asked, budget, mut viewer, mut meter, mut peer) in &mut lanes {
+        let traffic = buffer.traffic.since(&viewer.counted);
+        viewer.counted = buffer.traffic;
         meter.count_traffic(&traffic.sent, &traffic.received);
         if let Some(rate) = &budget.0.rate {
             peer.round_trip = rate.round_trip().unwrap_or_default();

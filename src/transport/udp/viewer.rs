@@ -8,15 +8,15 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
-use cubewire_bevy::mailbox::SLICE_BYTES;
+use cubewire_bevy::transport::SLICE_BYTES;
 use cubewire_bevy::udp::{Key, UdpClient, UdpConnection};
-use cubewire_bevy::{CubewireSystems, Disconnected, Mailbox, Traffic};
+use cubewire_bevy::{CubewireSystems, Disconnected, MessageBuffer, Traffic};
 use cubewire_codec::Limits;
-use cubewire_protocol::{ClientSession, Contract, Heard, ServerMessage};
+use cubewire_protocol::{ClientEvent, ClientSession, Contract, ServerMessage};
 use cubewire_scene::CUBES;
 
 use super::{contract, from_wire, to_wire};
-use crate::replication::transport::{End, ReceiverMail, TransportSystems, bound};
+use crate::replication::transport::{End, ReceiverBuffer, TransportSystems, bound};
 use crate::replication::{
     ConnectionStatus, LaneMeter, LinkSettings, Reconnect, Replica, SenderSettings,
     ServerConnection, Welcomed,
@@ -161,11 +161,11 @@ const MAX_SNAPSHOT_BYTES: usize = 64 * SLICE_BYTES;
 type ViewedLane<'a> = (
     Entity,
     &'a SenderSettings,
-    &'a mut ReceiverMail,
+    &'a mut ReceiverBuffer,
     Option<&'a mut Replica>,
 );
 
-type Connection<'a> = (Entity, &'a UdpConnection, &'a mut Mailbox);
+type Connection<'a> = (Entity, &'a UdpConnection, &'a mut MessageBuffer);
 
 /// Sends the hello, processes the server's messages, requests the lane's sender settings, and delivers snapshots.
 fn receive(
@@ -183,26 +183,26 @@ fn receive(
     let (Ok(session), Some(connection)) = (&mut *outcome, connection) else {
         return;
     };
-    let (entity, connection, mut mailbox) = connection.into_inner();
+    let (entity, connection, mut buffer) = connection.into_inner();
     let hello = session.hello(contract);
     let hello = hello.map(|hello| hello.encode());
-    mailbox.outgoing.messages.extend(hello);
+    buffer.outgoing.messages.extend(hello);
     let server = connection.server();
-    let (lane, sender, mut mail, mut replica) = lane.into_inner();
+    let (lane, sender, mut receiver_buffer, mut replica) = lane.into_inner();
     let was_welcomed = session.is_welcomed();
-    for message in mailbox.incoming.messages.drain(..) {
+    for message in buffer.incoming.messages.drain(..) {
         match hear(session, contract, server, &message) {
-            Ok(Heard::Welcome(welcome)) => commands.trigger(Welcomed {
+            Ok(ClientEvent::Welcome(welcome)) => commands.trigger(Welcomed {
                 entity: lane,
                 welcome: *welcome,
                 fallback: session.fallback(),
             }),
-            Ok(Heard::Tick(tick)) => {
+            Ok(ClientEvent::Tick(tick)) => {
                 if let Some(replica) = &mut replica {
                     replica.0.sync_tick(frames.elapsed(), tick);
                 }
             }
-            Ok(Heard::Answer) => {}
+            Ok(ClientEvent::Answer) => {}
             Err(error) => {
                 *outcome = Err(error.to_string());
                 commands.entity(entity).try_despawn();
@@ -215,13 +215,13 @@ fn receive(
         && replica.is_some()
         && let Some(request) = session.request(to_wire(sender))
     {
-        mailbox.outgoing.messages.push(request.encode());
+        buffer.outgoing.messages.push(request.encode());
     }
     let is_ready = session.is_welcomed() && replica.is_some();
-    let snapshots = mailbox.incoming.datagrams.drain(..);
+    let snapshots = buffer.incoming.datagrams.drain(..);
     let snapshots = snapshots.filter(|message| is_ready && message.len() <= MAX_SNAPSHOT_BYTES);
-    mail.incoming.datagrams.extend(snapshots);
-    bound(&mut mail.incoming.datagrams);
+    receiver_buffer.incoming.datagrams.extend(snapshots);
+    bound(&mut receiver_buffer.incoming.datagrams);
 }
 
 /// Processes one message of the server.
@@ -230,12 +230,12 @@ fn hear(
     contract: &Contract,
     server: SocketAddr,
     message: &[u8],
-) -> Result<Heard, ViewError> {
+) -> Result<ClientEvent, ViewError> {
     let message = ServerMessage::decode(message).ok_or(ViewError::Malformed { server })?;
     let heard = session.on_message(contract, message, Limits::default());
     let heard = heard.map_err(|reason| ViewError::Session { server, reason })?;
     match &heard {
-        Heard::Welcome(welcome) if welcome.initial.bodies.len() != CUBES => {
+        ClientEvent::Welcome(welcome) if welcome.initial.bodies.len() != CUBES => {
             let cubes = welcome.initial.bodies.len();
             Err(ViewError::OtherCubes { server, cubes })
         }
@@ -243,7 +243,7 @@ fn hear(
     }
 }
 
-type Status<'a> = (&'a UdpConnection, Option<&'a Mailbox>);
+type Status<'a> = (&'a UdpConnection, Option<&'a MessageBuffer>);
 
 fn publish(
     viewer: Res<UdpViewer>,
@@ -262,7 +262,7 @@ fn publish(
             Ok(_) => ConnectionStatus::Connecting,
             Err(why) => ConnectionStatus::Lost(why.clone()),
         },
-        round_trip: connection.and_then(|(_, mailbox)| mailbox.as_ref()?.round_trip),
+        round_trip: connection.and_then(|(_, buffer)| buffer.as_ref()?.round_trip),
         id: connection.map(|(connection, _)| connection.client_id()),
         granted: session.ok().and_then(ClientSession::granted).map(from_wire),
     };
@@ -276,12 +276,12 @@ fn publish(
 
 /// Sends the lane's acks.
 fn post(
-    mut lane: Single<&mut ReceiverMail>,
-    mailbox: Option<Single<&mut Mailbox, With<UdpConnection>>>,
+    mut lane: Single<&mut ReceiverBuffer>,
+    buffer: Option<Single<&mut MessageBuffer, With<UdpConnection>>>,
 ) {
     let acks = lane.outgoing.datagrams.drain(..);
-    if let Some(mut mailbox) = mailbox {
-        mailbox.outgoing.datagrams.extend(acks);
+    if let Some(mut buffer) = buffer {
+        buffer.outgoing.datagrams.extend(acks);
     }
 }
 
@@ -289,13 +289,13 @@ fn post(
 fn account(
     mut viewer: ResMut<UdpViewer>,
     mut meter: Single<&mut LaneMeter>,
-    connection: Option<Single<(&UdpConnection, &Mailbox)>>,
+    connection: Option<Single<(&UdpConnection, &MessageBuffer)>>,
 ) {
-    let Some((connection, mailbox)) = connection.as_deref() else {
+    let Some((connection, buffer)) = connection.as_deref() else {
         return;
     };
-    let traffic = mailbox.traffic.since(&viewer.counted);
-    viewer.counted = mailbox.traffic;
+    let traffic = buffer.traffic.since(&viewer.counted);
+    viewer.counted = buffer.traffic;
     meter.count_traffic(&traffic.received, &traffic.sent);
     meter.link = connection.link_stats();
 }

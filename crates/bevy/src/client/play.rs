@@ -10,9 +10,9 @@ use bevy_ecs::world::DeferredWorld;
 use bevy_time::{Real, Time};
 use bevy_transform::components::Transform;
 use cubewire_codec::{BodyState, Life};
-use cubewire_protocol::{Playout, Received, SnapshotReceiver};
+use cubewire_protocol::{Playout, PlayoutSnapshot, SnapshotReceiver};
 
-use super::session::{Session, Shown, SlotState, State};
+use super::receiver::{DisplayedBody, ReplicationReceiver, SlotState, State};
 use super::{VanishReason, vanish};
 use crate::body::{BodyKind, Remote, RemoteBody, write};
 use crate::protocol::Compiled;
@@ -21,29 +21,29 @@ use crate::wire::BodyId;
 /// Shows the snapshots that are due.
 pub(super) fn play(
     world: &mut World,
-    sessions: &mut QueryState<(Entity, &'static mut Session), Allow<Disabled>>,
+    receivers: &mut QueryState<(Entity, &'static mut ReplicationReceiver), Allow<Disabled>>,
 ) {
     let now = world.resource::<Time<Real>>().elapsed();
-    let Some((server, session)) = sessions.iter_mut(world).next() else {
+    let Some((server, replication)) = receivers.iter_mut(world).next() else {
         return;
     };
-    // Taken out, because observers that run during playout can change the world, and can remove the session.
-    let Some(mut state) = session.into_inner().0.take() else {
+    // Taken out, because observers that run during playout can change the world, and can end the connection.
+    let Some(mut state) = replication.into_inner().0.take() else {
         return;
     };
     state.play(world, now);
-    match world.get_mut::<Session>(server) {
-        Some(mut session) => session.0 = Some(state),
+    match world.get_mut::<ReplicationReceiver>(server) {
+        Some(mut replication) => replication.0 = Some(state),
         // An observer has ended the connection.
         None => vanish_all(world, state.slots),
     }
 }
 
 /// Removes the bodies of a connection that has ended.
-pub(super) fn disconnect(removed: On<Remove, Session>, mut world: DeferredWorld) {
+pub(super) fn disconnect(removed: On<Remove, ReplicationReceiver>, mut world: DeferredWorld) {
     // Not a query, because queries skip a disabled connection.
-    if let Some(mut session) = world.get_mut::<Session>(removed.entity)
-        && let Some(state) = session.0.take()
+    if let Some(mut replication) = world.get_mut::<ReplicationReceiver>(removed.entity)
+        && let Some(state) = replication.0.take()
     {
         let slots = state.slots;
         world
@@ -64,7 +64,7 @@ impl State {
             return;
         };
         let interpolation = self.interpolation;
-        let is_due = |playout: &Playout<'_, Received>| {
+        let is_due = |playout: &Playout<'_, PlayoutSnapshot>| {
             !interpolation.waits() || playout.due_tick >= playout.from_tick as f64
         };
         if let Some(playout) = interpolation.playout(receiver.playout(), now)
@@ -86,13 +86,13 @@ impl State {
             }
             let touched = std::mem::take(&mut self.touched);
             if !touched.is_empty() {
-                self.cold.on_touched(&touched);
+                self.components.on_touched(&touched);
                 self.refer(world, &touched);
             }
-            for slot in self.cold.take_dirty() {
+            for slot in self.components.take_dirty() {
                 let slot = usize::from(slot);
                 if let Some(shown) = self.slots[slot].shown {
-                    self.write_cold(world, BodyId::new(slot, shown.life), shown.entity);
+                    self.write_components(world, BodyId::new(slot, shown.life), shown.entity);
                 }
             }
         }
@@ -189,8 +189,8 @@ impl State {
             return;
         };
         let fields = self.protocol.plan.schema().fields.len();
-        let has_cold = self.protocol.has_cold() && self.values[slot * fields] == 1;
-        if !has_cold || self.cold.has(BodyId::new(slot, life)) {
+        let has_components = self.protocol.has_components() && self.values[slot * fields] == 1;
+        if !has_components || self.components.has(BodyId::new(slot, life)) {
             self.spawn(world, slot, life, body);
         }
     }
@@ -202,11 +202,11 @@ impl State {
         self.slots[slot].changed = u32::MAX;
         self.write_fields(world, &protocol, slot, entity);
         let id = BodyId::new(slot, life);
-        self.cold.on_birth(id);
-        self.write_cold(world, id, entity);
+        self.components.on_birth(id);
+        self.write_components(world, id, entity);
         self.touched.insert(id);
         let alive_at = self.slots[slot].as_of.unwrap_or(0);
-        self.slots[slot].shown = Some(Shown {
+        self.slots[slot].shown = Some(DisplayedBody {
             life,
             entity,
             alive_at,
@@ -218,7 +218,13 @@ impl State {
     }
 
     /// Moves a body and writes its changed values, unless the client has despawned it.
-    fn show_body(&mut self, world: &mut World, slot: usize, shown: Shown, body: &BodyState) {
+    fn show_body(
+        &mut self,
+        world: &mut World,
+        slot: usize,
+        shown: DisplayedBody,
+        body: &BodyState,
+    ) {
         let Ok(mut entity) = world.get_entity_mut(shown.entity) else {
             return;
         };

@@ -10,32 +10,32 @@ use bevy_ecs::prelude::*;
 use bevy_ecs::query::Allow;
 
 use super::inputs::{MAX_REPEATED_BYTES, datagrams};
-use super::session::Session;
+use super::receiver::ReplicationReceiver;
 use crate::body::RemoteBody;
-use crate::cold::to_wire;
-use crate::mailbox::{Connected, Mailbox};
+use crate::components::to_wire;
 use crate::protocol::Protocol;
-use crate::wire::{ToServerMail, Upstream, encode};
+use crate::transport::{Connected, MessageBuffer};
+use crate::wire::{ReliableToServer, Upstream, encode};
 
 /// Returns the wire form of a remote body.
 fn entity_to_wire(world: &World, entity: Entity) -> Option<Entity> {
     to_wire(world.get::<RemoteBody>(entity)?.0)
 }
 
-type Connection = (&'static mut Session, &'static mut Mailbox);
+type Connection = (&'static mut ReplicationReceiver, &'static mut MessageBuffer);
 type IsConnected = (With<Connected>, Allow<Disabled>);
 
 /// Queues acks in a separate datagram, because a long datagram of inputs is more likely to be lost.
 pub(super) fn send_feedback(mut servers: Query<Connection, IsConnected>) {
-    for (mut session, mut mailbox) in &mut servers {
-        let state = session.0.as_mut();
+    for (mut replication, mut buffer) in &mut servers {
+        let state = replication.0.as_mut();
         let Some(receiver) = state.and_then(|state| state.receiver.as_mut()) else {
             continue;
         };
         let feedback = std::iter::from_fn(|| receiver.poll_feedback());
         let feedback: Vec<_> = feedback.map(|feedback| feedback.encode()).collect();
         if !feedback.is_empty() {
-            mailbox.outgoing.datagrams.push(encode(&Upstream {
+            buffer.outgoing.datagrams.push(encode(&Upstream {
                 feedback: feedback.iter().map(Vec::as_slice).collect(),
                 inputs: Vec::new(),
             }));
@@ -53,17 +53,17 @@ pub(super) fn send(world: &mut World, servers: &mut QueryState<Connection, IsCon
             .collect()
     };
     let (inputs, messages) = (take(&protocol.inputs), take(&protocol.to_server));
-    let Some((mut session, mut mailbox)) = servers.iter_mut(world).next() else {
+    let Some((mut replication, mut buffer)) = servers.iter_mut(world).next() else {
         return;
     };
     for (channel, messages) in messages.iter().enumerate() {
         for (_, bytes) in messages {
             let channel = channel as u8;
-            let message = ToServerMail::Message { channel, bytes };
-            mailbox.outgoing.messages.push(encode(&message));
+            let message = ReliableToServer::Message { channel, bytes };
+            buffer.outgoing.messages.push(encode(&message));
         }
     }
-    let Some(state) = &mut session.0 else {
+    let Some(state) = &mut replication.0 else {
         return;
     };
     for ((channel, inputs), entry) in state.inputs.iter_mut().zip(inputs).zip(&protocol.inputs) {
@@ -80,7 +80,7 @@ pub(super) fn send(world: &mut World, servers: &mut QueryState<Connection, IsCon
         }
     }
     if state.receiver.is_some() {
-        mailbox
+        buffer
             .outgoing
             .datagrams
             .extend(datagrams(&mut state.inputs));

@@ -11,7 +11,7 @@ use bevy_renet::{RenetClient, RenetServer};
 use super::CHANNEL_MEMORY_BYTES;
 
 /// The peer of a connection: a client with this id, or `None` for the server.
-pub(super) type Peer = Option<ClientId>;
+pub(super) type RenetPeer = Option<ClientId>;
 
 /// The game's renet server and client, as far as they exist.
 #[derive(SystemParam)]
@@ -22,7 +22,7 @@ pub(super) struct Ends<'w> {
 
 impl Ends<'_> {
     /// Returns the peers that are connected in renet.
-    pub(super) fn connected(&self) -> BTreeSet<Peer> {
+    pub(super) fn connected(&self) -> BTreeSet<RenetPeer> {
         let clients = self
             .server
             .iter()
@@ -32,7 +32,7 @@ impl Ends<'_> {
     }
 
     /// Returns renet's reason for a disconnect, as a sentence.
-    pub(super) fn why_disconnected(&self, peer: Peer) -> String {
+    pub(super) fn why_disconnected(&self, peer: RenetPeer) -> String {
         let reason = match (peer, &self.server, &self.client) {
             (Some(id), Some(server), _) => server.disconnect_reason(id),
             (None, _, Some(client)) => client.disconnect_reason(),
@@ -41,7 +41,7 @@ impl Ends<'_> {
         reason.map_or_else(|| NO_CONNECTION.to_owned(), |reason| reason.to_string())
     }
 
-    pub(super) fn disconnect(&mut self, peer: Peer) {
+    pub(super) fn disconnect(&mut self, peer: RenetPeer) {
         match (peer, &mut self.server, &mut self.client) {
             (Some(id), Some(server), _) => server.disconnect(id),
             (None, _, Some(client)) => client.disconnect(),
@@ -49,14 +49,14 @@ impl Ends<'_> {
         }
     }
 
-    pub(super) fn receive(&mut self, peer: Peer, channel: u8) -> Option<Bytes> {
+    pub(super) fn receive(&mut self, peer: RenetPeer, channel: u8) -> Option<Bytes> {
         match peer {
             Some(id) => self.server.as_mut()?.receive_message(id, channel),
             None => self.client.as_mut()?.receive_message(channel),
         }
     }
 
-    pub(super) fn send(&mut self, peer: Peer, channel: u8, bytes: Vec<u8>) {
+    pub(super) fn send(&mut self, peer: RenetPeer, channel: u8, bytes: Vec<u8>) {
         match (peer, &mut self.server, &mut self.client) {
             (Some(id), Some(server), _) => server.send_message(id, channel, bytes),
             (None, _, Some(client)) => client.send_message(channel, bytes),
@@ -65,7 +65,7 @@ impl Ends<'_> {
     }
 
     /// Returns the bytes of reliable messages that renet holds until they are acked.
-    pub(super) fn unacked_bytes(&self, peer: Peer, channel: u8) -> usize {
+    pub(super) fn unacked_bytes(&self, peer: RenetPeer, channel: u8) -> usize {
         let free = match (peer, &self.server, &self.client) {
             (Some(id), Some(server), _) => server.channel_available_memory(id, channel),
             (None, _, Some(client)) => client.channel_available_memory(channel),
@@ -75,7 +75,7 @@ impl Ends<'_> {
     }
 
     /// Returns the smoothed round-trip time, or `None` before the first measurement.
-    pub(super) fn round_trip(&self, peer: Peer) -> Option<Duration> {
+    pub(super) fn round_trip(&self, peer: RenetPeer) -> Option<Duration> {
         let seconds = match peer {
             Some(id) => self.server.as_ref()?.rtt(id),
             None => self.client.as_ref()?.rtt(),

@@ -14,11 +14,11 @@ use cubewire_protocol::SlotTable;
 
 use super::{ReplicationStats, SendGroup, SendPriority};
 use crate::body::{BodyKind, Replicated, Teleport};
-use crate::cold::{Mapper, from_wire, to_wire};
+use crate::components::{Mapper, from_wire, to_wire};
 use crate::protocol::{Compiled, NO_PROTOCOL, Protocol};
 use crate::wire::BodyId;
 
-/// Slot of a body, which identifies it in snapshots and [`Standing`](cubewire_protocol::Standing)s. Inserted at the
+/// Slot of a body, which identifies it in snapshots and [`SendState`](cubewire_protocol::SendState)s. Inserted at the
 /// server in the first tick with the body. Read-only. A clone of the entity gets another slot.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
 #[component(immutable, clone_behavior = Ignore)]
@@ -92,7 +92,7 @@ pub(crate) struct BodySlot {
     /// Number of teleports modulo 256, at most one per tick.
     teleports: u8,
     /// Encoded value by component.
-    pub(crate) cold: Vec<Option<Arc<[u8]>>>,
+    pub(crate) components: Vec<Option<Arc<[u8]>>>,
     /// By component: whether it refers to entities. If so, it is encoded again in each tick, because their slots can
     /// change.
     refers: Vec<bool>,
@@ -291,7 +291,7 @@ impl Bodies {
             if snapshot.life(index).is_some() {
                 snapshot.remove(index);
                 // Components can change while the body is disabled.
-                slot.cold.fill(None);
+                slot.components.fill(None);
             }
             let Some(life) = self.table.get(index) else {
                 continue;
@@ -319,7 +319,7 @@ impl Bodies {
         let kind = kind.ok_or(NoSlot::OfNoKind)?;
         let place = self.table.insert(kind, self.tick);
         let (slot, life) = place.ok_or(NoSlot::AllInUse)?;
-        let cold = self.protocol.cold.len();
+        let components = self.protocol.components.len();
         if slot == self.slots.len() {
             self.slots.push(BodySlot {
                 entity: body,
@@ -327,15 +327,15 @@ impl Bodies {
                 position: Vec3::ZERO,
                 rotation: Quat::IDENTITY,
                 teleports: 0,
-                cold: vec![None; cold],
-                refers: vec![false; cold],
-                is_unsendable: vec![false; cold],
+                components: vec![None; components],
+                refers: vec![false; components],
+                is_unsendable: vec![false; components],
             });
             self.gains.push(1.0);
         }
         let state = &mut self.slots[slot];
         (state.entity, state.found_at, state.teleports) = (body, 0, 0);
-        state.cold.fill(None);
+        state.components.fill(None);
         state.is_unsendable.fill(false);
         Ok(InSlot { slot, life })
     }
@@ -373,7 +373,7 @@ impl Bodies {
         }
         let is_known = snapshot.life(slot) == Some(at.life);
         let found_at = std::mem::replace(&mut self.slots[slot].found_at, self.tick);
-        self.read_cold(body, at, since, world);
+        self.read_components(body, at, since, world);
         self.read_values(body, slot, is_known, since, values, world);
         let is_same = |(field, &value): (usize, &u32)| snapshot.value(slot, field) == value;
         if is_known && !transform.is_changed() && values.iter().enumerate().all(is_same) {
@@ -423,8 +423,8 @@ impl Bodies {
         let protocol = &self.protocol;
         let state = &mut self.slots[slot];
         values.clear();
-        if protocol.has_cold() {
-            values.push(state.cold.iter().any(Option::is_some).into());
+        if protocol.has_components() {
+            values.push(state.components.iter().any(Option::is_some).into());
         }
         let fields = protocol.fields.iter();
         let slot_of = |entity| world.get::<InSlot>(entity).map(|at| at.slot);
@@ -466,7 +466,7 @@ impl Bodies {
     }
 
     /// Encodes the changed reliable components of a body, and records which ones differ.
-    fn read_cold(
+    fn read_components(
         &mut self,
         body: EntityRef<'_>,
         at: &InSlot,
@@ -474,9 +474,9 @@ impl Bodies {
         world: &World,
     ) {
         let to_wire = |entity: Entity| world.get::<InSlot>(entity)?.to_wire();
-        for (index, entry) in self.protocol.cold.iter().enumerate() {
+        for (index, entry) in self.protocol.components.iter().enumerate() {
             let slot = &mut self.slots[at.slot];
-            let (known, refers) = (&mut slot.cold[index], &mut slot.refers[index]);
+            let (known, refers) = (&mut slot.components[index], &mut slot.refers[index]);
             let is_unsendable = &mut slot.is_unsendable[index];
             let is_same = (known.is_some() || *is_unsendable) && !*refers;
             let bytes = match (entry.ticks)(body) {

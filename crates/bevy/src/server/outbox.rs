@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use cubewire_codec::Life;
 
-use crate::wire::{BodyId, MAX_TO_CLIENT_BYTES, Part, ToClientMail, encode};
+use crate::wire::{BodyId, MAX_TO_CLIENT_BYTES, Part, ReliableToClient, encode};
 
 /// Queued components for one client.
 #[derive(Debug, Default)]
@@ -124,7 +124,7 @@ impl Waiting {
                 (true, index) if index == last => Part::End,
                 _ => Part::Change,
             };
-            messages.push(encode(&ToClientMail::Cold {
+            messages.push(encode(&ReliableToClient::Components {
                 body: self.body,
                 part,
                 components,
@@ -154,7 +154,7 @@ mod tests {
         let mut messages = Vec::new();
         outbox.take(room, &mut messages);
         let read = messages.iter().map(|bytes| {
-            let Some(ToClientMail::Cold {
+            let Some(ReliableToClient::Components {
                 body,
                 part,
                 components,

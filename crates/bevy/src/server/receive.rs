@@ -7,26 +7,27 @@ use bevy_ecs::prelude::*;
 use bevy_ecs::query::Allow;
 use bevy_time::{Real, Time};
 use cubewire_codec::Snapshot;
-use cubewire_protocol::{Asked, Feedback, ServerMessage};
+use cubewire_protocol::{Feedback, ServerEvent, ServerMessage};
 
 use super::capture::{Bodies, entity_from_wire};
-use super::peer::{Peer, Ready};
+use super::sender::{Ready, ReplicationSender};
 use super::settings::ask;
 use super::visibility::Hidden;
 use crate::body::{Disconnected, HasEnded};
-use crate::mailbox::{Client, Connected, Mailbox};
 use crate::measure::Measure;
 use crate::protocol::Compiled;
+use crate::transport::{Client, Connected, MessageBuffer};
 use crate::wire::{
-    MAX_TO_SERVER_BYTES, ToClientMail, ToServerMail, Upstream, decode, encode, fits, new_inputs,
+    MAX_TO_SERVER_BYTES, ReliableToClient, ReliableToServer, Upstream, decode, encode, fits,
+    new_inputs,
 };
 
-type NewClient = (With<Client>, Without<Peer>, Allow<Disabled>);
+type NewClient = (With<Client>, Without<ReplicationSender>, Allow<Disabled>);
 
-/// Inserts [`Peer`] on each new connection.
+/// Inserts [`ReplicationSender`] on each new connection.
 pub(super) fn admit(new: Query<Entity, NewClient>, time: Res<Time<Real>>, mut commands: Commands) {
     for client in &new {
-        let peer = Peer::new(time.elapsed());
+        let peer = ReplicationSender::new(time.elapsed());
         commands
             .entity(client)
             .try_insert((peer, Hidden::default()));
@@ -36,26 +37,26 @@ pub(super) fn admit(new: Query<Entity, NewClient>, time: Res<Time<Real>>, mut co
 /// Processes the messages and datagrams of all clients.
 pub(super) fn deliver(
     world: &mut World,
-    clients: &mut QueryState<Entity, (With<Peer>, Allow<Disabled>)>,
+    clients: &mut QueryState<Entity, (With<ReplicationSender>, Allow<Disabled>)>,
 ) {
     let now = world.resource::<Time<Real>>().elapsed();
     // Copied, because observers triggered below need the resource in the world.
     let bodies = world.resource::<Bodies>();
     let (protocol, tick) = (Arc::clone(&bodies.protocol), bodies.tick);
     for client in clients.iter(world).collect::<Vec<_>>() {
-        let taken = world.get_mut::<Mailbox>(client).map(|mut mailbox| {
-            let mailbox = &mut mailbox.incoming;
+        let taken = world.get_mut::<MessageBuffer>(client).map(|mut buffer| {
+            let buffer = &mut buffer.incoming;
             (
-                std::mem::take(&mut mailbox.messages),
-                std::mem::take(&mut mailbox.datagrams),
+                std::mem::take(&mut buffer.messages),
+                std::mem::take(&mut buffer.datagrams),
             )
         });
         let Some((messages, datagrams)) = taken else {
             continue;
         };
         let messages = messages.iter().map(|bytes| (true, bytes));
-        let mail = messages.chain(datagrams.iter().map(|bytes| (false, bytes)));
-        for (is_message, bytes) in mail {
+        let queue = messages.chain(datagrams.iter().map(|bytes| (false, bytes)));
+        for (is_message, bytes) in queue {
             let outcome = match is_message {
                 true => on_message(world, &protocol, tick, client, bytes),
                 false => on_datagram(world, &protocol, tick, client, bytes),
@@ -65,7 +66,10 @@ pub(super) fn deliver(
                 break;
             }
         }
-        match world.get::<Peer>(client).map(|peer| &peer.session) {
+        match world
+            .get::<ReplicationSender>(client)
+            .map(|peer| &peer.session)
+        {
             Some(session) if !session.is_overdue(now) => {}
             Some(session) if session.is_refused() => {
                 world.entity_mut(client).despawn();
@@ -86,14 +90,14 @@ pub(super) fn turn_away(world: &mut World, client: Entity, reason: String) {
     if entity.contains::<HasEnded>() {
         return;
     }
-    if let Some(mut peer) = entity.get_mut::<Peer>() {
+    if let Some(mut peer) = entity.get_mut::<ReplicationSender>() {
         peer.session.refuse(since);
         peer.ready = None;
     }
-    if let Some(mut mailbox) = entity.get_mut::<Mailbox>() {
-        mailbox.reliable_allowance = None;
-        let refused = encode(&ToClientMail::Session(ServerMessage::Refused(&reason)));
-        mailbox.outgoing.messages.push(refused);
+    if let Some(mut buffer) = entity.get_mut::<MessageBuffer>() {
+        buffer.reliable_allowance = None;
+        let refused = encode(&ReliableToClient::Session(ServerMessage::Refused(&reason)));
+        buffer.outgoing.messages.push(refused);
     }
     entity.insert(HasEnded);
     world.trigger(Disconnected {
@@ -114,22 +118,22 @@ fn on_message(
     client: Entity,
     bytes: &[u8],
 ) -> Outcome {
-    let peer = world.get_mut::<Peer>(client);
+    let peer = world.get_mut::<ReplicationSender>(client);
     // A refused client can send messages until it receives the refusal. They are ignored.
     let Some(mut peer) = peer.filter(|peer| !peer.session.is_refused()) else {
         return Ok(());
     };
     match decode(bytes).ok_or("the client sent an invalid message")? {
-        ToServerMail::Session(message) => {
+        ReliableToServer::Session(message) => {
             match peer.session.on_message(&protocol.contract, message)? {
-                Asked::Welcome => welcome(world, protocol, tick, client),
-                Asked::Settings(asked) => {
+                ServerEvent::Welcome => welcome(world, protocol, tick, client),
+                ServerEvent::Settings(asked) => {
                     ask(world, protocol, client, asked);
                     Ok(())
                 }
             }
         }
-        ToServerMail::Message { channel, bytes } if peer.ready.is_some() => {
+        ReliableToServer::Message { channel, bytes } if peer.ready.is_some() => {
             let entry = protocol.to_server.get(usize::from(channel));
             let entry = entry.ok_or("the client sent a message of no type")?;
             if let Err(error) = fits(bytes.len(), MAX_TO_SERVER_BYTES) {
@@ -141,7 +145,7 @@ fn on_message(
                 format!("the client sent bytes that are no message `{}`", entry.name)
             })
         }
-        ToServerMail::Message { .. } => Err("the client sent a message out of turn".to_owned()),
+        ReliableToServer::Message { .. } => Err("the client sent a message out of turn".to_owned()),
     }
 }
 
@@ -149,7 +153,7 @@ fn on_message(
 fn welcome(world: &mut World, protocol: &Compiled, tick: u64, client: Entity) -> Outcome {
     let now = world.resource::<Time<Real>>().elapsed();
     let mut client = world.entity_mut(client);
-    let Some(mut peer) = client.get_mut::<Peer>() else {
+    let Some(mut peer) = client.get_mut::<ReplicationSender>() else {
         return Ok(());
     };
     let (contract, initial) = (&protocol.contract, Snapshot::default());
@@ -157,9 +161,9 @@ fn welcome(world: &mut World, protocol: &Compiled, tick: u64, client: Entity) ->
     let welcome = welcome.map_err(|error| error.to_string())?;
     let ready = Ready::new(protocol).map_err(|error| error.to_string())?;
     peer.ready = Some(Box::new(ready));
-    if let Some(mut mailbox) = client.get_mut::<Mailbox>() {
-        let welcome = encode(&ToClientMail::Session(welcome));
-        mailbox.outgoing.messages.push(welcome);
+    if let Some(mut buffer) = client.get_mut::<MessageBuffer>() {
+        let welcome = encode(&ReliableToClient::Session(welcome));
+        buffer.outgoing.messages.push(welcome);
     }
     client.insert(Connected);
     Ok(())
@@ -173,7 +177,7 @@ fn on_datagram(
     bytes: &[u8],
 ) -> Outcome {
     let none = "the client sent an invalid datagram";
-    let mut peer = world.get_mut::<Peer>(client);
+    let mut peer = world.get_mut::<ReplicationSender>(client);
     let Some(ready) = peer.as_mut().and_then(|peer| peer.ready.as_mut()) else {
         // The client was refused.
         return Ok(());

@@ -12,30 +12,30 @@ use bevy_time::{Real, Time};
 use bevy_transform::components::Transform;
 use cubewire_codec::{Life, QuantizedSnapshot};
 use cubewire_protocol::record::PacketRecord;
-use cubewire_protocol::{BaselineChoice, Visibility, Within};
+use cubewire_protocol::{BaselineChoice, PacketBudget, Visibility};
 
 use super::ReplicationStats;
 use super::capture::{Bodies, entity_to_wire};
-use super::peer::{Peer, Ready};
+use super::sender::{Ready, ReplicationSender};
 use super::views::Views;
 use super::visibility::{Filters, Hidden, Interest, look};
-use crate::mailbox::{Connected, Mailbox};
 use crate::measure::Measure;
 use crate::shadow::LiveLadder;
-use crate::wire::{BodyId, ToClientMail, encode};
+use crate::transport::{Connected, MessageBuffer};
+use crate::wire::{BodyId, ReliableToClient, encode};
 
-type ReadyClient = (With<Peer>, With<Connected>, Allow<Disabled>);
+type ReadyClient = (With<ReplicationSender>, With<Connected>, Allow<Disabled>);
 
 /// Sends the tick to all clients in the first tick after a pause.
 pub(super) fn report_pause(
     bodies: Res<Bodies>,
     time: Res<Time<Real>>,
-    mut clients: Query<(&mut Peer, &mut Mailbox), ReadyClient>,
+    mut clients: Query<(&mut ReplicationSender, &mut MessageBuffer), ReadyClient>,
 ) {
-    for (mut peer, mut mailbox) in &mut clients {
+    for (mut peer, mut buffer) in &mut clients {
         if let Some(tick) = peer.session.on_tick(time.elapsed(), bodies.tick) {
-            let tick = encode(&ToClientMail::Session(tick));
-            mailbox.outgoing.messages.push(tick);
+            let tick = encode(&ReliableToClient::Session(tick));
+            buffer.outgoing.messages.push(tick);
         }
     }
 }
@@ -44,31 +44,31 @@ pub(super) fn report_pause(
 pub(super) fn limit_messages(
     bodies: Res<Bodies>,
     time: Res<Time<Real>>,
-    mut clients: Query<(&mut Peer, &mut Mailbox), ReadyClient>,
+    mut clients: Query<(&mut ReplicationSender, &mut MessageBuffer), ReadyClient>,
 ) {
     let ticks_per_second = bodies.protocol.plan.schema().ticks_per_second;
-    for (mut peer, mut mailbox) in &mut clients {
+    for (mut peer, mut buffer) in &mut clients {
         if let Some(ready) = &mut peer.ready {
             let now = time.elapsed();
-            ready.allow(bodies.tick, now, ticks_per_second, &mut mailbox);
+            ready.allow(bodies.tick, now, ticks_per_second, &mut buffer);
         }
     }
 }
 
-/// Puts messages into the mailboxes of their receivers.
+/// Puts messages into the message buffers of their receivers.
 pub(super) fn send_messages(
     world: &mut World,
-    clients: &mut QueryState<(Entity, &'static mut Mailbox), ReadyClient>,
+    clients: &mut QueryState<(Entity, &'static mut MessageBuffer), ReadyClient>,
 ) {
     let protocol = world.resource::<Bodies>().protocol.clone();
     for (channel, entry) in protocol.to_client.iter().enumerate() {
         for (to, bytes) in entry.take(world, entity_to_wire) {
             let channel = channel as u8;
             let bytes = &bytes;
-            let message = encode(&ToClientMail::Message { channel, bytes });
-            for (client, mut mailbox) in clients.iter_mut(world) {
+            let message = encode(&ReliableToClient::Message { channel, bytes });
+            for (client, mut buffer) in clients.iter_mut(world) {
                 if to.is_none_or(|to| to == client) {
-                    mailbox.outgoing.messages.push(message.clone());
+                    buffer.outgoing.messages.push(message.clone());
                 }
             }
         }
@@ -77,8 +77,8 @@ pub(super) fn send_messages(
 
 type ClientItem<'a> = (
     Entity,
-    &'a mut Peer,
-    &'a mut Mailbox,
+    &'a mut ReplicationSender,
+    &'a mut MessageBuffer,
     Option<&'a Interest>,
     Option<&'a Hidden>,
     Option<&'a mut Measure>,
@@ -88,13 +88,13 @@ type ClientItem<'a> = (
 /// The snapshot to send to one client.
 struct Job<'a> {
     peer: &'a mut Ready,
-    mailbox: &'a mut Mailbox,
+    buffer: &'a mut MessageBuffer,
     measure: Option<Mut<'a, Measure>>,
     ladder: Option<Mut<'a, LiveLadder>>,
     /// The client's view. Clients that see the same have the same `Arc`.
     wanted: Arc<QuantizedSnapshot>,
     /// Limit of the packet. `None` for no limit.
-    within: Option<Within<'static>>,
+    packet_budget: Option<PacketBudget<'static>>,
     /// Index of an earlier job with the same packet.
     same_as: Option<usize>,
     /// Whether a packet is sent. `None` until that is decided.
@@ -115,8 +115,8 @@ pub(super) fn send_snapshots(
     let mut views = Views::new(&bodies.world, filters.can_freeze);
     let mut jobs = Vec::new();
     let is_measured = clients.iter().any(|(.., measure, _)| measure.is_some());
-    for (client, peer, mailbox, interest, hidden, mut measure, ladder) in &mut clients {
-        let (peer, mailbox) = (peer.into_inner(), mailbox.into_inner());
+    for (client, peer, buffer, interest, hidden, mut measure, ladder) in &mut clients {
+        let (peer, buffer) = (peer.into_inner(), buffer.into_inner());
         let Some(ready) = &mut peer.ready else {
             continue;
         };
@@ -125,16 +125,16 @@ pub(super) fn send_snapshots(
         let center = center.map(|center| center.translation);
         look(bodies, ready, hidden, interest, center);
         let wanted = views.of(&ready.visibility, &mut ready.view);
-        queue_lives(bodies, ready, &wanted, mailbox);
-        let room = ready.reliable_room(mailbox);
-        ready.outbox.take(room, &mut mailbox.outgoing.messages);
+        queue_lives(bodies, ready, &wanted, buffer);
+        let room = ready.reliable_room(buffer);
+        ready.outbox.take(room, &mut buffer.outgoing.messages);
         let (tick, now) = (bodies.tick, time.elapsed());
-        let within = ready
-            .allow(tick, now, ticks_per_second, mailbox)
+        let packet_budget = ready
+            .allow(tick, now, ticks_per_second, buffer)
             .or_else(|| ready.without_budget(tick, ticks_per_second, &wanted));
         ready.sender.itemize(is_measured);
         if let Some(measure) = &mut measure {
-            let sent = mailbox.traffic.sent.bytes();
+            let sent = buffer.traffic.sent.bytes();
             measure.send(tick, ticks_per_second, sent, ready.limit, &ready.settings);
         }
         if !ready.is_due(tick) {
@@ -142,11 +142,11 @@ pub(super) fn send_snapshots(
         }
         jobs.push(Job {
             peer: ready,
-            mailbox,
+            buffer,
             measure,
             ladder,
             wanted,
-            within,
+            packet_budget,
             same_as: None,
             is_sent: None,
         });
@@ -179,9 +179,9 @@ pub(super) fn send_snapshots(
             measure.count(PacketRecord::new(bodies.tick, packet, job.peer.stages));
         }
         if let Some(budget) = &mut job.peer.budget {
-            job.mailbox.spread_ticks = budget.on_sent(bodies.tick, bytes.len());
+            job.buffer.spread_ticks = budget.on_sent(bodies.tick, bytes.len());
         }
-        job.mailbox.outgoing.datagrams.push(bytes);
+        job.buffer.outgoing.datagrams.push(bytes);
     }
 }
 
@@ -220,7 +220,9 @@ impl Job<'_> {
     fn take_over(&mut self, leader: &Self, tick: u64) {
         let sender = &leader.peer.sender;
         let size = sender.packet().bytes.len();
-        let fits = self.within.is_none_or(|within| size <= within.bytes);
+        let fits = self
+            .packet_budget
+            .is_none_or(|packet_budget| size <= packet_budget.bytes);
         let is_complete = leader.is_sent == Some(true) && !sender.is_scheduling();
         match is_complete && fits {
             true => self.is_sent = Some(self.peer.sender.send_same(tick, sender).is_ok()),
@@ -231,18 +233,18 @@ impl Job<'_> {
     fn encode(&mut self, bodies: &Bodies) {
         let peer = &mut *self.peer;
         let (tick, stages, wanted) = (bodies.tick, peer.stages, &self.wanted);
-        let sent = match self.within {
+        let sent = match self.packet_budget {
             None => peer
                 .sender
                 .send(tick, stages, wanted, peer.settings.baseline)
                 .map(Some),
-            Some(within) => {
-                let within = Within {
+            Some(packet_budget) => {
+                let packet_budget = PacketBudget {
                     gains: &peer.gains,
                     groups: &bodies.groups,
-                    ..within
+                    ..packet_budget
                 };
-                peer.sender.send_within(tick, stages, wanted, within)
+                peer.sender.send_within(tick, stages, wanted, packet_budget)
             }
         };
         self.is_sent = Some(sent.is_ok_and(|sent| sent.is_some()));
@@ -265,9 +267,9 @@ fn share(jobs: &mut [Job<'_>]) {
         let view = Arc::as_ptr(&job.wanted);
         let key = (
             view,
-            job.within.is_some(),
+            job.packet_budget.is_some(),
             job.peer.stages,
-            sender.likeness(),
+            sender.sharing_key(),
         );
         let leaders = leaders.entry(key).or_default();
         let is_same = |&&leader: &&usize| jobs[leader].peer.sender.is_like(sender);
@@ -285,7 +287,7 @@ fn queue_lives(
     bodies: &Bodies,
     peer: &mut Ready,
     wanted: &QuantizedSnapshot,
-    mailbox: &mut Mailbox,
+    buffer: &mut MessageBuffer,
 ) {
     for &(slot, component) in &bodies.changed {
         let is_seen = |life: &Life| peer.seen[slot] == Some(*life);
@@ -295,7 +297,7 @@ fn queue_lives(
         match peer.visibility[slot] {
             Visibility::Visible => {
                 peer.told[slot] = Some(life);
-                let value = bodies.slots[slot].cold[component].clone();
+                let value = bodies.slots[slot].components[component].clone();
                 peer.outbox.change(slot, life, component, value);
             }
             _ => peer.is_stale[slot] = true,
@@ -311,19 +313,22 @@ fn queue_lives(
         peer.is_stale[slot] = false;
         if let Some(before) = before.filter(|_| before != visible) {
             peer.outbox.forget(slot);
-            mailbox.outgoing.messages.push(encode(&ToClientMail::Gone {
-                body: BodyId::new(slot, before),
-                tick: bodies.tick,
-                is_hidden: bodies.holds(slot, before),
-            }));
+            buffer
+                .outgoing
+                .messages
+                .push(encode(&ReliableToClient::Gone {
+                    body: BodyId::new(slot, before),
+                    tick: bodies.tick,
+                    is_hidden: bodies.holds(slot, before),
+                }));
         }
-        let cold = &bodies.slots[slot].cold;
+        let components = &bodies.slots[slot].components;
         // Also a body that has lost all components since it was last visible, so that the client removes them.
         let is_told =
-            |life: &Life| cold.iter().any(Option::is_some) || peer.told[slot] == Some(*life);
+            |life: &Life| components.iter().any(Option::is_some) || peer.told[slot] == Some(*life);
         if let Some(visible) = visible.filter(is_told) {
             peer.told[slot] = Some(visible);
-            peer.outbox.replace(slot, visible, cold);
+            peer.outbox.replace(slot, visible, components);
         }
     }
 }

@@ -9,15 +9,15 @@ use cubewire_codec::{Plan, Stages, ladder};
 use cubewire_protocol::{BaselineChoice, Interpolation, Settings};
 
 use super::capture::Bodies;
-use super::peer::{ByteBudget, Peer, Ready};
-use crate::mailbox::Mailbox;
+use super::sender::{ByteBudget, Ready, ReplicationSender};
 use crate::protocol::Compiled;
-use crate::wire::{ToClientMail, encode};
+use crate::transport::MessageBuffer;
+use crate::wire::{ReliableToClient, encode};
 
 /// How a client is sent snapshots, and how it interpolates them. On the entity of its connection at the server.
 ///
 /// A game can change it in any tick. The next snapshot uses the new settings. If they are [illegal](Self::check), the previous
-/// settings stay in use, and [`Peer::refusal`] and the log give the reason.
+/// settings stay in use, and [`ReplicationSender::refusal`] and the log give the reason.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
 #[component(clone_behavior = Ignore)]
 pub struct ConnectionSettings {
@@ -95,7 +95,7 @@ pub(super) struct Judged {
     refusal: Option<String>,
 }
 
-impl Peer {
+impl ReplicationSender {
     /// Returns the settings in use: the stages of the packets, and the budget that the link lets through. `None` until the
     /// client is [`Connected`](crate::Connected).
     #[must_use]
@@ -123,7 +123,7 @@ impl Peer {
         protocol: &Compiled,
         wanted: ConnectionSettings,
         budget: Option<&ByteBudget>,
-        mailbox: &mut Mailbox,
+        buffer: &mut MessageBuffer,
     ) {
         let Some(ready) = &mut self.ready else {
             return;
@@ -142,8 +142,8 @@ impl Peer {
         match judged {
             Ok(stages) => {
                 if ready.settings.interpolation != wanted.interpolation {
-                    let interpolation = ToClientMail::Interpolation(wanted.interpolation);
-                    mailbox.outgoing.messages.push(encode(&interpolation));
+                    let interpolation = ReliableToClient::Interpolation(wanted.interpolation);
+                    buffer.outgoing.messages.push(encode(&interpolation));
                 }
                 ready.settings = wanted;
                 ready.stages = sent(stages);
@@ -174,8 +174,8 @@ impl Ready {
 }
 
 type Applied<'a> = (
-    &'a mut Peer,
-    &'a mut Mailbox,
+    &'a mut ReplicationSender,
+    &'a mut MessageBuffer,
     Option<&'a ConnectionSettings>,
     Option<&'a ByteBudget>,
 );
@@ -187,13 +187,13 @@ pub(super) fn apply(
     time: Res<Time<Real>>,
     mut clients: Query<Applied<'static>, Allow<Disabled>>,
 ) {
-    for (mut peer, mut mailbox, wanted, budget) in &mut clients {
+    for (mut peer, mut buffer, wanted, budget) in &mut clients {
         let wanted = wanted.copied().unwrap_or_default();
-        peer.apply(&bodies.protocol, wanted, budget, &mut mailbox);
+        peer.apply(&bodies.protocol, wanted, budget, &mut buffer);
         let granted = peer.settings();
         let granted = granted.and_then(|granted| peer.session.grant(time.elapsed(), granted));
-        let granted = granted.map(|granted| encode(&ToClientMail::Session(granted)));
-        mailbox.outgoing.messages.extend(granted);
+        let granted = granted.map(|granted| encode(&ReliableToClient::Session(granted)));
+        buffer.outgoing.messages.extend(granted);
     }
 }
 
@@ -214,7 +214,7 @@ pub(super) fn ask(world: &mut World, protocol: &Compiled, client: Entity, asked:
         ClientRequests::Decline => Err("the server takes no requests".to_owned()),
         ClientRequests::Grant => wanted.check(&protocol.plan, has_budget),
     };
-    let Some(mut peer) = client.get_mut::<Peer>() else {
+    let Some(mut peer) = client.get_mut::<ReplicationSender>() else {
         return;
     };
     match legal {
@@ -226,9 +226,9 @@ pub(super) fn ask(world: &mut World, protocol: &Compiled, client: Entity, asked:
         }
         Err(reason) => {
             let declined = peer.session.decline(&reason);
-            let declined = declined.map(|declined| encode(&ToClientMail::Session(declined)));
-            if let Some(mut mailbox) = client.get_mut::<Mailbox>() {
-                mailbox.outgoing.messages.extend(declined);
+            let declined = declined.map(|declined| encode(&ReliableToClient::Session(declined)));
+            if let Some(mut buffer) = client.get_mut::<MessageBuffer>() {
+                buffer.outgoing.messages.extend(declined);
             }
         }
     }

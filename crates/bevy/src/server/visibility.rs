@@ -11,7 +11,7 @@ use bevy_math::Vec3;
 use cubewire_protocol::Visibility;
 
 use super::capture::{Bodies, InSlot, capture};
-use crate::mailbox::CubewireSystems;
+use crate::transport::CubewireSystems;
 
 /// A component that hides its body from some clients. Bodies without it are visible to all clients. A body with several
 /// such components is visible to a client if each of them says so. A filter takes effect only after
@@ -171,7 +171,7 @@ impl Interest {
 /// Computes the visibility and priority of each slot for a client.
 pub(super) fn look(
     bodies: &Bodies,
-    peer: &mut super::peer::Ready,
+    peer: &mut super::sender::Ready,
     hidden: Option<&Hidden>,
     interest: Option<&Interest>,
     center: Option<Vec3>,

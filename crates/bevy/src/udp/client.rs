@@ -18,9 +18,9 @@ use renetcode::{
 
 use super::{MAX_DATAGRAMS, overhead_bytes, since_1970};
 use crate::body::disconnect;
-use crate::mailbox::{self, CubewireSystems, Mailbox, Server};
-use crate::pipe::{FROM_SERVER_BYTES, Pipe};
+use crate::renet_connection::{FROM_SERVER_BYTES, RenetConnection};
 use crate::traffic::{Traffic, header_bytes};
+use crate::transport::{self, CubewireSystems, MessageBuffer, Server};
 
 /// Connects to a server when the app starts, or, without a token, when a [`UdpConnection`] is spawned.
 /// [`Disconnected`](crate::Disconnected) reports a failure.
@@ -39,7 +39,7 @@ impl Plugin for UdpClient {
     /// # Panics
     /// If the operating system provides no socket.
     fn build(&self, app: &mut App) {
-        mailbox::add(app);
+        transport::add(app);
         app.add_systems(
             PreUpdate,
             (receive, deliver).chain().in_set(CubewireSystems::Receive),
@@ -85,10 +85,10 @@ pub struct UdpConnection {
     is_answered: bool,
     /// Whether the server has sent a packet since the handshake.
     is_heard: bool,
-    pipe: Pipe,
+    renet: RenetConnection,
     /// Simulated links on top of the real network: from the server, and to it.
     links: [Link<Vec<u8>>; 2],
-    /// Traffic not yet added to the mailbox's.
+    /// Traffic not yet added to the message buffer's.
     traffic: Traffic,
 }
 
@@ -132,7 +132,7 @@ impl UdpConnection {
             since_refusal: None,
             is_answered: false,
             is_heard: false,
-            pipe: Pipe::new(FROM_SERVER_BYTES),
+            renet: RenetConnection::new(FROM_SERVER_BYTES),
             links: [link(0), link(1)],
             traffic: Traffic::default(),
         })
@@ -205,7 +205,7 @@ impl UdpConnection {
         self.read(now);
         self.retry(delta)?;
         while let Some(packet) = self.links[0].receive(now) {
-            let taken = self.pipe.receive(now, &packet);
+            let taken = self.renet.receive(now, &packet);
             taken.map_err(|hostile| {
                 format!("{} sent an invalid packet: {hostile}", self.server())
             })?;
@@ -413,7 +413,7 @@ fn receive(
             }
             Ok(()) if connection.netcode.is_connected() && !is_server => {
                 let overhead = overhead_bytes(connection.server().ip());
-                let server = (Server, Mailbox::new(overhead));
+                let server = (Server, MessageBuffer::new(overhead));
                 commands.entity(entity).try_insert(server);
             }
             Ok(()) => {}
@@ -421,25 +421,25 @@ fn receive(
     }
 }
 
-/// Fills the mailboxes.
-fn deliver(mut connections: Query<(&mut UdpConnection, &mut Mailbox), Allow<Disabled>>) {
-    for (mut connection, mut mailbox) in &mut connections {
-        connection.pipe.deliver(&mut mailbox);
+/// Fills the message buffers.
+fn deliver(mut connections: Query<(&mut UdpConnection, &mut MessageBuffer), Allow<Disabled>>) {
+    for (mut connection, mut buffer) in &mut connections {
+        connection.renet.deliver(&mut buffer);
     }
 }
 
-/// Sends the contents of the mailboxes.
+/// Sends the contents of the message buffers.
 fn flush(
     time: Res<Time<Real>>,
-    mut connections: Query<(Entity, &mut UdpConnection, &mut Mailbox), Allow<Disabled>>,
+    mut connections: Query<(Entity, &mut UdpConnection, &mut MessageBuffer), Allow<Disabled>>,
     mut commands: Commands,
 ) {
     let now = time.elapsed();
-    for (server, mut connection, mut mailbox) in &mut connections {
+    for (server, mut connection, mut buffer) in &mut connections {
         let connection = &mut *connection;
         let header_bytes = header_bytes(connection.server().ip());
         let link = &mut connection.links[1];
-        let packets = connection.pipe.flush(now, &mut mailbox);
+        let packets = connection.renet.flush(now, &mut buffer);
         let packets = packets.unwrap_or_else(|reason| {
             commands.queue(move |world: &mut World| disconnect(world, server, reason));
             Vec::new()
@@ -459,9 +459,7 @@ fn flush(
                 }
             }
         }
-        mailbox
-            .traffic
-            .add(&std::mem::take(&mut connection.traffic));
+        buffer.traffic.add(&std::mem::take(&mut connection.traffic));
     }
 }
 

@@ -26,8 +26,8 @@ use self::reports::Reports;
 use self::socket::Socket;
 use super::Key;
 use crate::body::{self, Disconnected};
-use crate::mailbox::{self, CubewireSystems, Mailbox};
 use crate::traffic::SocketTraffic;
+use crate::transport::{self, CubewireSystems, MessageBuffer};
 
 /// Listens for clients with tokens made with the server's key.
 #[derive(Clone, Debug)]
@@ -104,7 +104,7 @@ impl UdpServer {
 
 impl Plugin for UdpServer {
     fn build(&self, app: &mut App) {
-        mailbox::add(app);
+        transport::add(app);
         app.insert_resource(UdpHost {
             socket: Socket::new(Arc::clone(&self.socket), self.listens_at),
             address: self.listens_at,
@@ -136,7 +136,7 @@ impl Plugin for UdpServer {
 /// - A challenge can only be answered from the address it was sent to, and that address receives no more bytes than it
 ///   has sent.
 /// - Each token is valid once, and no nonce is used twice.
-/// - A client is disconnected if its packets are not from a [`Pipe`](crate::Pipe), or after 30 seconds of silence.
+/// - A client is disconnected if its packets are not from a [`RenetConnection`](crate::RenetConnection), or after 30 seconds of silence.
 /// - In ten seconds, at most 16 lines are logged about clients and 16 about other peers; further ones are counted.
 #[derive(Resource)]
 pub struct UdpHost {
@@ -223,27 +223,27 @@ fn receive(time: Res<Time<Real>>, mut host: ResMut<UdpHost>, mut commands: Comma
     host.keep_alive(delta, &mut commands);
 }
 
-/// Fills the mailboxes.
-fn deliver(mut host: ResMut<UdpHost>, mut mailboxes: Query<&mut Mailbox, Allow<Disabled>>) {
+/// Fills the message buffers.
+fn deliver(mut host: ResMut<UdpHost>, mut buffers: Query<&mut MessageBuffer, Allow<Disabled>>) {
     for client in host.clients.values_mut() {
-        if let Ok(mut mailbox) = mailboxes.get_mut(client.entity) {
-            client.has_spoken |= client.pipe.deliver(&mut mailbox);
+        if let Ok(mut buffer) = buffers.get_mut(client.entity) {
+            client.has_spoken |= client.renet.deliver(&mut buffer);
         }
     }
 }
 
-/// Sends the contents of the mailboxes.
+/// Sends the contents of the message buffers.
 fn flush(
     mut host: ResMut<UdpHost>,
-    mut mailboxes: Query<&mut Mailbox, Allow<Disabled>>,
+    mut buffers: Query<&mut MessageBuffer, Allow<Disabled>>,
     mut commands: Commands,
 ) {
     let host = &mut *host;
     for (&address, client) in &mut host.clients {
-        let Ok(mut mailbox) = mailboxes.get_mut(client.entity) else {
+        let Ok(mut buffer) = buffers.get_mut(client.entity) else {
             continue;
         };
-        let packets = client.pipe.flush(host.now, &mut mailbox);
+        let packets = client.renet.flush(host.now, &mut buffer);
         let packets = packets.unwrap_or_else(|reason| {
             let entity = client.entity;
             commands.queue(move |world: &mut World| body::disconnect(world, entity, reason));
@@ -256,7 +256,7 @@ fn flush(
                 client.traffic.sent.count(&packet, bytes);
             }
         }
-        mailbox.traffic.add(&std::mem::take(&mut client.traffic));
+        buffer.traffic.add(&std::mem::take(&mut client.traffic));
     }
 }
 

@@ -1,9 +1,10 @@
 //! Clients with a byte budget.
 
 use bevy_time::TimeUpdateStrategy;
-use cubewire_bevy::cubewire_protocol::Standing;
+use cubewire_bevy::cubewire_protocol::SendState;
 use cubewire_bevy::{
-    ByteBudget, FromServer, InSlot, Mailbox, Peer, SendGroup, SendPriority, ToClient,
+    ByteBudget, FromServer, InSlot, MessageBuffer, ReplicationSender, SendGroup, SendPriority,
+    ToClient,
 };
 
 use super::*;
@@ -34,11 +35,11 @@ fn limited(net: &mut TestNet, kbps: u32) -> Entity {
 }
 
 /// Send state of each slot for a client.
-fn standings(net: &TestNet, client: Entity) -> Vec<Standing> {
-    let mut standings = Vec::new();
-    let peer = net.server.world().get::<Peer>(client).unwrap();
-    peer.standings(stats(net).tick, &mut standings);
-    standings
+fn send_states(net: &TestNet, client: Entity) -> Vec<SendState> {
+    let mut send_states = Vec::new();
+    let peer = net.server.world().get::<ReplicationSender>(client).unwrap();
+    peer.send_states(stats(net).tick, &mut send_states);
+    send_states
 }
 
 fn slot(net: &TestNet, body: Entity) -> usize {
@@ -47,8 +48,8 @@ fn slot(net: &TestNet, body: Entity) -> usize {
 
 /// Bytes sent to a client, as counted on the wire.
 fn sent_bytes(net: &mut TestNet, client: Entity) -> u64 {
-    let mailbox = server(net).get::<Mailbox>(client);
-    mailbox.unwrap().traffic.sent.bytes()
+    let buffer = server(net).get::<MessageBuffer>(client);
+    buffer.unwrap().traffic.sent.bytes()
 }
 
 #[test]
@@ -79,7 +80,7 @@ fn a_scene_that_no_packet_holds_arrives_where_datagrams_are_lost() {
     // Once all bodies have arrived, packets are complete and the schedule is dropped.
     net.ticks(90);
     let client = client_entity(&mut net);
-    let peer = net.server.world().get::<Peer>(client).unwrap();
+    let peer = net.server.world().get::<ReplicationSender>(client).unwrap();
     assert!(!peer.sender().unwrap().is_scheduling());
 }
 
@@ -119,9 +120,11 @@ fn no_second_has_more_than_the_budget_and_all_ends_equal() {
             states(net.clients[0].world_mut(), true)
         );
         assert_eq!(net.count::<PlayerName>(0), 150);
-        let (standings, tick) = (standings(&net, client), stats(&net).tick);
-        assert_eq!(standings.len(), 200);
-        let mut waiting = standings.iter().map(|standing| standing.waits(tick));
+        let (send_states, tick) = (send_states(&net, client), stats(&net).tick);
+        assert_eq!(send_states.len(), 200);
+        let mut waiting = send_states
+            .iter()
+            .map(|send_state| send_state.waiting_ticks(tick));
         assert!(waiting.all(|waits| waits.is_none()));
     }
 }
@@ -160,10 +163,10 @@ fn urgent_bodies_are_sent_more_often_and_groups_in_one_packet() {
     for tick in 0..600_usize {
         shake(&mut net, &bodies, tick);
         net.tick();
-        let standings = standings(&net, client);
-        grouped += usize::from(is_in_one_packet(&net, &standings, &bodies[10..20]));
+        let send_states = send_states(&net, client);
+        grouped += usize::from(is_in_one_packet(&net, &send_states, &bodies[10..20]));
         for (index, &body) in bodies.iter().enumerate() {
-            if let Standing::InFlight { sent: at } = standings[slot(&net, body)]
+            if let SendState::InFlight { sent: at } = send_states[slot(&net, body)]
                 && before[index].replace(at) != Some(at)
             {
                 sent[usize::from(index >= 10)] += 1;
@@ -176,11 +179,13 @@ fn urgent_bodies_are_sent_more_often_and_groups_in_one_packet() {
 }
 
 /// Whether the bodies of a group are in flight. Asserts that they were sent in the same packet.
-fn is_in_one_packet(net: &TestNet, standings: &[Standing], group: &[Entity]) -> bool {
-    let sent = group.iter().map(|&body| match standings[slot(net, body)] {
-        Standing::InFlight { sent } => Some(sent),
-        _ => None,
-    });
+fn is_in_one_packet(net: &TestNet, send_states: &[SendState], group: &[Entity]) -> bool {
+    let sent = group
+        .iter()
+        .map(|&body| match send_states[slot(net, body)] {
+            SendState::InFlight { sent } => Some(sent),
+            _ => None,
+        });
     let sent: Vec<_> = sent.collect();
     assert!(sent.iter().all(|at| *at == sent[0]), "{sent:?}");
     sent[0].is_some()
@@ -216,7 +221,7 @@ fn a_body_of_no_priority_vanishes_while_the_budget_is_busy() {
         for tick in 300..480 {
             shake(&mut net, &bodies, tick);
             net.tick();
-            let peer = net.server.world().get::<Peer>(client).unwrap();
+            let peer = net.server.world().get::<ReplicationSender>(client).unwrap();
             assert!(peer.sender().unwrap().is_scheduling());
         }
         assert_eq!(of_kind(&mut net, "hero"), 0, "with a loss of {loss}");

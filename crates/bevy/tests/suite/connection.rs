@@ -1,7 +1,7 @@
 //! Admission of clients, and the end of connections.
 
 use cubewire_bevy::{
-    Client, ClientRequests, Disconnected, Mailbox, Server, VanishReason, Vanished,
+    Client, ClientRequests, Disconnected, MessageBuffer, Server, VanishReason, Vanished,
 };
 use cubewire_link::Jitter;
 
@@ -260,8 +260,8 @@ fn no_bytes_harm_a_server_or_a_client() {
         let apps = [&mut net.server, &mut net.clients[0]];
         for (app, real) in apps.into_iter().zip(real.chunks_mut(2)) {
             let world = app.world_mut();
-            for mut mailbox in world.query::<&mut Mailbox>().iter_mut(world) {
-                let incoming = &mut mailbox.incoming;
+            for mut buffer in world.query::<&mut MessageBuffer>().iter_mut(world) {
+                let incoming = &mut buffer.incoming;
                 if tick > 100 {
                     incoming.datagrams.push(hostile(&real[0], &mut chance));
                     if tick % 5 == 0 {

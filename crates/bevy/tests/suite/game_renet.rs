@@ -1,6 +1,6 @@
-//! Connections of a game that uses `bevy_renet`: here netcode on the loopback interface, in `mail` packets passed in memory.
+//! Connections of a game that uses `bevy_renet`: here netcode on the loopback interface, in `in_memory` packets passed in memory.
 
-mod mail;
+mod in_memory;
 
 use std::net::{SocketAddr, UdpSocket};
 
@@ -15,7 +15,8 @@ use bevy_time::{Time, Virtual};
 use cubewire_bevy::game_renet::{BevyRenet, RenetClientId};
 use cubewire_bevy::testing::app;
 use cubewire_bevy::{
-    Client, ClientPlugin, FromClient, FromServer, Mailbox, Server, ServerPlugin, ToClient, ToServer,
+    Client, ClientPlugin, FromClient, FromServer, MessageBuffer, Server, ServerPlugin, ToClient,
+    ToServer,
 };
 
 use super::udp::{Reasons, count, run, watch};
@@ -142,11 +143,11 @@ fn bodies_and_messages_travel_beside_those_of_the_game() {
     assert_eq!(downs[0].0, chat("down"));
     assert_eq!((&ups[0].message, ups[0].client), (&chat("up"), client));
     assert_eq!((steers[0].message, steers[0].client), (Steer(3), client));
-    let mailbox = apps[0].world().get::<Mailbox>(client).unwrap();
-    let traffic = mailbox.traffic;
+    let buffer = apps[0].world().get::<MessageBuffer>(client).unwrap();
+    let traffic = buffer.traffic;
     assert!(traffic.sent.packets > 0 && traffic.sent.control_bytes > 0);
     assert!(traffic.received.packets > 0 && traffic.received.control_bytes > 0);
-    assert!(mailbox.round_trip.is_some());
+    assert!(buffer.round_trip.is_some());
 }
 
 #[test]

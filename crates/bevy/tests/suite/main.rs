@@ -1,7 +1,7 @@
 //! Servers and clients over simulated links, with the real plugins and a manual clock.
 
 mod budget;
-mod cold;
+mod components;
 mod connection;
 mod disabled;
 mod examples;

@@ -1,6 +1,6 @@
 //! Records of a connection, which are kept only on request.
 
-use cubewire_bevy::{ByteBudget, Measure, Peer, Server, Session};
+use cubewire_bevy::{ByteBudget, Measure, ReplicationReceiver, ReplicationSender, Server};
 use cubewire_codec::BitKind;
 use cubewire_protocol::record::ArrivalCounts;
 
@@ -8,10 +8,13 @@ use super::*;
 
 /// Whether the server and the client list the bits of their packets.
 fn are_itemized(net: &TestNet, client: Entity, server: Entity) -> [bool; 2] {
-    let peer = net.server.world().get::<Peer>(client).unwrap();
-    let session = net.clients[0].world().get::<Session>(server).unwrap();
+    let peer = net.server.world().get::<ReplicationSender>(client).unwrap();
+    let replication = net.clients[0]
+        .world()
+        .get::<ReplicationReceiver>(server)
+        .unwrap();
     let sent = &peer.sender().unwrap().packet().ledger;
-    let received = session.receiver().unwrap().decoder().ledger();
+    let received = replication.receiver().unwrap().decoder().ledger();
     [sent.items().is_some(), received.is_some()]
 }
 

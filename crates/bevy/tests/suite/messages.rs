@@ -2,8 +2,8 @@
 
 use bevy_ecs::system::RunSystemOnce;
 use cubewire_bevy::{
-    FromClient, FromServer, MAX_TO_CLIENT_BYTES, MAX_TO_SERVER_BYTES, Mailbox, Peer, ToClient,
-    ToServer, connected,
+    FromClient, FromServer, MAX_TO_CLIENT_BYTES, MAX_TO_SERVER_BYTES, MessageBuffer,
+    ReplicationSender, ToClient, ToServer, connected,
 };
 
 use super::*;
@@ -159,8 +159,8 @@ fn length(mut length: usize) -> Vec<u8> {
 fn send_raw(net: &mut TestNet, message: &[u8]) {
     let connection = all::<Connected>(&mut net.clients[0])[0];
     let world = net.clients[0].world_mut();
-    let mut mailbox = world.get_mut::<Mailbox>(connection).unwrap();
-    mailbox.outgoing.messages.push(message.to_vec());
+    let mut buffer = world.get_mut::<MessageBuffer>(connection).unwrap();
+    buffer.outgoing.messages.push(message.to_vec());
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -247,7 +247,7 @@ fn long_inputs_arrive_and_delay_no_acks() {
             received.extend(sketches.into_iter().map(|it| it.message.0));
             steers += taken::<FromClient<Steer>>(&mut net.server).len();
             if number > 30 {
-                let peer = net.server.world().get::<Peer>(client).unwrap();
+                let peer = net.server.world().get::<ReplicationSender>(client).unwrap();
                 let acked = peer.sender().unwrap().newest_acked().unwrap();
                 oldest = oldest.max(stats(&net).tick - acked);
             }

@@ -5,8 +5,8 @@ use cubewire_bevy::cubewire_codec::ladder::{self, LADDER, Rung};
 use cubewire_bevy::cubewire_codec::{Plan, Stages};
 use cubewire_bevy::cubewire_protocol::{BaselineChoice, ClientMessage, Interpolation, Settings};
 use cubewire_bevy::{
-    ByteBudget, ClientRequests, ConnectionSettings, Mailbox, Measure, Peer, Protocol, Server,
-    Session, SettingsRequest,
+    ByteBudget, ClientRequests, ConnectionSettings, Measure, MessageBuffer, Protocol,
+    ReplicationReceiver, ReplicationSender, Server, SettingsRequest,
 };
 
 use super::*;
@@ -32,7 +32,7 @@ fn change(net: &mut TestNet, client: Entity, change: impl FnOnce(&mut Connection
     change(&mut server(net).get_mut(client).unwrap());
 }
 
-fn peer(net: &TestNet, client: Entity) -> &Peer {
+fn peer(net: &TestNet, client: Entity) -> &ReplicationSender {
     net.server.world().get(client).unwrap()
 }
 
@@ -46,7 +46,7 @@ fn sent(net: &TestNet, client: Entity) -> Stages {
     measure.record().packets().next_back().unwrap().stages
 }
 
-fn session(net: &mut TestNet) -> &Session {
+fn replication(net: &mut TestNet) -> &ReplicationReceiver {
     let server = all::<Server>(&mut net.clients[0])[0];
     net.clients[0].world().get(server).unwrap()
 }
@@ -76,7 +76,7 @@ fn every_legal_rung_can_be_switched_to_over_a_lossy_link() {
         }
         net.run_until(are_equal);
     }
-    assert!(bodies.len() > 10 && session(&mut net).undecodable() == 0);
+    assert!(bodies.len() > 10 && replication(&mut net).undecodable() == 0);
 }
 
 #[test]
@@ -116,8 +116,10 @@ fn snapshots_follow_the_interval_and_the_choice_of_baselines() {
     assert_eq!(smallest, (120, 120));
     for client in 0..2 {
         let server = all::<Server>(&mut net.clients[client])[0];
-        let session = net.clients[client].world().get::<Session>(server);
-        assert_eq!(session.unwrap().undecodable(), 0);
+        let replication = net.clients[client]
+            .world()
+            .get::<ReplicationReceiver>(server);
+        assert_eq!(replication.unwrap().undecodable(), 0);
     }
 }
 
@@ -233,8 +235,8 @@ fn ask(net: &mut TestNet, settings: Settings) -> Result<Settings, String> {
     let mut server = net.clients[0].world_mut().entity_mut(server);
     server.insert(SettingsRequest(settings));
     net.tick();
-    net.run_until(|net| session(net).answer().is_some());
-    session(net).answer().unwrap().map_err(str::to_owned)
+    net.run_until(|net| replication(net).answer().is_some());
+    replication(net).answer().unwrap().map_err(str::to_owned)
 }
 
 #[test]
@@ -260,7 +262,7 @@ fn clients_ask_for_settings_and_the_server_grants_or_declines() {
     let budget = |kbps, settings| {
         move |net: &mut TestNet| {
             let budget_kbps = Some(kbps);
-            session(net).answer()
+            replication(net).answer()
                 == Some(Ok(Settings {
                     budget_kbps,
                     ..settings
@@ -291,9 +293,9 @@ fn clients_ask_for_settings_and_the_server_grants_or_declines() {
 }
 
 /// Changes the fingerprint in the hello of a client, as if it were another machine.
-fn be_another_machine(mut servers: Query<&mut Mailbox, With<Server>>) {
-    for mut mailbox in &mut servers {
-        for bytes in &mut mailbox.outgoing.messages {
+fn be_another_machine(mut servers: Query<&mut MessageBuffer, With<Server>>) {
+    for mut buffer in &mut servers {
+        for bytes in &mut buffer.outgoing.messages {
             let message = ClientMessage::decode(&bytes[1..]);
             if let Some(ClientMessage::Hello(mut hello)) = message.filter(|_| bytes[0] == 0) {
                 hello.fingerprint.arithmetic ^= 1;
@@ -335,5 +337,5 @@ fn another_machine_keeps_its_fallback() {
         assert_eq!(in_use(&net, client).stages, expected);
         net.run_until(are_equal);
     }
-    assert_eq!(session(&mut net).undecodable(), 0);
+    assert_eq!(replication(&mut net).undecodable(), 0);
 }

@@ -1,7 +1,7 @@
 //! The live ladder of a game's connection.
 
 use cubewire_bevy::shadow::LiveLadder;
-use cubewire_bevy::{Measure, Peer, Protocol};
+use cubewire_bevy::{Measure, Protocol, ReplicationSender};
 use cubewire_protocol::record::Accounting;
 
 use super::*;
@@ -54,5 +54,5 @@ fn a_live_ladder_measures_every_rung_of_the_schema() {
         .unwrap();
     let [own, sent] = [own.1.unwrap(), record.kbps(Accounting::PayloadAndUdp)];
     assert!((own / sent - 1.0).abs() < 0.02, "{own} {sent}");
-    assert!(connection.contains::<Peer>());
+    assert!(connection.contains::<ReplicationSender>());
 }

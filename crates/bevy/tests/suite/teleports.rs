@@ -118,7 +118,7 @@ fn jumps_are_exact_within_a_budget() {
                 .for_each(|is_right| seen[usize::from(is_right)] += 1);
         }
         assert!(seen.iter().all(|&seen| seen > 10_000), "{seen:?}");
-        let peer = server(&mut net).get::<cubewire_bevy::Peer>(client);
+        let peer = server(&mut net).get::<cubewire_bevy::ReplicationSender>(client);
         assert!(peer.unwrap().sender().unwrap().is_scheduling());
     }
 }

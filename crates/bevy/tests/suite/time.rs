@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bevy_time::{Fixed, Time, TimeUpdateStrategy, Virtual};
 use cubewire_bevy::{
-    ByteBudget, FromClient, FromServer, Measure, Server, Session, ToClient, ToServer,
+    ByteBudget, FromClient, FromServer, Measure, ReplicationReceiver, Server, ToClient, ToServer,
 };
 use cubewire_protocol::SnapshotReceiver;
 
@@ -43,8 +43,11 @@ fn watch(net: &mut TestNet, body: Entity, ticks: usize) {
 
 fn receiver(net: &mut TestNet) -> &SnapshotReceiver {
     let server = all::<Server>(&mut net.clients[0])[0];
-    let session = net.clients[0].world().get::<Session>(server).unwrap();
-    session.receiver().unwrap()
+    let replication = net.clients[0]
+        .world()
+        .get::<ReplicationReceiver>(server)
+        .unwrap();
+    replication.receiver().unwrap()
 }
 
 /// Number of stalls of the client's playout, and their total time.
@@ -120,8 +123,11 @@ fn what_a_paused_server_writes_arrives_within_the_budget() {
     net.ticks(60);
     clock(&mut net.server).pause();
     let sent = |net: &TestNet| {
-        let mailbox = net.server.world().get::<cubewire_bevy::Mailbox>(client);
-        mailbox.unwrap().traffic.sent.bytes()
+        let buffer = net
+            .server
+            .world()
+            .get::<cubewire_bevy::MessageBuffer>(client);
+        buffer.unwrap().traffic.sent.bytes()
     };
     for (chat, seconds) in [("a break", 1), (&*"long ".repeat(10_000), 12)] {
         server(&mut net).write_message(ToClient::all(Chat(chat.into())));

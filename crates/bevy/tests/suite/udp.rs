@@ -9,7 +9,7 @@ use cubewire_bevy::testing::app;
 use cubewire_bevy::udp::{
     ClientId, ConnectToken, Key, TokenData, UdpClient, UdpConnection, UdpHost, UdpServer,
 };
-use cubewire_bevy::{Client, ClientPlugin, Disconnected, Mailbox, Server, ServerPlugin};
+use cubewire_bevy::{Client, ClientPlugin, Disconnected, MessageBuffer, Server, ServerPlugin};
 
 use super::*;
 
@@ -251,7 +251,11 @@ fn a_simulated_network_adds_to_the_real_one() {
     let took = apps[1].world().resource::<Time<Real>>().elapsed();
     assert!(took >= Duration::from_millis(400), "{took:?}");
     let world = apps[1].world_mut();
-    let traffic = world.query::<&Mailbox>().single(world).unwrap().traffic;
+    let traffic = world
+        .query::<&MessageBuffer>()
+        .single(world)
+        .unwrap()
+        .traffic;
     assert!(traffic.received.packets > 0 && traffic.sent.control_bytes > 0);
 }
 

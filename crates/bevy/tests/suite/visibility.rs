@@ -267,8 +267,8 @@ fn values_of_hidden_bodies_change_no_byte() {
             net.tick();
         }
         let world = server(&mut net);
-        let mut mailbox = world.query::<&cubewire_bevy::Mailbox>();
-        mailbox.single(world).unwrap().traffic.sent.bytes()
+        let mut buffer = world.query::<&cubewire_bevy::MessageBuffer>();
+        buffer.single(world).unwrap().traffic.sent.bytes()
     };
     assert_eq!(sent(0.0), sent(0.3));
 }

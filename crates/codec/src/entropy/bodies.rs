@@ -10,11 +10,11 @@ use super::coder::BinCoder;
 use super::history::{KinematicHistory, Position};
 use super::layout::{ACTIVE_CHANGES, AdaptiveFlag, RESTING_CHANGES, TOGGLES};
 use super::order::{OrderKey, Scratch};
+use super::packet_coder::{Flag, PacketCoder};
 use super::predictor::Predictor;
 use super::residual::magnitude;
 use super::resting::{Resting, UNTOUCHED};
 use super::rotation::height_row;
-use super::session::{Flag, Session};
 use crate::flags::flagged;
 use crate::ledger::BitKind;
 use crate::plan::{Plan, Solid};
@@ -48,7 +48,7 @@ pub(super) struct BodyContext<'h> {
     pub(super) zone: usize,
 }
 
-impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
+impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     /// Codes every body.
     pub(crate) fn bodies<P: Predictor>(
         &mut self,

@@ -5,12 +5,12 @@ use super::bodies::Bodies;
 use super::coder::BinCoder;
 use super::layout::{AGE_CLASSES, CARRY_STATES};
 use super::order::{OrderKey, Scratch};
+use super::packet_coder::PacketCoder;
 use super::predictor::Predictor;
 use super::resting::UNTOUCHED;
-use super::session::Session;
 use crate::ledger::BitKind;
 
-impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
+impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     /// Codes which bodies a partial packet carries, then the fields of these bodies.
     pub(super) fn carried_bodies<P: Predictor>(
         &mut self,

@@ -21,7 +21,7 @@ pub const ONE: u32 = 1 << 16;
 /// and so the work that a short packet can cause. About one packet in 2⁶⁴ ends in more zeros by chance.
 pub const MAX_OMITTED: usize = 8;
 
-/// Encodes or decodes bins: binary decisions. One coding session serves both directions.
+/// Encodes or decodes bins: binary decisions. One `PacketCoder` serves both directions.
 pub trait BinCoder {
     /// Whether this is a decoder. A decoder knows the value of a bin only after all bins before it.
     const DECODES: bool;

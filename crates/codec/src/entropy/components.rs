@@ -9,8 +9,8 @@ use super::layout::{
     residual_weights,
 };
 use super::mixing;
+use super::packet_coder::{Bin, PacketCoder};
 use super::residual::{self, ResidualBins, TREE, TREE_BINS, TREE_DEPTH, magnitude};
-use super::session::{Bin, Session};
 use crate::ledger::BitKind;
 use crate::plan::Plan;
 
@@ -26,7 +26,7 @@ pub(super) struct Components {
     pub(super) history: usize,
 }
 
-impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
+impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     /// Codes the residuals of a body's field. `contexts` returns the contexts of an axis, given the magnitude of the
     /// largest residual so far. Returns the values and the magnitude of the largest residual.
     pub(super) fn components(

@@ -9,11 +9,11 @@ use super::history::Position;
 use super::layout::{
     CANDIDATES, Field, FlagContexts, NEXT_LARGEST, SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION,
 };
+use super::packet_coder::{Flag, PacketCoder};
 use super::predictor::Predictor;
 use super::residual::signed_magnitude;
 use super::rigid_body::quantize;
 use super::rotation::{Quaternion, by_size, difference, pack, rotation_vector, turned, unpack};
-use super::session::{Flag, Session};
 use crate::ledger::{BitKind, Form};
 use crate::quantize::smallest_three::SmallestThree;
 
@@ -37,7 +37,7 @@ struct FieldContext<'c, T, C> {
     target: Option<T>,
 }
 
-impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
+impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     pub(super) fn orientation<P: Predictor>(
         &mut self,
         context: &BodyContext<'_>,

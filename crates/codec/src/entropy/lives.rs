@@ -11,11 +11,11 @@ use super::adaptive::PredictionHistory;
 use super::bins::{CodingObserver, Element, NonCanonical};
 use super::bodies::Bodies;
 use super::coder::{BinCoder, ONE};
-use super::session::Session;
+use super::packet_coder::PacketCoder;
 use crate::ledger::BitKind;
 use crate::snapshot::{Life, LifeWord, Slot};
 
-impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
+impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     /// Codes all changes of life in the order of slots, and lists these slots in `changed_lives`.
     pub(super) fn lives(
         &mut self,

@@ -4,10 +4,10 @@
 use super::bins::{CodingObserver, Element, NonCanonical};
 use super::coder::BinCoder;
 use super::layout::{DIGITS, FALLS, VALUE_CLASSES, VALUE_STATES};
-use super::session::Session;
+use super::packet_coder::PacketCoder;
 use crate::plan::ValuePlan;
 
-impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
+impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     /// Codes the values of a body into `words`, which start as the reference's.
     pub(super) fn values(
         &mut self,

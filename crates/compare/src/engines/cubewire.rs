@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
 use cubewire_bevy::{
     BodyKind, Client, ClientPlugin, ConnectionSettings, CubewireAppExt, CubewirePlugin, Field,
-    InSlot, Mailbox, Pose, Replicated, Server, ServerPlugin, Session, Shape,
+    InSlot, MessageBuffer, Pose, Replicated, ReplicationReceiver, Server, ServerPlugin, Shape,
 };
 use cubewire_codec::ladder::{CHANGED_FLAGS, PREDICTED, PREDICTED_POSITION, Rung};
 use cubewire_codec::schema;
@@ -14,7 +14,7 @@ use cubewire_codec::schema;
 use crate::apps::{Apps, End, Library, Slot};
 use crate::engine::{Engine, Variant};
 use crate::scene::{Body, Frame, Scene};
-use crate::wire::Mail;
+use crate::wire::RawMessage;
 
 const fn variant(name: &'static str, start: fn(&Scene) -> Box<dyn Engine>) -> Variant {
     Variant {
@@ -89,10 +89,13 @@ fn start(scene: &Scene, rung: Rung) -> Box<dyn Engine> {
         stages: *rung.stages,
         ..ConnectionSettings::default()
     };
-    let connection = (Client, settings, Mailbox::new(28));
+    let connection = (Client, settings, MessageBuffer::new(28));
     let ends = [
         server.world_mut().spawn(connection).id(),
-        client.world_mut().spawn((Server, Mailbox::new(28))).id(),
+        client
+            .world_mut()
+            .spawn((Server, MessageBuffer::new(28)))
+            .id(),
     ];
     for app in [&mut server, &mut client] {
         app.finish();
@@ -113,9 +116,9 @@ fn parts(body: &Body) -> (Transform, Interacting) {
 }
 
 impl Cubewire {
-    fn mailbox<'a>(&self, end: End, app: &'a mut App) -> Mut<'a, Mailbox> {
-        let mailbox = app.world_mut().get_mut(self.ends[end as usize]);
-        mailbox.expect("the connection lasts")
+    fn buffer<'a>(&self, end: End, app: &'a mut App) -> Mut<'a, MessageBuffer> {
+        let buffer = app.world_mut().get_mut(self.ends[end as usize]);
+        buffer.expect("the connection lasts")
     }
 }
 
@@ -134,38 +137,39 @@ impl Library for Cubewire {
         old.expect("bodies are spawned with it").set_if_neq(flag);
     }
 
-    fn deliver(&mut self, end: End, app: &mut App, mail: Mail) {
-        let incoming = &mut self.mailbox(end, app).incoming;
-        match mail.is_reliable {
-            true => incoming.messages.push(mail.bytes),
-            false => incoming.datagrams.push(mail.bytes),
+    fn deliver(&mut self, end: End, app: &mut App, message: RawMessage) {
+        let incoming = &mut self.buffer(end, app).incoming;
+        match message.is_reliable {
+            true => incoming.messages.push(message.bytes),
+            false => incoming.datagrams.push(message.bytes),
         }
     }
 
-    fn collect(&mut self, end: End, app: &mut App) -> Vec<Mail> {
+    fn collect(&mut self, end: End, app: &mut App) -> Vec<RawMessage> {
         let world = app.world_mut();
         for (slot, at) in world.query::<(&Slot, &InSlot)>().iter(world) {
             self.slots.insert((at.slot(), at.life().generation), *slot);
         }
-        let mail = std::mem::take(&mut self.mailbox(end, app).outgoing);
-        let messages = mail.messages.into_iter().map(|bytes| (true, bytes));
-        let datagrams = mail.datagrams.into_iter().map(|bytes| (false, bytes));
-        let mail = messages.chain(datagrams);
-        mail.map(|(is_reliable, bytes)| Mail {
-            is_reliable,
-            channel: 0,
-            bytes,
-        })
-        .collect()
+        let message = std::mem::take(&mut self.buffer(end, app).outgoing);
+        let messages = message.messages.into_iter().map(|bytes| (true, bytes));
+        let datagrams = message.datagrams.into_iter().map(|bytes| (false, bytes));
+        let message = messages.chain(datagrams);
+        message
+            .map(|(is_reliable, bytes)| RawMessage {
+                is_reliable,
+                channel: 0,
+                bytes,
+            })
+            .collect()
     }
 
     fn shown(&self, client: &mut App, frame: &mut Frame) {
-        let session = client
+        let replication = client
             .world()
-            .get::<Session>(self.ends[End::Client as usize]);
-        let session = session.expect("the connection lasts");
-        assert_eq!(session.undecodable(), 0, "no packet is damaged");
-        let newest = session
+            .get::<ReplicationReceiver>(self.ends[End::Client as usize]);
+        let replication = replication.expect("the connection lasts");
+        assert_eq!(replication.undecodable(), 0, "no packet is damaged");
+        let newest = replication
             .receiver()
             .and_then(|receiver| receiver.get(receiver.newest()?));
         let snapshot = newest.expect("the client has joined").snapshot();

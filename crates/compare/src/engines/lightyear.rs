@@ -16,7 +16,7 @@ use mock_instant::global::MockClock;
 use crate::apps::{Apps, Bits, End, Form, Library, Plain, Slot};
 use crate::engine::{Engine, Variant};
 use crate::scene::{Body, Frame, Grid, Scene};
-use crate::wire::Mail;
+use crate::wire::RawMessage;
 
 pub const VARIANTS: &[Variant] = &[
     Variant {
@@ -111,23 +111,23 @@ impl<F: Form> Library for Lightyear<F> {
         F::change(entity, F::of(&self.grid, body));
     }
 
-    fn deliver(&mut self, end: End, _: &mut App, mail: Mail) {
-        let sent = self.ends[end as usize].1.send(mail.bytes.into());
+    fn deliver(&mut self, end: End, _: &mut App, message: RawMessage) {
+        let sent = self.ends[end as usize].1.send(message.bytes.into());
         sent.expect("both ends listen");
     }
 
-    fn collect(&mut self, end: End, _: &mut App) -> Vec<Mail> {
+    fn collect(&mut self, end: End, _: &mut App) -> Vec<RawMessage> {
         if end == End::Server {
             // lightyear times its pings with this clock.
             MockClock::advance(self.tick);
         }
         let packets = self.ends[end as usize].0.try_iter();
-        let mail = packets.map(|bytes| Mail {
+        let message = packets.map(|bytes| RawMessage {
             is_reliable: false,
             channel: 0,
             bytes: bytes.into(),
         });
-        mail.collect()
+        message.collect()
     }
 
     fn shown(&self, client: &mut App, frame: &mut Frame) {

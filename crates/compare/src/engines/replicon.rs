@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::apps::{Apps, Bits, End, Form, Library, Plain, Slot};
 use crate::engine::{Engine, Variant};
 use crate::scene::{Body, Frame, Grid, Scene};
-use crate::wire::Mail;
+use crate::wire::RawMessage;
 
 pub const VARIANTS: &[Variant] = &[
     Variant {
@@ -118,7 +118,7 @@ impl<F: Form> Library for Replicon<F> {
         F::change(entity, F::of(&self.grid, body));
     }
 
-    fn deliver(&mut self, end: End, app: &mut App, Mail { channel, bytes, .. }: Mail) {
+    fn deliver(&mut self, end: End, app: &mut App, RawMessage { channel, bytes, .. }: RawMessage) {
         let world = app.world_mut();
         match end {
             End::Server => {
@@ -132,10 +132,10 @@ impl<F: Form> Library for Replicon<F> {
         }
     }
 
-    fn collect(&mut self, end: End, app: &mut App) -> Vec<Mail> {
+    fn collect(&mut self, end: End, app: &mut App) -> Vec<RawMessage> {
         let world = app.world_mut();
         let channels = world.resource::<RepliconChannels>().clone();
-        let mail = |channels: &[Channel], channel, bytes: Vec<u8>| Mail {
+        let message = |channels: &[Channel], channel, bytes: Vec<u8>| RawMessage {
             is_reliable: channels[channel] != Channel::Unreliable,
             channel,
             bytes,
@@ -143,14 +143,15 @@ impl<F: Form> Library for Replicon<F> {
         if end == End::Server {
             let mut messages = world.resource_mut::<ServerMessages>();
             let sent = messages.drain_sent();
-            let mail =
-                sent.map(|(_, id, bytes)| mail(channels.server_channels(), id, bytes.into()));
-            mail.collect()
+            let message =
+                sent.map(|(_, id, bytes)| message(channels.server_channels(), id, bytes.into()));
+            message.collect()
         } else {
             let mut messages = world.resource_mut::<ClientMessages>();
             let sent = messages.drain_sent();
-            let mail = sent.map(|(id, bytes)| mail(channels.client_channels(), id, bytes.into()));
-            mail.collect()
+            let message =
+                sent.map(|(id, bytes)| message(channels.client_channels(), id, bytes.into()));
+            message.collect()
         }
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use cubewire_codec::Plan;
 use cubewire_fuzz::{PAIR_CUBES, pair, quantized, send};
-use cubewire_protocol::{ClientMessage, Contract, Hello, Request, ServerSession, Within};
+use cubewire_protocol::{ClientMessage, Contract, Hello, PacketBudget, Request, ServerSession};
 use libfuzzer_sys::fuzz_target;
 
 static CONTRACT: LazyLock<Contract> = LazyLock::new(|| Contract::new(Plan::cubes(), String::new()));
@@ -45,11 +45,11 @@ fuzz_target!(|bytes: &[u8]| {
         let current = quantized(PAIR_CUBES, tick as u16, stages);
         let sent = sender.send(2 * tick, stages, &current, settings.baseline);
         assert_eq!(sent.is_ok(), is_sendable, "{stages:?}");
-        let within = Within {
+        let packet_budget = PacketBudget {
             bytes: 30,
-            ..Within::default()
+            ..PacketBudget::default()
         };
-        let sent = sender.send_within(2 * tick + 1, stages, &current, within);
+        let sent = sender.send_within(2 * tick + 1, stages, &current, packet_budget);
         assert!(sent.is_ok() || !is_sendable, "{stages:?}");
     }
     send(&mut sender, 9);

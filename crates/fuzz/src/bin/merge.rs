@@ -5,7 +5,7 @@
 
 use cubewire_codec::ladder;
 use cubewire_fuzz::{PAIR_CUBES, TICK, pair, quantized};
-use cubewire_protocol::{Arrival, MAX_BASELINE_AGE_TICKS, Within};
+use cubewire_protocol::{MAX_BASELINE_AGE_TICKS, PacketBudget, PacketOutcome};
 use libfuzzer_sys::fuzz_target;
 
 /// Maximum number of packets in flight.
@@ -24,12 +24,12 @@ fuzz_target!(|bytes: &[u8]| {
         };
         let wanted = quantized(PAIR_CUBES, tick as u16, stages);
         let groups = [u32::from(ticks >> 5); PAIR_CUBES / 2];
-        let within = Within {
+        let packet_budget = PacketBudget {
             bytes: bytes.into(),
             groups: &groups,
-            ..Within::default()
+            ..PacketBudget::default()
         };
-        let sent = sender.send_within(tick, stages, &wanted, within);
+        let sent = sender.send_within(tick, stages, &wanted, packet_budget);
         if sent.expect("ticks go on").is_some() {
             assert!(sender.packet().bytes.len() <= bytes.into());
             packets.push((tick, sender.packet().bytes.clone()));
@@ -41,7 +41,7 @@ fuzz_target!(|bytes: &[u8]| {
             }
             let is_old = tick - sent_at > MAX_BASELINE_AGE_TICKS.into();
             match receiver.on_packet(TICK * tick as u32, &packet) {
-                Ok(Arrival::Decoded { tick: decoded, .. }) => {
+                Ok(PacketOutcome::Decoded { tick: decoded, .. }) => {
                     let (sent, received) = (sender.get(decoded), receiver.get(decoded));
                     let is_right = sent.is_none_or(|sent| received == Some(sent));
                     assert!(decoded == sent_at && is_right);

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use cubewire_fuzz::{PAIR_CUBES, TICK, messages, pair};
-use cubewire_protocol::{Arrival, Feedback, RECEIVER_RING};
+use cubewire_protocol::{Feedback, PacketOutcome, RECEIVER_RING};
 use libfuzzer_sys::fuzz_target;
 
 /// Upper bound of a baseline's memory: the cubes and an adaptive state.
@@ -18,7 +18,7 @@ fuzz_target!(|bytes: &[u8]| {
         now += u32::from(before) * TICK;
         let newest = receiver.newest();
         let arrival = receiver.on_packet(now, packet);
-        if !matches!(arrival, Ok(Arrival::Decoded { .. })) {
+        if !matches!(arrival, Ok(PacketOutcome::Decoded { .. })) {
             assert_eq!(receiver.newest(), newest);
         }
         // At most three: a missing baseline, and acks of the newest snapshot and of a late one.

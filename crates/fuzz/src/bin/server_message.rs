@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use cubewire_codec::{Limits, Plan};
 use cubewire_fuzz::{TICK, pair};
-use cubewire_protocol::{ClientSession, Contract, Heard, ServerMessage, SnapshotReceiver};
+use cubewire_protocol::{ClientEvent, ClientSession, Contract, ServerMessage, SnapshotReceiver};
 use libfuzzer_sys::fuzz_target;
 
 static CONTRACT: LazyLock<Contract> = LazyLock::new(|| Contract::new(Plan::cubes(), String::new()));
@@ -26,7 +26,7 @@ fuzz_target!(|bytes: &[u8]| {
         receiver.advance_playout(2 * TICK, Some(TICK));
     }
     let heard = ClientSession::default().on_message(&CONTRACT, message, limits);
-    if let Ok(Heard::Welcome(welcome)) = heard {
+    if let Ok(ClientEvent::Welcome(welcome)) = heard {
         let now = Duration::from_secs(1);
         let mut receiver = SnapshotReceiver::new(*welcome, limits, now, now).unwrap();
         receiver.advance_playout(2 * now, Some(now));

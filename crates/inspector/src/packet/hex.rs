@@ -7,7 +7,7 @@ use cubewire_codec::{BitItem, BitKind};
 
 use super::rows::whole_bits;
 use super::span::Span;
-use crate::names::Lit;
+use crate::names::Highlight;
 use crate::style::{LINE, Look, SMALL};
 use crate::widgets::{At, list, text, width};
 use crate::words::grouped;
@@ -24,7 +24,7 @@ pub(super) fn draw<'a>(
     bits: &'a Bits,
     height: f32,
     in_chart: Option<&'a Span>,
-    lit: Lit,
+    highlight: Highlight,
 ) -> Option<Option<&'a Span>> {
     let offset = width(ui, &grouped(bytes.len() as f64), SMALL) + OFFSET_GAP;
     let columns = columns(ui.available_width() - offset);
@@ -48,7 +48,7 @@ pub(super) fn draw<'a>(
         });
         let rows: Vec<_> = rows.collect();
         let span = pointed.flatten().or(in_chart);
-        let body = lit.hovered.or(lit.selected);
+        let body = highlight.hovered.or(highlight.selected);
         let is_lit = |other: &Span| match span {
             Some(span) => span.covers(other),
             None => body.is_some() && body == other.body,

@@ -6,7 +6,7 @@ use bevy_egui::egui::{self, Color32, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, 
 
 use super::rows::Order;
 use super::span::{Span, amount};
-use crate::names::{Lit, Names};
+use crate::names::{Highlight, Names};
 use crate::style::{LINE, Look, ROW, SMALL, egui_color};
 use crate::widgets::{self, At, Pointing, text, triangle, width};
 use crate::zoom::Zoom;
@@ -57,7 +57,7 @@ pub(super) fn draw<'a>(
     ui: &mut Ui,
     rows: &'a [Vec<Span>],
     names: Names<'_>,
-    lit: Lit,
+    highlight: Highlight,
 ) -> Option<&'a Span> {
     let last = rows.first()?.last()?;
     let total = last.start + last.bits;
@@ -82,7 +82,7 @@ pub(super) fn draw<'a>(
         hovered = row.draw(ui, spans, pointer).or(hovered);
         // The second row from the bottom contains the bodies; the last one divides them into components.
         if left == 2 {
-            row.frame_lit(spans, area.bottom(), lit);
+            row.frame_highlighted(spans, area.bottom(), highlight);
         }
         top += height;
     }
@@ -188,11 +188,12 @@ impl Row<'_> {
     }
 
     /// Frames the hovered and selected bodies, down to the bottom of the chart.
-    fn frame_lit(&self, spans: &[Span], bottom: f32, lit: Lit) {
-        let lit = spans.iter().filter(|span| {
-            span.body.is_some() && (span.body == lit.hovered || span.body == lit.selected)
+    fn frame_highlighted(&self, spans: &[Span], bottom: f32, highlight: Highlight) {
+        let highlight = spans.iter().filter(|span| {
+            span.body.is_some()
+                && (span.body == highlight.hovered || span.body == highlight.selected)
         });
-        for span in lit {
+        for span in highlight {
             let (left, right) = self.ends(span);
             let rect = self.rect(left - FRAME, right + FRAME).with_max_y(bottom);
             let stroke = Stroke::new(FRAME, self.look.ink);

@@ -43,8 +43,8 @@ impl View<'_> {
         self.explain_costs(ui);
         let refused = match self.end {
             End::Server { peer, .. } => peer.refusal().map(|why| ("Refused", why)),
-            End::Client { session, .. } => {
-                let answer = session.answer().and_then(Result::err);
+            End::Client { replication, .. } => {
+                let answer = replication.answer().and_then(Result::err);
                 answer.map(|why| ("The server declines", why))
             }
         };
@@ -65,9 +65,9 @@ impl View<'_> {
                 };
                 (settings.check(self.plan, budget.is_some()), peer.fallback())
             }
-            End::Client { session, .. } => {
+            End::Client { replication, .. } => {
                 let legal = self.plan.legal(*rung.stages);
-                (legal.map_err(|why| why.to_string()), session.fallback())
+                (legal.map_err(|why| why.to_string()), replication.fallback())
             }
         };
         let replaced = |why: FallbackReason| FallbackReason::instead_of(rung.stages).map(|_| why);

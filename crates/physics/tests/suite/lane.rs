@@ -8,7 +8,8 @@ use cubewire_codec::{BitKind, DecodeError, Limits, Plan, QuantizedSnapshot, Stag
 use cubewire_link::{Conditions, Jitter, Link, Loss};
 use cubewire_physics::{Input, ReceiverWorld, World};
 use cubewire_protocol::{
-    Arrival, BaselineChoice, InputHistory, SnapshotReceiver, SnapshotSender, SyncStatus, Welcome,
+    BaselineChoice, InputHistory, PacketOutcome, SnapshotReceiver, SnapshotSender, SyncStatus,
+    Welcome,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -120,7 +121,7 @@ impl Lane {
         self.down.send(now, bytes.len() + HEADER_BYTES, bytes);
         while let Some(packet) = self.down.receive(now) {
             match self.receiver.on_packet(now, &packet) {
-                Ok(Arrival::Decoded { tick, .. }) => {
+                Ok(PacketOutcome::Decoded { tick, .. }) => {
                     self.decoded += 1;
                     let held = self.receiver.get(tick).expect("it was just decoded");
                     assert_eq!(held.snapshot(), &self.sent[&tick], "tick {tick}");

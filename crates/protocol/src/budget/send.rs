@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::ByteBudget;
+use super::RateLimiter;
 use crate::feedback::Feedback;
 use crate::rate::AdaptiveRate;
 use crate::renet_guard::SLICE_BYTES;
-use crate::schedule::Within;
+use crate::schedule::PacketBudget;
 
 /// Limits the data sent to a receiver by a budget and by an adaptive rate.
 ///
@@ -20,7 +20,7 @@ pub struct SendBudget {
     pub rate: Option<AdaptiveRate>,
     tick: Option<u64>,
     /// The byte budget while packets can be partial.
-    bucket: Option<ByteBudget>,
+    bucket: Option<RateLimiter>,
     /// Bytes on the wire up to the last flush, and the time of that flush.
     counted: (u64, Duration),
     /// Bytes per second while snapshots are sent whole.
@@ -32,7 +32,7 @@ pub struct SendBudget {
 
 /// State of the transport before it sends.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Outbound {
+pub struct TransportState {
     /// Number of bytes on the wire since the start.
     pub sent_bytes: u64,
     /// Maximum number of header bytes around each datagram.
@@ -45,11 +45,11 @@ pub struct Outbound {
 
 /// The kind of snapshot that may be sent.
 #[derive(Clone, Copy, Debug)]
-pub enum Allowed {
+pub enum AllowedSnapshot {
     /// A complete snapshot.
-    Whole,
+    Complete,
     /// A partial snapshot of limited size.
-    Within(Within<'static>),
+    Partial(PacketBudget<'static>),
     /// No snapshot, because the last complete one is still being sent.
     Nothing,
 }
@@ -108,8 +108,8 @@ impl SendBudget {
         now: Duration,
         asked_kbps: Option<u32>,
         can_be_partial: bool,
-        outbound: &Outbound,
-    ) -> (Allowed, Option<usize>) {
+        outbound: &TransportState,
+    ) -> (AllowedSnapshot, Option<usize>) {
         let is_new = self.tick.replace(tick) != Some(tick);
         if let Some(rate) = self.rate.as_mut().filter(|_| is_new) {
             rate.update(tick);
@@ -122,9 +122,9 @@ impl SendBudget {
             self.bucket = None;
             let is_busy = granted.is_some() && tick < self.whole_until;
             let allowed = if is_busy {
-                Allowed::Nothing
+                AllowedSnapshot::Nothing
             } else {
-                Allowed::Whole
+                AllowedSnapshot::Complete
             };
             return (allowed, None);
         };
@@ -135,17 +135,17 @@ impl SendBudget {
         }
         let bucket = self
             .bucket
-            .get_or_insert_with(|| ByteBudget::new(rate, self.ticks_per_second));
+            .get_or_insert_with(|| RateLimiter::new(rate, self.ticks_per_second));
         let available = bucket.available(now);
-        let mut within = bucket.within(now, SLICE_BYTES, outbound.overhead_bytes);
+        let mut packet_budget = bucket.packet_budget(now, SLICE_BYTES, outbound.overhead_bytes);
         let reliable = match outbound.is_reliable_waiting {
             true => bucket
                 .available_for(now, outbound.stalled_bytes)
                 .max(available / 2),
             false => 0,
         };
-        within.bytes = within.bytes.saturating_sub(reliable);
-        (Allowed::Within(within), Some(reliable))
+        packet_budget.bytes = packet_budget.bytes.saturating_sub(reliable);
+        (AllowedSnapshot::Partial(packet_budget), Some(reliable))
     }
 
     /// Records a snapshot of `bytes` without headers that goes to the transport. Returns the number of ticks over
@@ -179,15 +179,15 @@ mod tests {
 
     #[test]
     fn whole_snapshots_are_sent_as_often_as_the_budget_allows() {
-        let outbound = Outbound {
+        let outbound = TransportState {
             overhead_bytes: 28,
-            ..Outbound::default()
+            ..TransportState::default()
         };
         for (mut budget, spread) in [(SendBudget::new(60), 1), (SendBudget::adaptive(60), 59)] {
             // With more ticks, the missing acks would count as silence.
             for tick in 0..100 {
                 let allowed = budget.allow(tick, Duration::ZERO, Some(64), false, &outbound);
-                let is_due = matches!(allowed, (Allowed::Whole, None));
+                let is_due = matches!(allowed, (AllowedSnapshot::Complete, None));
                 assert_eq!(is_due, tick % 59 == 0);
                 // Seven datagrams, which take 7860 of 8000 bytes a second.
                 if is_due {

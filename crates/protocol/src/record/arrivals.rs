@@ -42,7 +42,7 @@ impl ArrivalCounts {
                 Fate::Arrived(arrival) if arrival.is_late => *late += 1,
                 Fate::Arrived(_) => *in_time += 1,
                 Fate::Lost => *lost += 1,
-                Fate::OnItsWay => *lost += usize::from(sample.lost > 0),
+                Fate::InFlight => *lost += usize::from(sample.lost > 0),
             }
         }
         // At a viewer, a lost packet leaves the tick without a snapshot.

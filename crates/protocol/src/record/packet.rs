@@ -30,7 +30,7 @@ pub struct PacketRecord {
     /// them.
     pub acked_ages_ticks: [Option<u16>; 3],
     /// Arrival of the packet. At a sender, only known if the receiver is in the same process.
-    pub arrival: Option<Arrival>,
+    pub arrival: Option<PacketArrival>,
     /// At a sender, ticks until the ack of the packet was processed. `None` without an ack.
     pub acked_after_ticks: Option<u16>,
     /// Bytes and items of the packet, if its ledger was [itemized](BitLedger::items). Dropped when the record's
@@ -40,7 +40,7 @@ pub struct PacketRecord {
 
 /// The arrival of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Arrival {
+pub struct PacketArrival {
     /// Ticks after it was sent; 0 at a receiver, which does not know.
     pub after_ticks: u16,
     /// Whether it was too late to be displayed.
@@ -51,11 +51,11 @@ pub struct Arrival {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It has arrived. If only the ack is known, it counts as in time, with the delay of the ack.
-    Arrived(Arrival),
+    Arrived(PacketArrival),
     /// It counts as lost because too much time has passed.
     Lost,
     /// It may still arrive.
-    OnItsWay,
+    InFlight,
 }
 
 impl PacketRecord {
@@ -81,7 +81,7 @@ impl PacketRecord {
     #[must_use]
     pub fn received(tick: u64, packet: &Packet, stages: Stages, is_late: bool) -> Self {
         Self {
-            arrival: Some(Arrival {
+            arrival: Some(PacketArrival {
                 after_ticks: 0,
                 is_late,
             }),
@@ -105,14 +105,14 @@ impl PacketRecord {
     /// as lost](super::Record::settled_tick) if they have not arrived.
     #[must_use]
     pub fn fate(&self, sent: u64, settled: u64) -> Fate {
-        let acked = self.acked_after_ticks.map(|after_ticks| Arrival {
+        let acked = self.acked_after_ticks.map(|after_ticks| PacketArrival {
             after_ticks,
             is_late: false,
         });
         match self.arrival.or(acked) {
             Some(arrival) => Fate::Arrived(arrival),
             None if sent < settled => Fate::Lost,
-            None => Fate::OnItsWay,
+            None => Fate::InFlight,
         }
     }
 }

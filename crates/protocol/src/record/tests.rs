@@ -244,12 +244,12 @@ fn without_acks_what_has_not_arrived_for_a_second_is_lost() {
     record.on_arrival(98, false);
     let packet = |tick| &record.at(tick).unwrap().snapshots[0];
     let fate = |tick| packet(tick).fate(tick, record.settled_tick());
-    let late = Arrival {
+    let late = PacketArrival {
         after_ticks: 79,
         is_late: true,
     };
     assert_eq!(fate(20), Fate::Arrived(late));
-    assert_eq!([fate(38), fate(39)], [Fate::Lost, Fate::OnItsWay]);
+    assert_eq!([fate(38), fate(39)], [Fate::Lost, Fate::InFlight]);
     let counts = ArrivalCounts::of(&record, record.samples());
     assert_eq!(counts.0, [1, 1, 38]);
     assert!(record.arrives(None) && !record.arrives(Some(19)));

@@ -34,7 +34,7 @@ impl Accounting {
 
 /// Bytes that a transport sent and received for a connection, in [`Accounting::OnTheWire`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Traffic {
+pub struct TransportBytes {
     /// Bytes of packets that carry snapshots.
     pub wire_bytes: usize,
     /// Number of packets that carry snapshots. A fragmented snapshot has several.
@@ -46,7 +46,7 @@ pub struct Traffic {
     pub control_bytes: usize,
 }
 
-impl Traffic {
+impl TransportBytes {
     /// Adds the counts of another traffic.
     pub const fn add(&mut self, other: &Self) {
         self.wire_bytes += other.wire_bytes;
@@ -94,7 +94,7 @@ pub struct Totals {
     /// Total length of the stalls.
     pub starved: Duration,
     /// Traffic of the transport.
-    pub traffic: Traffic,
+    pub traffic: TransportBytes,
     /// Whether any tick had a budget.
     has_budget: bool,
     /// Number of ticks with a measured replica error.
@@ -245,10 +245,10 @@ mod tests {
                 sent_bodies: 5,
                 ..PacketRecord::default()
             }],
-            traffic: Traffic {
+            traffic: TransportBytes {
                 wire_bytes: payload_bytes + 40,
                 packets: 2,
-                ..Traffic::default()
+                ..TransportBytes::default()
             },
             ..Sample::default()
         }

@@ -6,10 +6,10 @@ use cubewire_codec::{
     Baseline, Baselines, Coverage, EncodeError, Header, Precision, QuantizedSnapshot, Stages,
 };
 
-use super::{BaselineChoice, SendError, Sent, SnapshotSender, references};
+use super::{BaselineChoice, SendError, SentPacket, SnapshotSender, references};
 use crate::clock::sequence;
 use crate::ring::BaselineRing;
-use crate::schedule::{Standing, Urgency, Way, Within};
+use crate::schedule::{DeliveryState, PacketBudget, SendState, Urgency};
 
 /// Maximum size of a partial packet under a growing budget, bytes: one datagram.
 const MAX_BYTES: usize = 1200;
@@ -41,8 +41,8 @@ impl SnapshotSender {
         tick: u64,
         stages: Stages,
         wanted: &QuantizedSnapshot,
-        within: Within<'_>,
-    ) -> Result<Option<Sent>, SendError> {
+        packet_budget: PacketBudget<'_>,
+    ) -> Result<Option<SentPacket>, SendError> {
         let Ok(partial) = stages.with_coverage(Coverage::Partial) else {
             let sent = self.send(tick, stages, wanted, BaselineChoice::Newest)?;
             return Ok(Some(sent));
@@ -56,12 +56,12 @@ impl SnapshotSender {
         // Without a schedule every packet was complete, so try a complete one first.
         if !self.is_scheduling() {
             let is_due = self.is_complete_due(tick, stages, wanted);
-            if !(is_due || is_silent && within.bytes >= MIN_BYTES) {
+            if !(is_due || is_silent && packet_budget.bytes >= MIN_BYTES) {
                 return Ok(None);
             }
             let mut out = self.sent.take_slot(tick);
             let header = self.encode(tick, stages, wanted, &mut out)?;
-            if self.packet.bytes.len() <= within.bytes {
+            if self.packet.bytes.len() <= packet_budget.bytes {
                 return Ok(Some(self.keep(tick, header, out)));
             }
             self.complete_since = None;
@@ -73,36 +73,41 @@ impl SnapshotSender {
             _ => (None, self.encoder.initial(stages.precision())),
         };
         let ages = &mut self.ages;
-        let way = way(&self.sent, &self.acked, stages.precision(), tick, ages);
-        self.schedule.advance(tick, wanted, &within, start, &way);
+        let delivery = delivery(&self.sent, &self.acked, stages.precision(), tick, ages);
+        self.schedule
+            .advance(tick, wanted, &packet_budget, start, &delivery);
         // Waiting is better if a complete packet will fit soon, or until a partial one can fill a datagram: few large
         // packets have fewer headers.
-        let soon = (within.bytes + within.growth * patience as usize).min(within.most);
-        let fits_soon = |complete| (within.bytes + 1..=soon).contains(&complete);
+        let soon = (packet_budget.bytes + packet_budget.growth * patience as usize)
+            .min(packet_budget.most);
+        let fits_soon = |complete| (packet_budget.bytes + 1..=soon).contains(&complete);
         let complete = self.schedule.complete_bytes();
-        let fits = complete <= within.bytes;
+        let fits = complete <= packet_budget.bytes;
         let is_worth = match fits {
             true => !self.schedule.is_idle(),
-            false => !fits_soon(complete) && (within.growth == 0 || within.bytes >= MAX_BYTES),
+            false => {
+                !fits_soon(complete)
+                    && (packet_budget.growth == 0 || packet_budget.bytes >= MAX_BYTES)
+            }
         };
-        if !(is_worth || is_silent && within.bytes >= MIN_BYTES) {
+        if !(is_worth || is_silent && packet_budget.bytes >= MIN_BYTES) {
             return Ok(None);
         }
         let mut out = self.sent.take_slot(tick);
         // If all due bodies fit, try a complete packet: otherwise an estimate that is too high would never be
         // corrected.
-        let may_fit = fits || self.schedule.all_fit(within.bytes);
+        let may_fit = fits || self.schedule.all_fit(packet_budget.bytes);
         let complete = match may_fit {
-            true => self.encode_complete(tick, stages, wanted, within.bytes, &mut out)?,
+            true => self.encode_complete(tick, stages, wanted, packet_budget.bytes, &mut out)?,
             false => None,
         };
         let encoded = match complete {
             Some(header) => Some((header, None)),
             None if fits_soon(self.schedule.complete_bytes()) => None,
             None => {
-                let bytes = match within.growth {
-                    0 => within.bytes,
-                    _ => within.bytes.min(MAX_BYTES),
+                let bytes = match packet_budget.growth {
+                    0 => packet_budget.bytes,
+                    _ => packet_budget.bytes.min(MAX_BYTES),
                 };
                 self.encode_urgent(tick, partial, wanted, bytes, is_silent, &mut out)?
                     .map(|(header, count)| (header, Some(count)))
@@ -146,11 +151,11 @@ impl SnapshotSender {
             || !(acked.is_some_and(is_same) || in_flight.any(|age| is_same(tick - age)))
     }
 
-    fn keep(&mut self, tick: u64, header: Header, out: Baseline) -> Sent {
+    fn keep(&mut self, tick: u64, header: Header, out: Baseline) -> SentPacket {
         self.sent.insert(tick, out);
         self.newest_sent = Some(tick);
         let baseline = self.newest_acked();
-        Sent { header, baseline }
+        SentPacket { header, baseline }
     }
 
     /// Encodes a complete packet. Returns `None` if it takes more than `bytes`.
@@ -243,15 +248,15 @@ impl SnapshotSender {
 
     /// Writes the state of every body after this tick. Empty unless [`send_within`](Self::send_within) was called for
     /// the tick.
-    pub fn standings(&self, tick: u64, standings: &mut Vec<Standing>) {
-        standings.clear();
+    pub fn send_states(&self, tick: u64, send_states: &mut Vec<SendState>) {
+        send_states.clear();
         if self.within_at != Some(tick) {
             return;
         }
         let sent = self.newest_sent.filter(|_| !self.is_scheduling());
         let sent = sent.and_then(|at| Some((at, self.sent.get(at)?.snapshot())));
         let Some((sent_at, sent)) = sent else {
-            return self.schedule.standings(standings);
+            return self.schedule.send_states(send_states);
         };
         let acked = newest(&self.sent, &self.acked).map(|(at, acked)| (at, acked.snapshot()));
         let mut differs = vec![true; sent.len()];
@@ -262,9 +267,9 @@ impl SnapshotSender {
             }
             None => None,
         };
-        standings.extend(differs.into_iter().map(|differs| match differs {
-            true => Standing::InFlight { sent: sent_at },
-            false => Standing::UpToDate { sent: confirmed },
+        send_states.extend(differs.into_iter().map(|differs| match differs {
+            true => SendState::InFlight { sent: sent_at },
+            false => SendState::UpToDate { sent: confirmed },
         }));
     }
 }
@@ -286,13 +291,13 @@ fn newest<'s>(sent: &'s BaselineRing, acked: &VecDeque<u64>) -> Option<(u64, &'s
 }
 
 /// Returns the delivery of bodies as of a tick. Reuses the memory of `ages`.
-fn way<'s>(
+fn delivery<'s>(
     sent: &'s BaselineRing,
     acked: &'s VecDeque<u64>,
     precision: Precision,
     tick: u64,
     ages: &'s mut Vec<u8>,
-) -> Way<'s> {
+) -> DeliveryState<'s> {
     let newest =
         newest(sent, acked).filter(|(_, newest)| newest.snapshot().precision() == precision);
     ages.clear();
@@ -310,7 +315,7 @@ fn way<'s>(
         }
     }
     let newest = newest.map(|(tick, _)| tick);
-    Way {
+    DeliveryState {
         newest,
         ages,
         in_flight: in_flight(tick, newest, acked),

@@ -5,8 +5,8 @@ use cubewire_codec::ladder::{ARITHMETIC, CHANGED_FLAGS, UNCOMPRESSED};
 use cubewire_codec::{BodyState, Plan, QuantizedSnapshot};
 
 use super::*;
-use crate::budget::ByteBudget;
-use crate::schedule::{Standing, Within};
+use crate::budget::RateLimiter;
+use crate::schedule::{PacketBudget, SendState};
 
 fn sender() -> (SnapshotSender, QuantizedSnapshot) {
     let precision = CHANGED_FLAGS.stages.precision();
@@ -29,7 +29,7 @@ fn put(quantized: &mut QuantizedSnapshot, metres: [f32; 3]) -> Snapshot {
     snapshot
 }
 
-fn send(sender: &mut SnapshotSender, snapshot: &QuantizedSnapshot, tick: u64) -> Sent {
+fn send(sender: &mut SnapshotSender, snapshot: &QuantizedSnapshot, tick: u64) -> SentPacket {
     let stages = CHANGED_FLAGS.stages;
     sender
         .send(tick, stages, snapshot, BaselineChoice::Newest)
@@ -167,25 +167,27 @@ fn a_body_waits_behind_more_urgent_ones_and_is_in_flight_until_its_ack() {
     let stages = CHANGED_FLAGS.stages;
     put(&mut snapshot, [0.25, 0.5, 0.0]);
     let after = |sender: &mut SnapshotSender, tick: u64, bytes: usize, gains: &[f32]| {
-        let within = Within {
+        let packet_budget = PacketBudget {
             bytes,
             gains,
-            ..Within::default()
+            ..PacketBudget::default()
         };
-        sender.send_within(tick, stages, &snapshot, within).unwrap();
-        let mut standings = Vec::new();
-        sender.standings(tick + 1, &mut standings);
-        assert_eq!(standings, [], "of another tick");
-        sender.standings(tick, &mut standings);
-        standings
+        sender
+            .send_within(tick, stages, &snapshot, packet_budget)
+            .unwrap();
+        let mut send_states = Vec::new();
+        sender.send_states(tick + 1, &mut send_states);
+        assert_eq!(send_states, [], "of another tick");
+        sender.send_states(tick, &mut send_states);
+        send_states
     };
-    let never_sent = Standing::UpToDate { sent: None };
+    let never_sent = SendState::UpToDate { sent: None };
 
     // No body fits.
     let [nearer, further, still] = after(&mut sender, 7, 0, &[])[..] else {
         panic!("three bodies");
     };
-    let (Standing::Waits(nearer), Standing::Waits(further)) = (nearer, further) else {
+    let (SendState::Waiting(nearer), SendState::Waiting(further)) = (nearer, further) else {
         panic!("{nearer:?}, {further:?}");
     };
     assert_eq!(still, never_sent);
@@ -200,16 +202,19 @@ fn a_body_waits_behind_more_urgent_ones_and_is_in_flight_until_its_ack() {
     assert!(further.priority > nearer.priority);
 
     // One body fits.
-    let standings = after(&mut sender, 8, 11, &[]);
-    assert_eq!(standings[0].waits(8), Some(1));
-    assert_eq!(standings[1..], [Standing::InFlight { sent: 8 }, never_sent]);
-    ack(&mut sender, 8, 0);
-    let standings = after(&mut sender, 9, 0, &[0.0]);
+    let send_states = after(&mut sender, 8, 11, &[]);
+    assert_eq!(send_states[0].waiting_ticks(8), Some(1));
     assert_eq!(
-        standings,
+        send_states[1..],
+        [SendState::InFlight { sent: 8 }, never_sent]
+    );
+    ack(&mut sender, 8, 0);
+    let send_states = after(&mut sender, 9, 0, &[0.0]);
+    assert_eq!(
+        send_states,
         [
-            Standing::Withheld { since: 7 },
-            Standing::UpToDate { sent: Some(8) },
+            SendState::Withheld { since: 7 },
+            SendState::UpToDate { sent: Some(8) },
             never_sent
         ]
     );
@@ -225,7 +230,7 @@ fn a_scene_that_fits_is_soon_sent_whole() {
     };
     let mut sender = SnapshotSender::new(Plan::cubes(), initial, Limits::default()).unwrap();
     let mut wanted = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
-    let mut budget = ByteBudget::new(3125, 60);
+    let mut budget = RateLimiter::new(3125, 60);
     let mut complete = 0;
     for tick in 1..=300 {
         for (slot, body) in bodies[..200].iter_mut().enumerate() {
@@ -240,8 +245,10 @@ fn a_scene_that_fits_is_soon_sent_whole() {
         };
         wanted.quantize(&snapshot, stages.precision()).unwrap();
         let now = Duration::from_secs(1) * tick as u32 / 60;
-        let within = budget.within(now, 1200, 14);
-        let sent = sender.send_within(tick, stages, &wanted, within).unwrap();
+        let packet_budget = budget.packet_budget(now, 1200, 14);
+        let sent = sender
+            .send_within(tick, stages, &wanted, packet_budget)
+            .unwrap();
         if sent.is_some() {
             budget.spend(now, sender.packet().bytes.len() + 14);
             let is_complete = sender.get(tick).unwrap().carried_bodies().count() == 901;
@@ -256,13 +263,15 @@ fn a_scene_that_fits_is_soon_sent_whole() {
 fn no_acks_merge_more_packets_than_a_mask_names() {
     let (mut sender, mut snapshot) = sender();
     let stages = CHANGED_FLAGS.stages;
-    let within = Within {
+    let packet_budget = PacketBudget {
         bytes: 24,
-        ..Within::default()
+        ..PacketBudget::default()
     };
     for tick in 1..=300 {
         put(&mut snapshot, [tick as f32 / 16.0; 3]);
-        sender.send_within(tick, stages, &snapshot, within).unwrap();
+        sender
+            .send_within(tick, stages, &snapshot, packet_budget)
+            .unwrap();
     }
     for tick in (1..=300).chain(1..=300) {
         ack(&mut sender, tick, u32::MAX);
@@ -280,7 +289,7 @@ fn senders_that_are_alike_send_the_same() {
         put(&mut snapshot, [tick as f32, 0.0, 0.0]);
         let [first, second, third] = &mut senders;
         let is_like = first.is_like(second);
-        assert!(!is_like || first.likeness() == second.likeness());
+        assert!(!is_like || first.sharing_key() == second.sharing_key());
         send(first, &snapshot, tick);
         send(third, &snapshot, tick);
         let expected = third.packet().bytes.clone();

@@ -34,7 +34,7 @@ pub struct ClientSession {
 
 /// Outcome of a message from the server.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Heard {
+pub enum ClientEvent {
     /// The client is accepted.
     Welcome(Box<Welcome>),
     /// [`ClientSession::answer`] may have changed.
@@ -77,7 +77,7 @@ impl ClientSession {
         contract: &Contract,
         message: ServerMessage<'_>,
         limits: Limits,
-    ) -> Result<Heard, SessionError> {
+    ) -> Result<ClientEvent, SessionError> {
         match message {
             ServerMessage::Refused(reason) => Err(SessionError::Refused(short(reason))),
             ServerMessage::Welcome {
@@ -95,17 +95,17 @@ impl ClientSession {
                 };
                 self.is_welcomed = true;
                 self.fallback = FallbackReason::between(fingerprint, contract.fingerprint);
-                Ok(Heard::Welcome(Box::new(welcome)))
+                Ok(ClientEvent::Welcome(Box::new(welcome)))
             }
             ServerMessage::Granted(granted) if self.requested.is_some() => {
                 self.take_answer(granted.number, Ok(granted.settings));
-                Ok(Heard::Answer)
+                Ok(ClientEvent::Answer)
             }
             ServerMessage::Declined { number, reason } if self.requested.is_some() => {
                 self.take_answer(number, Err(short(reason)));
-                Ok(Heard::Answer)
+                Ok(ClientEvent::Answer)
             }
-            ServerMessage::Tick(tick) if self.is_welcomed => Ok(Heard::Tick(tick)),
+            ServerMessage::Tick(tick) if self.is_welcomed => Ok(ClientEvent::Tick(tick)),
             _ => Err(SessionError::OutOfTurn),
         }
     }

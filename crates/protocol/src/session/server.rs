@@ -36,7 +36,7 @@ struct Open {
 
 /// Outcome of a message from a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum ServerEvent {
     /// The hello is accepted. The client waits for the [welcome](ServerSession::welcome).
     Welcome,
     /// The client requests these settings. The scene supports their stages.
@@ -65,7 +65,7 @@ impl ServerSession {
         &mut self,
         contract: &Contract,
         message: ClientMessage<'_>,
-    ) -> Result<Asked, String> {
+    ) -> Result<ServerEvent, String> {
         match (message, &mut self.state) {
             (ClientMessage::Hello(hello), State::Silent) => {
                 if let Some(reason) = contract.refusal(&hello) {
@@ -75,14 +75,14 @@ impl ServerSession {
                     fallback: FallbackReason::between(hello.fingerprint, contract.fingerprint),
                     ..Open::default()
                 });
-                Ok(Asked::Welcome)
+                Ok(ServerEvent::Welcome)
             }
             (ClientMessage::Request(Request { number, settings }), State::Open(open)) => {
                 settings
                     .check(contract.plan())
                     .map_err(|reason| format!("invalid request: {reason}"))?;
                 open.requested = Some(number);
-                Ok(Asked::Settings(settings))
+                Ok(ServerEvent::Settings(settings))
             }
             _ => Err("unexpected message from the client".to_owned()),
         }

@@ -9,8 +9,8 @@ use std::time::Duration;
 use cubewire_codec::ladder::{CHANGED_FLAGS, PREDICTED};
 use cubewire_codec::{BodyState, Limits, Plan, Sequence, Snapshot};
 use cubewire_protocol::{
-    Ack, BaselineChoice, ClientMessage, ClientSession, Contract, Feedback, Heard, PROTOCOL_VERSION,
-    Request, ServerMessage, ServerSession, Settings,
+    Ack, BaselineChoice, ClientEvent, ClientMessage, ClientSession, Contract, Feedback,
+    PROTOCOL_VERSION, Request, ServerMessage, ServerSession, Settings,
 };
 
 const GOLDEN: &str = include_str!("../golden.txt");
@@ -137,7 +137,7 @@ fn messages_of_the_file_are_read() {
     let (mut client, bytes) = (ClientSession::default(), &golden("welcome")[0]);
     let message = ServerMessage::decode(bytes).unwrap();
     let heard = client.on_message(&contract, message, Limits::default());
-    assert!(matches!(heard, Ok(Heard::Welcome(welcome)) if welcome.initial == initial()));
+    assert!(matches!(heard, Ok(ClientEvent::Welcome(welcome)) if welcome.initial == initial()));
     for (name, feedback) in ["ack", "missing baseline", "desync"]
         .into_iter()
         .zip(feedback())

@@ -11,7 +11,8 @@ use cubewire_codec::{
 };
 use cubewire_link::{Conditions, Loss};
 use cubewire_protocol::{
-    Ack, Arrival, Feedback, FeedbackError, MAX_BASELINE_AGE_TICKS, SnapshotSender, Within,
+    Ack, Feedback, FeedbackError, MAX_BASELINE_AGE_TICKS, PacketBudget, PacketOutcome,
+    SnapshotSender,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -110,7 +111,7 @@ fn a_number_from_far_ahead_does_not_set_the_clock() {
     let now = pair.now();
     let arrival = pair.receiver.on_packet(now, &packet);
     assert!(
-        matches!(arrival, Ok(Arrival::OutOfWindow { .. })),
+        matches!(arrival, Ok(PacketOutcome::OutOfWindow { .. })),
         "{arrival:?}"
     );
     assert_eq!(pair.run(20), 20);
@@ -193,14 +194,16 @@ impl Budgeted {
     fn send(&mut self) -> QuantizedSnapshot {
         self.tick += 1;
         let wanted = self.world.quantized(self.stages);
-        let within = Within {
+        let packet_budget = PacketBudget {
             bytes: Self::BYTES,
-            ..Within::default()
+            ..PacketBudget::default()
         };
         let (tick, stages) = (self.tick, self.stages);
         let mut is_sent = false;
         let memory = measure(|| {
-            let sent = self.sender.send_within(tick, stages, &wanted, within);
+            let sent = self
+                .sender
+                .send_within(tick, stages, &wanted, packet_budget);
             is_sent = sent.unwrap().is_some();
         });
         self.taken_bytes += memory.bytes_current;

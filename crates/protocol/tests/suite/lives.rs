@@ -8,8 +8,8 @@ use std::time::Duration;
 use cubewire_codec::{Baseline, BodyState, Coverage, Plan, QuantizedSnapshot, Stages, ladder};
 use cubewire_link::{Conditions, Jitter, Link, Loss};
 use cubewire_protocol::{
-    Arrival, BaselineChoice, ByteBudget, Interpolation, SlotTable, SnapshotReceiver,
-    SnapshotSender, Standing, View, Visibility,
+    BaselineChoice, Interpolation, PacketOutcome, RateLimiter, SendState, SlotTable,
+    SnapshotReceiver, SnapshotSender, View, Visibility,
 };
 use proptest::prelude::*;
 use rand::RngExt;
@@ -65,7 +65,7 @@ struct Pair {
     wanted: BTreeMap<u64, QuantizedSnapshot>,
     tick: u64,
     decoded: u64,
-    budget: Option<ByteBudget>,
+    budget: Option<RateLimiter>,
     /// Whether changes have stopped.
     is_quiet: bool,
     longest_wait: u64,
@@ -149,7 +149,9 @@ impl Pair {
         }
         self.wanted.insert(self.tick, wanted);
         while let Some(bytes) = self.down.receive(now) {
-            if let Arrival::Decoded { tick, .. } = self.receiver.on_packet(now, &bytes).unwrap() {
+            if let PacketOutcome::Decoded { tick, .. } =
+                self.receiver.on_packet(now, &bytes).unwrap()
+            {
                 let received = self.receiver.get(tick).unwrap();
                 match received.stages().coverage() {
                     Coverage::Complete => assert_eq!(received.snapshot(), &self.wanted[&tick]),
@@ -178,11 +180,11 @@ impl Pair {
             let sent = self.sender.send(self.tick, self.stages, wanted, choice);
             return sent.is_ok();
         };
-        let within = budget.within(now, ONE_DATAGRAM, OVERHEAD);
-        let bytes = within.bytes;
+        let packet_budget = budget.packet_budget(now, ONE_DATAGRAM, OVERHEAD);
+        let bytes = packet_budget.bytes;
         let sent = self
             .sender
-            .send_within(self.tick, self.stages, wanted, within);
+            .send_within(self.tick, self.stages, wanted, packet_budget);
         let is_sent = sent.unwrap().is_some();
         if is_sent {
             let size = self.sender.packet().bytes.len();
@@ -341,7 +343,7 @@ proptest! {
         let rate = plan.schema().ticks_per_second;
         let mut pair = Pair::new(plan, rungs[seed as usize % rungs.len()], seed);
         let bytes = (bytes_per_tick * u32::from(rate)).max(MIN_RATE);
-        pair.budget = Some(ByteBudget::new(bytes, rate));
+        pair.budget = Some(RateLimiter::new(bytes, rate));
         pair.run_through_a_silence((loss, jitter, doubled), silence);
         pair.is_quiet = true;
         pair.run(150, loss, jitter, doubled);
@@ -357,11 +359,11 @@ proptest! {
                 prop_assert_eq!(newest.snapshot.bodies[slot], wanted.body(slot), "slot {}", slot);
             }
         }
-        let mut standings = Vec::new();
-        pair.sender.standings(pair.tick, &mut standings);
-        prop_assert_eq!(standings.len(), pair.world.len());
-        for standing in standings {
-            prop_assert!(matches!(standing, Standing::UpToDate { .. }), "{:?}", standing);
+        let mut send_states = Vec::new();
+        pair.sender.send_states(pair.tick, &mut send_states);
+        prop_assert_eq!(send_states.len(), pair.world.len());
+        for send_state in send_states {
+            prop_assert!(matches!(send_state, SendState::UpToDate { .. }), "{:?}", send_state);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use cubewire_codec::glam::{Quat, Vec3};
 use cubewire_codec::{BodyState, DecodeError, Plan, QuantizedSnapshot, Snapshot, Stages, ladder};
 use cubewire_link::{Conditions, Link};
-use cubewire_protocol::{Arrival, BaselineChoice, SnapshotReceiver, SnapshotSender};
+use cubewire_protocol::{BaselineChoice, PacketOutcome, SnapshotReceiver, SnapshotSender};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -159,13 +159,13 @@ impl Pair {
 
     fn receive(&mut self, now: Duration, packet: &[u8]) {
         match self.receiver.on_packet(now, packet) {
-            Ok(Arrival::Decoded { tick, .. }) => {
+            Ok(PacketOutcome::Decoded { tick, .. }) => {
                 self.decoded += 1;
                 let held = self.receiver.get(tick).expect("it was just decoded");
                 let sent = self.sent.get(&tick).expect("only what was sent arrives");
                 assert_eq!(held.snapshot(), sent, "tick {tick}");
             }
-            Ok(Arrival::Duplicate { .. } | Arrival::OutOfWindow { .. }) => {}
+            Ok(PacketOutcome::Duplicate { .. } | PacketOutcome::OutOfWindow { .. }) => {}
             Err(error) => self.rejected.push(error),
         }
     }

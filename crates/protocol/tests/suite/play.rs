@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use cubewire_codec::{Limits, Plan, QuantizedSnapshot, Snapshot, Stages};
 use cubewire_protocol::{
-    Ack, Arrival, BaselineChoice, Feedback, Sent, SnapshotReceiver, SnapshotSender, Welcome, Within,
+    Ack, BaselineChoice, Feedback, PacketBudget, PacketOutcome, SentPacket, SnapshotReceiver,
+    SnapshotSender, Welcome,
 };
 
 /// Number of ticks from a packet to the arrival of its ack.
@@ -45,7 +46,11 @@ impl Play {
     }
 
     /// Sends the snapshot of the next tick.
-    pub(crate) fn send(&mut self, current: &QuantizedSnapshot, choice: BaselineChoice) -> Sent {
+    pub(crate) fn send(
+        &mut self,
+        current: &QuantizedSnapshot,
+        choice: BaselineChoice,
+    ) -> SentPacket {
         self.tick += 1;
         let sent = self.sender.send(self.tick, self.stages, current, choice);
         sent.unwrap()
@@ -54,13 +59,13 @@ impl Play {
     /// Sends the next tick's snapshot within a byte budget. Returns whether a packet was produced.
     pub(crate) fn send_within(&mut self, current: &QuantizedSnapshot, bytes: usize) -> bool {
         self.tick += 1;
-        let within = Within {
+        let packet_budget = PacketBudget {
             bytes,
-            ..Within::default()
+            ..PacketBudget::default()
         };
         let sent = self
             .sender
-            .send_within(self.tick, self.stages, current, within);
+            .send_within(self.tick, self.stages, current, packet_budget);
         sent.unwrap().is_some()
     }
 
@@ -74,7 +79,10 @@ impl Play {
             let start = Instant::now();
             let arrival = self.receiver.on_packet(now, bytes).unwrap();
             time = start.elapsed();
-            assert!(matches!(arrival, Arrival::Decoded { late: false, .. }));
+            assert!(matches!(
+                arrival,
+                PacketOutcome::Decoded { late: false, .. }
+            ));
             let (sent, received) = (self.sender.get(self.tick), self.receiver.get(self.tick));
             assert_eq!(sent, received);
         }

@@ -6,7 +6,7 @@ use cubewire_codec::{Plan, Stages, ladder};
 use cubewire_link::{Bandwidth, Conditions, Link, Loss, PRESETS, Preset};
 use cubewire_protocol::renet_guard::SLICE_BYTES;
 use cubewire_protocol::{
-    Allowed, BaselineChoice, Outbound, SendBudget, SnapshotReceiver, SnapshotSender,
+    AllowedSnapshot, BaselineChoice, SendBudget, SnapshotReceiver, SnapshotSender, TransportState,
 };
 
 use crate::play::ends;
@@ -148,15 +148,18 @@ impl Stream {
     fn send(&mut self) -> usize {
         let (tick, stages) = (self.tick, self.stages);
         let wanted = self.world.quantized(stages);
-        let outbound = Outbound {
+        let outbound = TransportState {
             sent_bytes: self.sent_bytes,
             overhead_bytes: OVERHEAD,
-            ..Outbound::default()
+            ..TransportState::default()
         };
         let (now, asked) = (time(tick), self.asked_kbps);
         let (allowed, _) = self.budget.allow(tick, now, asked, true, &outbound);
         let sent = match allowed {
-            Allowed::Within(within) => self.sender.send_within(tick, stages, &wanted, within),
+            AllowedSnapshot::Partial(packet_budget) => {
+                self.sender
+                    .send_within(tick, stages, &wanted, packet_budget)
+            }
             _ => {
                 let choice = BaselineChoice::Newest;
                 let sent = self.sender.send(tick, stages, &wanted, choice);

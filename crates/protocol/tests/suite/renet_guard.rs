@@ -139,10 +139,10 @@ struct End {
 }
 
 fn play(scenario: Scenario) -> Result<(), TestCaseError> {
-    let mut ends = [0, 1].map(|way| End {
+    let mut ends = [0, 1].map(|direction| End {
         renet: connection(),
         guard: RenetGuard::new(),
-        link: Link::new(scenario.conditions.clone(), scenario.seed ^ way),
+        link: Link::new(scenario.conditions.clone(), scenario.seed ^ direction),
         owes_ack: false,
         received: Default::default(),
     });
@@ -210,7 +210,7 @@ fn play(scenario: Scenario) -> Result<(), TestCaseError> {
 /// length of the longest ack, or `None` if renet ended the connection.
 fn longest_ack(conditions: &Conditions, forgets: bool) -> Option<usize> {
     let mut ends = [connection(), connection()];
-    let mut links = [0, 1].map(|way| Link::new(conditions.clone(), way));
+    let mut links = [0, 1].map(|direction| Link::new(conditions.clone(), direction));
     let (mut now, mut owes_ack, mut longest) = (Duration::ZERO, [false; 2], 0);
     let mut arrived = 0;
     for tick in 0..36_000 {

@@ -3,7 +3,7 @@
 
 use cubewire_codec::{IllegalStages, Limits, Plan, QuantizedSnapshot, Sequence, Stages, ladder};
 use cubewire_protocol::{
-    Ack, BaselineChoice, ClientMessage, Feedback, Request, Settings, SnapshotSender, Within,
+    Ack, BaselineChoice, ClientMessage, Feedback, PacketBudget, Request, Settings, SnapshotSender,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -54,7 +54,7 @@ fn every_readable_request_is_sent_or_refused_with_a_reason_and_the_sender_goes_o
                 false => sender
                     .send(tick, stages, &current, settings.baseline)
                     .map(Some),
-                true => sender.send_within(tick, stages, &current, within()),
+                true => sender.send_within(tick, stages, &current, packet_budget()),
             };
             assert!(sent.is_ok() || reason.is_some(), "{stages:?}: {sent:?}");
             // Within a budget, the sender chooses partial packets itself, or waits.
@@ -75,10 +75,10 @@ fn every_readable_request_is_sent_or_refused_with_a_reason_and_the_sender_goes_o
     }
 }
 
-fn within() -> Within<'static> {
-    Within {
+fn packet_budget() -> PacketBudget<'static> {
+    PacketBudget {
         bytes: 40,
-        ..Within::default()
+        ..PacketBudget::default()
     }
 }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 use cubewire_codec::ladder::{ARITHMETIC, DELTA, PREDICTED, PREDICTED_POSITION};
 use cubewire_codec::{BodyState, Coverage, Fingerprint, Limits, Plan, Snapshot};
 use cubewire_protocol::{
-    Asked, BaselineChoice, ClientMessage, ClientSession, Contract, FallbackReason, Heard, Hello,
-    Request, ServerMessage, ServerSession, SessionError, Settings,
+    BaselineChoice, ClientEvent, ClientMessage, ClientSession, Contract, FallbackReason, Hello,
+    Request, ServerEvent, ServerMessage, ServerSession, SessionError, Settings,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ fn settings() -> Settings {
     }
 }
 
-fn hello(server: &mut ServerSession, client: &Contract) -> Result<Asked, String> {
+fn hello(server: &mut ServerSession, client: &Contract) -> Result<ServerEvent, String> {
     let message = ClientMessage::Hello(client.hello()).encode();
     server.on_message(&contract(), ClientMessage::decode(&message).unwrap())
 }
@@ -40,7 +40,7 @@ fn hello(server: &mut ServerSession, client: &Contract) -> Result<Asked, String>
 /// Returns a server session that has accepted a client.
 fn open() -> ServerSession {
     let mut server = ServerSession::new(Duration::ZERO);
-    assert_eq!(hello(&mut server, &contract()), Ok(Asked::Welcome));
+    assert_eq!(hello(&mut server, &contract()), Ok(ServerEvent::Welcome));
     server
 }
 
@@ -50,7 +50,11 @@ fn welcome(server: &mut ServerSession, tick: u64) -> ServerMessage<'static> {
     welcome.unwrap()
 }
 
-fn request(server: &mut ServerSession, number: u16, settings: Settings) -> Result<Asked, String> {
+fn request(
+    server: &mut ServerSession,
+    number: u16,
+    settings: Settings,
+) -> Result<ServerEvent, String> {
     let message = ClientMessage::Request(Request { number, settings });
     server.on_message(&contract(), message)
 }
@@ -60,7 +64,7 @@ fn heard(
     client: &mut ClientSession,
     message: ServerMessage<'_>,
     limits: Limits,
-) -> Result<Heard, SessionError> {
+) -> Result<ClientEvent, SessionError> {
     client.on_message(&contract(), message, limits)
 }
 
@@ -70,7 +74,7 @@ fn welcomed() -> ClientSession {
     let contract = contract();
     assert!(client.hello(&contract).is_some() && client.hello(&contract).is_none());
     let heard = heard(&mut client, welcome(&mut open(), 5), Limits::default());
-    let Ok(Heard::Welcome(welcome)) = heard else {
+    let Ok(ClientEvent::Welcome(welcome)) = heard else {
         panic!("{heard:?}");
     };
     assert_eq!((welcome.tick, welcome.initial), (5, initial()));
@@ -85,7 +89,7 @@ fn settings_are_requested_and_granted() {
     let asked = client.request(settings()).unwrap();
     assert_eq!(client.request(settings()), None);
     let heard_of = server.on_message(&contract(), asked);
-    assert_eq!(heard_of, Ok(Asked::Settings(settings())));
+    assert_eq!(heard_of, Ok(ServerEvent::Settings(settings())));
     let less = Settings {
         budget_kbps: Some(48),
         ..settings()
@@ -93,7 +97,7 @@ fn settings_are_requested_and_granted() {
     let granted = server.grant(SECOND, less).unwrap();
     assert_eq!(
         heard(&mut client, granted.clone(), Limits::default()),
-        Ok(Heard::Answer)
+        Ok(ClientEvent::Answer)
     );
     assert_eq!(client.granted(), Some(less));
     // The requested settings are granted.
@@ -111,7 +115,7 @@ fn settings_are_requested_and_granted() {
     assert_ne!(other, asked);
     assert_eq!(
         heard(&mut client, granted, Limits::default()),
-        Ok(Heard::Answer)
+        Ok(ClientEvent::Answer)
     );
     assert_eq!(client.granted(), None);
     server.on_message(&contract(), other).unwrap();
@@ -130,7 +134,7 @@ fn a_declined_request_has_a_reason_and_can_be_repeated() {
     // Settings in use are no answer any more.
     assert_eq!(server.grant(SECOND, settings()), None);
     let answer = heard(&mut client, declined.clone(), Limits::default());
-    assert_eq!(answer, Ok(Heard::Answer));
+    assert_eq!(answer, Ok(ClientEvent::Answer));
     assert_eq!(client.answer(), Some(Err(&reason[..2 * 1000])));
     assert_eq!(client.granted(), None);
     // An answer to the first request does not answer the second.
@@ -195,7 +199,7 @@ fn what_is_out_of_turn_ends_the_session() {
     }
     assert_eq!(
         heard(&mut welcomed(), ServerMessage::Tick(9), limits),
-        Ok(Heard::Tick(9))
+        Ok(ClientEvent::Tick(9))
     );
     let reason = "é".repeat(2000);
     let heard = heard(&mut welcomed(), ServerMessage::Refused(&reason), limits);
@@ -359,7 +363,7 @@ proptest! {
         };
         let mut server = ServerSession::new(Duration::ZERO);
         match server.on_message(&contract, ClientMessage::Hello(hello)) {
-            Ok(asked) => prop_assert!(asked == Asked::Welcome && registered.is_empty()),
+            Ok(asked) => prop_assert!(asked == ServerEvent::Welcome && registered.is_empty()),
             Err(reason) => prop_assert!(!server.is_open() && reason.len() < 2000),
         }
     }

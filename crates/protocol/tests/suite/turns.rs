@@ -5,7 +5,7 @@ use cubewire_codec::glam::Vec3;
 use cubewire_codec::{
     BodyState, Coverage, Limits, Plan, QuantizedSnapshot, Sequence, Snapshot, ladder,
 };
-use cubewire_protocol::{Ack, Feedback, MAX_WEIGHT_RATIO, SnapshotSender, Within};
+use cubewire_protocol::{Ack, Feedback, MAX_WEIGHT_RATIO, PacketBudget, SnapshotSender};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -38,7 +38,7 @@ impl Turns {
 
     /// Moves the first `far` bodies far and the others a little, and sends them. Returns the sent bodies if the
     /// packet is partial.
-    fn step(&mut self, far: usize, within: Within<'_>) -> Option<Vec<usize>> {
+    fn step(&mut self, far: usize, packet_budget: PacketBudget<'_>) -> Option<Vec<usize>> {
         self.tick += 1;
         for (index, body) in self.bodies.bodies.iter_mut().enumerate() {
             let metres = if index < far { 20.0 } else { 0.01 };
@@ -50,7 +50,7 @@ impl Turns {
         self.snapshot.quantize(&self.bodies, precision).unwrap();
         let sent = self
             .sender
-            .send_within(self.tick, stages, &self.snapshot, within);
+            .send_within(self.tick, stages, &self.snapshot, packet_budget);
         sent.unwrap()?;
         let ack = Feedback::Ack(Ack {
             newest: Sequence(self.tick as u16),
@@ -79,8 +79,8 @@ proptest! {
         let far = (bodies as f64 * far) as usize;
         let (mut least, mut longest) = (bodies, 0);
         for _ in 0..400 {
-            let within = Within { bytes, ..Within::default() };
-            if let Some(sent) = turns.step(far, within) {
+            let packet_budget = PacketBudget { bytes, ..PacketBudget::default() };
+            if let Some(sent) = turns.step(far, packet_budget) {
                 least = least.min(sent.len());
             }
             longest = longest.max(turns.sender.longest_wait(turns.tick));
@@ -98,12 +98,12 @@ proptest! {
     ) {
         let mut turns = Turns::new(60, seed);
         for _ in 0..60 {
-            let within = Within { bytes, groups: &groups, ..Within::default() };
-            let Some(sent) = turns.step(30, within) else { continue };
+            let packet_budget = PacketBudget { bytes, groups: &groups, ..PacketBudget::default() };
+            let Some(sent) = turns.step(30, packet_budget) else { continue };
             let group = |slot: usize| groups.get(slot).copied();
-            let mut standings = Vec::new();
-            turns.sender.standings(turns.tick, &mut standings);
-            let waiting = (0..60).filter(|&slot: &usize| standings[slot].waits(turns.tick).is_some());
+            let mut send_states = Vec::new();
+            turns.sender.send_states(turns.tick, &mut send_states);
+            let waiting = (0..60).filter(|&slot: &usize| send_states[slot].waiting_ticks(turns.tick).is_some());
             for waiting in waiting.filter_map(group) {
                 let with = sent.iter().filter(|&&slot| group(slot) == Some(waiting));
                 let count = with.count();

@@ -102,7 +102,7 @@ const BESIDE: f32 = 31.0;
 mod tests {
     use super::*;
     use crate::panel::tests::{ARRIVAL, meter_of};
-    use crate::replication::{Arrival, PacketRecord};
+    use crate::replication::{PacketArrival, PacketRecord};
 
     #[test]
     fn snapshots_are_counted_in_the_quarter_in_which_they_were_sent() {
@@ -110,7 +110,7 @@ mod tests {
         let mut meter = meter_of(150, &packet, |tick, sample, packet| {
             let is_late = tick < 15;
             let has_arrived = is_late || (30..144).contains(&tick);
-            packet.arrival = has_arrived.then_some(Arrival { is_late, ..ARRIVAL });
+            packet.arrival = has_arrived.then_some(PacketArrival { is_late, ..ARRIVAL });
             sample.lost = usize::from(tick == 144);
         });
         let quarters = quarters(&meter, 3);

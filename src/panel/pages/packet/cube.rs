@@ -7,7 +7,7 @@ use cubewire_codec::{BitKind, Plan};
 use cubewire_inspector::names::Names;
 use cubewire_inspector::packet::{Span, amount, fields, short_form};
 use cubewire_inspector::words::grouped;
-use cubewire_protocol::Standing;
+use cubewire_protocol::SendState;
 
 use super::identity;
 use crate::history::Selection;
@@ -19,16 +19,16 @@ use crate::panel::widgets::{At, Chart, Kind, Row, Scale, button, divider, list, 
 use crate::replication::{CubeError, millimetres};
 
 /// Returns the height with three packets in the table, logical points.
-pub(super) fn height(standing: Option<Standing>) -> f32 {
-    let lines = 5 + usize::from(standing.is_some());
+pub(super) fn height(send_state: Option<SendState>) -> f32 {
+    let lines = 5 + usize::from(send_state.is_some());
     DIVIDER + BUTTON + GAP + GRAPH_HEIGHT + lines as f32 * LINE
 }
 
 pub(super) fn draw(ui: &mut Ui, cube: usize, lane: &mut LaneView<'_>) {
     divider(ui);
     title(ui, cube, lane.errors.get(cube), lane.selection);
-    if let Some(standing) = lane.standing(cube) {
-        note(ui, words(standing, lane.now())).on_hover_text(terms::STANDING);
+    if let Some(send_state) = lane.send_state(cube) {
+        note(ui, words(send_state, lane.now())).on_hover_text(terms::SEND_STATE);
     }
     ui.add_space(GAP);
     let shares = shares(ui, lane, cube);
@@ -120,18 +120,18 @@ fn title(ui: &mut Ui, cube: usize, error: Option<&CubeError>, selection: &mut Se
 }
 
 /// Text about the state of the cube within the budget.
-fn words(standing: Standing, now: u64) -> String {
+fn words(send_state: SendState, now: u64) -> String {
     let ticks = |since: u64| terms::ticks(now.saturating_sub(since));
     let ago = |since: u64| match now.saturating_sub(since) {
         0 => "in this tick".to_owned(),
         _ => format!("{} ago", ticks(since)),
     };
-    match standing {
-        Standing::UpToDate { sent: None } => "Up to date: not moved since the start.".to_owned(),
-        Standing::UpToDate { sent: Some(sent) } => format!("Up to date: sent {}.", ago(sent)),
-        Standing::InFlight { sent } => format!("In flight: sent {}.", ago(sent)),
-        Standing::Withheld { since } => format!("Withheld for {}.", ticks(since)),
-        Standing::Waits(wait) => {
+    match send_state {
+        SendState::UpToDate { sent: None } => "Up to date: not moved since the start.".to_owned(),
+        SendState::UpToDate { sent: Some(sent) } => format!("Up to date: sent {}.", ago(sent)),
+        SendState::InFlight { sent } => format!("In flight: sent {}.", ago(sent)),
+        SendState::Withheld { since } => format!("Withheld for {}.", ticks(since)),
+        SendState::Waiting(wait) => {
             let others = match wait.more_urgent {
                 0 => "next".to_owned(),
                 others => format!("{others} more urgent"),
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn a_standing_is_a_sentence() {
         let wait = |since, more_urgent| {
-            Standing::Waits(Wait {
+            SendState::Waiting(Wait {
                 since,
                 error: 0.003,
                 priority: 7.42,
@@ -283,15 +283,15 @@ mod tests {
             })
         };
         let said = [
-            Standing::InFlight { sent: 98 },
-            Standing::InFlight { sent: 100 },
-            Standing::UpToDate { sent: Some(99) },
+            SendState::InFlight { sent: 98 },
+            SendState::InFlight { sent: 100 },
+            SendState::UpToDate { sent: Some(99) },
             wait(93, 212),
             wait(93, 0),
             wait(100, 0),
         ];
         assert_eq!(
-            said.map(|standing| words(standing, 100)),
+            said.map(|send_state| words(send_state, 100)),
             [
                 "In flight: sent 2 ticks ago.",
                 "In flight: sent in this tick.",

@@ -9,12 +9,12 @@ use cubewire_protocol::netcode::{is_from_client, is_request};
 use renetcode::{NETCODE_MAX_PACKET_BYTES, NetcodeServer, ServerResult};
 
 use super::super::{MAX_DATAGRAMS, overhead_bytes, since_1970};
-use super::handshakes::{Connected, Step};
+use super::handshakes::{Admitted, Step};
 use super::{ClientAddress, ClientId, TokenData, UdpHost};
 use crate::body::disconnect;
-use crate::mailbox::{Client, Mailbox};
-use crate::pipe::{FROM_CLIENT_BYTES, Pipe};
+use crate::renet_connection::{FROM_CLIENT_BYTES, RenetConnection};
 use crate::traffic::{Traffic, header_bytes};
+use crate::transport::{Client, MessageBuffer};
 
 /// A connected client.
 #[derive(Debug)]
@@ -23,10 +23,10 @@ pub(super) struct Connection {
     pub(super) entity: Entity,
     /// The client's own netcode server: see [`handshakes`](super::handshakes).
     pub(super) netcode: Box<NetcodeServer>,
-    pub(super) pipe: Pipe,
+    pub(super) renet: RenetConnection,
     /// Whether a message or a datagram has arrived.
     pub(super) has_spoken: bool,
-    /// Traffic not yet added to the mailbox's.
+    /// Traffic not yet added to the message buffer's.
     pub(super) traffic: Traffic,
     /// Disconnect reason, once known.
     pub(super) ended: Option<String>,
@@ -108,7 +108,7 @@ impl UdpHost {
         match client.netcode.process_packet(from, datagram) {
             ServerResult::Payload { payload, .. } => {
                 received.count(payload, bytes);
-                if let Err(hostile) = client.pipe.receive(self.now, payload) {
+                if let Err(hostile) = client.renet.receive(self.now, payload) {
                     self.remove(from, &hostile, commands);
                 }
             }
@@ -125,13 +125,8 @@ impl UdpHost {
         self.reports.unauthenticated(from);
     }
 
-    fn admit(
-        &mut self,
-        connected: Connected,
-        address: SocketAddr,
-        commands: &mut Commands<'_, '_>,
-    ) {
-        let Connected {
+    fn admit(&mut self, connected: Admitted, address: SocketAddr, commands: &mut Commands<'_, '_>) {
+        let Admitted {
             mut netcode,
             id,
             user_data,
@@ -156,13 +151,13 @@ impl UdpHost {
             ClientId(id),
             ClientAddress(address),
             TokenData(user_data),
-            Mailbox::new(overhead_bytes(address.ip())),
+            MessageBuffer::new(overhead_bytes(address.ip())),
         ));
         let client = Connection {
             id,
             entity: entity.id(),
             netcode,
-            pipe: Pipe::new(FROM_CLIENT_BYTES),
+            renet: RenetConnection::new(FROM_CLIENT_BYTES),
             has_spoken: false,
             traffic: Traffic::default(),
             ended: None,

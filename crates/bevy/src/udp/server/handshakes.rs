@@ -73,12 +73,12 @@ pub(super) enum Step {
     /// Send this datagram back.
     Answer(Vec<u8>),
     /// The address is connected.
-    Connected(Connected),
+    Connected(Admitted),
 }
 
 /// A completed handshake.
 #[derive(Debug)]
-pub(super) struct Connected {
+pub(super) struct Admitted {
     /// The connection's server.
     pub(super) netcode: Box<NetcodeServer>,
     /// The client id in the token.
@@ -212,7 +212,7 @@ impl Handshakes {
         // Makes the server send its next keep-alive packet now.
         netcode.update(KEEP_ALIVE_INTERVAL);
         match reply(netcode.update_client(id)) {
-            Some(answer) => Step::Connected(Connected {
+            Some(answer) => Step::Connected(Admitted {
                 netcode,
                 id,
                 user_data,

@@ -171,16 +171,16 @@ fn a_token_is_of_no_use_once_its_handshake_or_its_connection_is_over() {
 }
 
 /// A client, its first request, and its connection if it has one.
-struct Peer {
+struct TestClient {
     client: NetcodeClient,
     request: Vec<u8>,
     address: SocketAddr,
-    connected: Option<Connected>,
+    connected: Option<Admitted>,
     /// Received datagrams by packet number.
     sent: HashMap<u64, Vec<u8>>,
 }
 
-impl Peer {
+impl TestClient {
     /// Checks that a repeated packet number comes with the same datagram.
     fn take(&mut self, datagram: &[u8]) {
         let number = sequence(datagram).unwrap();
@@ -190,7 +190,7 @@ impl Peer {
     }
 }
 
-impl Peer {
+impl TestClient {
     /// Performs a random action of the client or its server.
     fn step(&mut self, handshakes: &mut Handshakes, random: &mut ChaCha8Rng) -> Step {
         let (from, has_room) = (self.address, random.random_bool(0.9));
@@ -234,12 +234,12 @@ impl Peer {
 fn no_number_is_used_for_two_datagrams_under_one_key() {
     let mut random = ChaCha8Rng::seed_from_u64(9);
     let (mut handshakes, key) = handshakes();
-    let mut peers: Vec<Peer> = Vec::new();
+    let mut peers: Vec<TestClient> = Vec::new();
     let (mut connections, mut denials, mut time) = (0, 0, Duration::ZERO);
     for _ in 0..20_000 {
         if peers.len() < 200 && random.random_bool(0.02) {
             let mut client = client(key);
-            peers.push(Peer {
+            peers.push(TestClient {
                 request: next(&mut client),
                 client,
                 address: address(random.random_range(0..50)),

@@ -1,16 +1,16 @@
 //! Contract between a transport and replication. Implement it to write a custom transport.
 //!
-//! A connection is an entity with a [`Mailbox`], plus [`Client`] at a server or [`Server`] at a client. The transport
+//! A connection is an entity with a [`MessageBuffer`], plus [`Client`] at a server or [`Server`] at a client. The transport
 //!
 //! 1. spawns the entity once bytes can flow in both directions, and despawns it when the connection has ended;
-//! 2. moves received data into [`incoming`](Mailbox::incoming) in [`CubewireSystems::Receive`]: each datagram whole, in
+//! 2. moves received data into [`incoming`](MessageBuffer::incoming) in [`CubewireSystems::Receive`]: each datagram whole, in
 //!    order of arrival; each message exactly once and in the order sent;
-//! 3. sends the data in [`outgoing`](Mailbox::outgoing) in [`CubewireSystems::Flush`], in both of its schedules. It
+//! 3. sends the data in [`outgoing`](MessageBuffer::outgoing) in [`CubewireSystems::Flush`], in both of its schedules. It
 //!    sends each datagram once, and splits long ones into fragments. It resends messages until they arrive, within
-//!    [`reliable_allowance`](Mailbox::reliable_allowance) bytes on the wire per flush;
-//! 4. counts all bytes on the wire in [`traffic`](Mailbox::traffic), including headers and retransmissions, and sets
-//!    [`backlog_bytes`](Mailbox::backlog_bytes) and [`round_trip`](Mailbox::round_trip). Replication uses these to
-//!    limit the contents of the mailbox;
+//!    [`reliable_allowance`](MessageBuffer::reliable_allowance) bytes on the wire per flush;
+//! 4. counts all bytes on the wire in [`traffic`](MessageBuffer::traffic), including headers and retransmissions, and sets
+//!    [`backlog_bytes`](MessageBuffer::backlog_bytes) and [`round_trip`](MessageBuffer::round_trip). Replication uses these to
+//!    limit the contents of the message buffer;
 //! 5. ends the connection if its entity is despawned. Replication despawns it if the peer violates the protocol.
 //!
 //! A connection stays active while its entity has [`Disabled`], because the entity can also be a body. A clone of the
@@ -28,26 +28,26 @@ use bevy_ecs::query::Allow;
 use bevy_time::{Fixed, Real, Time};
 
 pub use cubewire_protocol::renet_guard::{CHANNEL_BYTES, SLICE_BYTES};
-use cubewire_protocol::{Allowed, Outbound, SendBudget};
+use cubewire_protocol::{AllowedSnapshot, SendBudget, TransportState};
 
 use crate::traffic::Traffic;
 
-/// System sets of every app with a [`MailboxPlugin`], in the order of execution.
+/// System sets of every app with a [`ConnectionPlugin`], in the order of execution.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CubewireSystems {
-    /// `PreUpdate`: the transport fills the mailboxes.
+    /// `PreUpdate`: the transport fills the message buffers.
     Receive,
-    /// `PreUpdate`, after `Receive`: inputs, messages and snapshots are read from the mailboxes.
+    /// `PreUpdate`, after `Receive`: inputs, messages and snapshots are read from the message buffers.
     Deliver,
     /// `PreUpdate`, after `Deliver`: remote bodies are spawned, moved and despawned.
     Play,
     /// `FixedPostUpdate`: a server quantizes its bodies. Systems in this schedule that move bodies must run before.
     Capture,
-    /// `FixedPostUpdate`, after `Capture`: the mailboxes are filled. Also in `PostUpdate`, if the last flush was at
+    /// `FixedPostUpdate`, after `Capture`: the message buffers are filled. Also in `PostUpdate`, if the last flush was at
     /// least one tick ago in real time. Acks, messages and inputs, but no snapshots, are then sent while the game is
     /// paused, in slow motion, or has a longer timestep than its protocol.
     Send,
-    /// After `Send`, in both schedules: the transport empties the mailboxes.
+    /// After `Send`, in both schedules: the transport empties the message buffers.
     Flush,
     /// `Last`: ends the connections if the app exits. Systems in this schedule that send [`AppExit`] should run before.
     HangUp,
@@ -56,13 +56,13 @@ pub enum CubewireSystems {
 /// Server: the connection to a client.
 #[derive(Component, Clone, Copy, Debug, Default)]
 #[component(clone_behavior = Ignore)]
-#[require(Mailbox)]
+#[require(MessageBuffer)]
 pub struct Client;
 
 /// Client: the connection to the server.
 #[derive(Component, Clone, Copy, Debug, Default)]
 #[component(clone_behavior = Ignore)]
-#[require(Mailbox)]
+#[require(MessageBuffer)]
 pub struct Server;
 
 /// Either end: both ends of this connection have agreed on the protocol.
@@ -73,11 +73,11 @@ pub struct Connected;
 /// Queues between a transport and replication, and the state of the connection: see the [contract](self).
 #[derive(Component, Clone, Debug, Default)]
 #[component(clone_behavior = Ignore)]
-pub struct Mailbox {
+pub struct MessageBuffer {
     /// Received and not yet processed.
-    pub incoming: Mail,
+    pub incoming: MessageQueue,
     /// Queued for sending.
-    pub outgoing: Mail,
+    pub outgoing: MessageQueue,
     /// Limit of the bytes on the wire for reliable messages in the next flush; `None` for no limit.
     pub reliable_allowance: Option<usize>,
     /// Bytes of headers that the transport adds to each datagram.
@@ -98,7 +98,7 @@ pub struct Mailbox {
 
 /// Datagrams and reliable messages in one direction.
 #[derive(Clone, Debug, Default)]
-pub struct Mail {
+pub struct MessageQueue {
     /// Unreliable: each can arrive late, more than once or never. An empty one is not sent.
     pub datagrams: Vec<Vec<u8>>,
     /// Reliable: each arrives once and in order. The limit is
@@ -107,8 +107,8 @@ pub struct Mail {
     pub messages: Vec<Vec<u8>>,
 }
 
-impl Mailbox {
-    /// Returns an empty mailbox with this [`overhead_bytes`](Self::overhead_bytes).
+impl MessageBuffer {
+    /// Returns an empty message buffer with this [`overhead_bytes`](Self::overhead_bytes).
     #[must_use]
     pub fn new(overhead_bytes: usize) -> Self {
         Self {
@@ -118,7 +118,7 @@ impl Mailbox {
     }
 
     /// Returns the snapshot that `budget` allows, and sets [`reliable_allowance`](Self::reliable_allowance). Call it
-    /// after messages were put into the mailbox: see [`SendBudget::allow`]. [`ServerPlugin`](crate::ServerPlugin) calls
+    /// after messages were put into the message buffer: see [`SendBudget::allow`]. [`ServerPlugin`](crate::ServerPlugin) calls
     /// it for its clients.
     pub fn allow(
         &mut self,
@@ -127,8 +127,8 @@ impl Mailbox {
         now: Duration,
         asked_kbps: Option<u32>,
         can_be_partial: bool,
-    ) -> Allowed {
-        let outbound = Outbound {
+    ) -> AllowedSnapshot {
+        let outbound = TransportState {
             sent_bytes: self.traffic.sent.bytes(),
             overhead_bytes: self.overhead_bytes + CHANNEL_BYTES,
             is_reliable_waiting: self.backlog_bytes > 0 || !self.outgoing.messages.is_empty(),
@@ -143,9 +143,9 @@ impl Mailbox {
 /// Orders the [system sets](CubewireSystems), and ends connections when the app exits.
 /// [`CubewirePlugin`](crate::CubewirePlugin) and the transports add it. Transports also work without replication.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct MailboxPlugin;
+pub struct ConnectionPlugin;
 
-impl Plugin for MailboxPlugin {
+impl Plugin for ConnectionPlugin {
     fn build(&self, app: &mut App) {
         use CubewireSystems::{Capture, Deliver, Flush, HangUp, Play, Receive, Send};
         app.init_resource::<LastFlush>()
@@ -162,10 +162,10 @@ impl Plugin for MailboxPlugin {
     }
 }
 
-/// Adds [`MailboxPlugin`] unless the app has it.
+/// Adds [`ConnectionPlugin`] unless the app has it.
 pub(crate) fn add(app: &mut App) {
-    if !app.is_plugin_added::<MailboxPlugin>() {
-        app.add_plugins(MailboxPlugin);
+    if !app.is_plugin_added::<ConnectionPlugin>() {
+        app.add_plugins(ConnectionPlugin);
     }
 }
 

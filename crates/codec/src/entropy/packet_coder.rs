@@ -9,7 +9,7 @@ use super::mixing;
 use super::model::TrainedModel;
 use crate::ledger::BitKind;
 
-pub(crate) struct Session<'a, B, O> {
+pub(crate) struct PacketCoder<'a, B, O> {
     pub(crate) bins: B,
     pub(crate) observer: O,
     pub(crate) model: &'a TrainedModel,
@@ -48,7 +48,7 @@ pub(super) struct Flag<const N: usize> {
     pub(super) contexts: [usize; N],
 }
 
-impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
+impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     pub(super) fn flag<const N: usize>(&mut self, flag: Flag<N>, value: bool) -> bool {
         let Flag {
             kind,

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use super::{Standing, Wait};
+use super::{SendState, Wait};
 
 /// Keeps the longest wait of each body in about the last second. The current waits change with every packet because a
 /// packet ends many of them. This value changes four times a second.
 #[derive(Clone, Debug)]
-pub struct Waits {
+pub struct WaitHistory {
     quarter_ticks: u64,
     /// Quarters of a second, oldest first.
     quarters: VecDeque<Quarter>,
@@ -15,7 +15,7 @@ pub struct Waits {
 
 /// Longest wait of a body in some period.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Waited {
+pub struct LongestWait {
     /// Number of ticks that the body had been due.
     pub ticks: u64,
     /// The state of the wait at that time.
@@ -27,10 +27,10 @@ struct Quarter {
     /// Number of quarters since tick 0.
     index: u64,
     /// Longest wait of each body.
-    longest: Vec<Option<Waited>>,
+    longest: Vec<Option<LongestWait>>,
 }
 
-impl Waits {
+impl WaitHistory {
     /// Creates an empty record for a scene with this tick rate.
     #[must_use]
     pub fn new(ticks_per_second: u16) -> Self {
@@ -41,7 +41,7 @@ impl Waits {
     }
 
     /// Records the waits in a tick, by body. A tick before the last one restarts the record.
-    pub fn record(&mut self, tick: u64, standings: &[Standing]) {
+    pub fn record(&mut self, tick: u64, send_states: &[SendState]) {
         let index = tick / self.quarter_ticks;
         self.quarters
             .retain(|quarter| (quarter.index..=quarter.index + 4).contains(&index));
@@ -52,29 +52,29 @@ impl Waits {
         }
         let longest = self.quarters.back_mut().map(|newest| &mut newest.longest);
         let longest = longest.expect("one was just pushed");
-        longest.resize(longest.len().max(standings.len()), None);
-        for (longest, standing) in longest.iter_mut().zip(standings) {
-            let Standing::Waits(wait) = *standing else {
+        longest.resize(longest.len().max(send_states.len()), None);
+        for (longest, send_state) in longest.iter_mut().zip(send_states) {
+            let SendState::Waiting(wait) = *send_state else {
                 continue;
             };
             let ticks = tick.saturating_sub(wait.since);
             if ticks > 0 && longest.is_none_or(|longest| longest.ticks <= ticks) {
-                *longest = Some(Waited { ticks, wait });
+                *longest = Some(LongestWait { ticks, wait });
             }
         }
     }
 
     /// Returns the longest wait of each body over the complete quarters. Empty without a budget.
     #[must_use]
-    pub fn longest(&self) -> Vec<Option<Waited>> {
+    pub fn longest(&self) -> Vec<Option<LongestWait>> {
         let newest = self.quarters.back().map_or(0, |newest| newest.index);
         let whole = self.quarters.iter();
         let whole = whole.filter(|quarter| quarter.index < newest);
-        let mut all: Vec<Option<Waited>> = Vec::new();
+        let mut all: Vec<Option<LongestWait>> = Vec::new();
         for quarter in whole {
             all.resize(all.len().max(quarter.longest.len()), None);
             for (longest, other) in all.iter_mut().zip(&quarter.longest) {
-                let ticks = |waited: &Option<Waited>| waited.map_or(0, |waited| waited.ticks);
+                let ticks = |waited: &Option<LongestWait>| waited.map_or(0, |waited| waited.ticks);
                 if ticks(other) > ticks(longest) {
                     *longest = *other;
                 }
@@ -90,9 +90,9 @@ mod tests {
 
     #[test]
     fn the_longest_wait_of_a_second_stays_while_packets_end_waits() {
-        let mut waits = Waits::new(60);
+        let mut waits = WaitHistory::new(60);
         let mut longest = Vec::new();
-        let up_to_date = Standing::UpToDate { sent: None };
+        let up_to_date = SendState::UpToDate { sent: None };
         for tick in 0..240 {
             // The first body is sent every tenth tick and waits in between until tick 120. The second never waits.
             let since = tick / 10 * 10;
@@ -103,11 +103,11 @@ mod tests {
                 more_urgent: 0,
             };
             let first = match tick < 120 && tick > since {
-                true => Standing::Waits(wait),
+                true => SendState::Waiting(wait),
                 false => up_to_date,
             };
             waits.record(tick, &[first, up_to_date]);
-            let ticks = |waited: Option<Waited>| waited.map_or(0, |waited| waited.ticks);
+            let ticks = |waited: Option<LongestWait>| waited.map_or(0, |waited| waited.ticks);
             longest.push(waits.longest().into_iter().map(ticks).collect::<Vec<_>>());
         }
         // No quarter is complete yet.

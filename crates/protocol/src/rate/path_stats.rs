@@ -11,7 +11,7 @@ use crate::feedback::Ack;
 
 /// Packets of about the last second and their fate.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Way {
+pub(super) struct PathStats {
     /// Packets with an unknown fate, oldest first, at most [`MAX_PENDING`].
     pending: VecDeque<Pending>,
     /// Arrived packets in the order of their acks: all of the last [`ARRIVALS_TICKS`], and at least
@@ -77,7 +77,7 @@ const SILENCE_PACKETS: usize = 40;
 /// As many packets as the sender keeps snapshots.
 const MAX_PENDING: usize = 256;
 
-impl Way {
+impl PathStats {
     pub(super) fn on_sent(&mut self, tick: u64, sent_at: u64, left_at: u64, bytes: usize) {
         if self.pending.len() == MAX_PENDING
             && let Some(oldest) = self.pending.pop_front()

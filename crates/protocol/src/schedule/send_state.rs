@@ -4,7 +4,7 @@ use super::Schedule;
 
 /// State of a body after a tick with a budget. Ticks are the sender's.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Standing {
+pub enum SendState {
     /// The receiver is known to have the wanted state, from a packet or from the initial state.
     UpToDate {
         /// Tick of that packet, or `None` for the initial state.
@@ -16,7 +16,7 @@ pub enum Standing {
         sent: u64,
     },
     /// The body is due and waits for a packet.
-    Waits(Wait),
+    Waiting(Wait),
     /// The body is due, but its gain forbids sending it.
     Withheld {
         /// First tick when it was due.
@@ -38,13 +38,13 @@ pub struct Wait {
     pub more_urgent: usize,
 }
 
-impl Standing {
+impl SendState {
     /// Returns how many ticks the body has been due at `tick`, or `None` if it is not due.
     #[must_use]
-    pub const fn waits(&self, tick: u64) -> Option<u64> {
+    pub const fn waiting_ticks(&self, tick: u64) -> Option<u64> {
         match self {
             Self::UpToDate { .. } | Self::InFlight { .. } => None,
-            Self::Waits(Wait { since, .. }) | Self::Withheld { since } => {
+            Self::Waiting(Wait { since, .. }) | Self::Withheld { since } => {
                 Some(tick.saturating_sub(*since))
             }
         }
@@ -53,22 +53,22 @@ impl Standing {
 
 impl Schedule {
     /// Appends the state of every body in the tick of the last `advance`.
-    pub(crate) fn standings(&self, standings: &mut Vec<Standing>) {
-        standings.extend((0..self.is_due.len()).map(|slot| {
+    pub(crate) fn send_states(&self, send_states: &mut Vec<SendState>) {
+        send_states.extend((0..self.is_due.len()).map(|slot| {
             let sent = self.sent_at(slot);
             match sent.filter(|_| !self.is_confirmed[slot]) {
-                _ if self.is_due[slot] => Standing::Withheld {
+                _ if self.is_due[slot] => SendState::Withheld {
                     since: self.due_since[slot],
                 },
-                Some(sent) => Standing::InFlight { sent },
-                None => Standing::UpToDate { sent },
+                Some(sent) => SendState::InFlight { sent },
+                None => SendState::UpToDate { sent },
             }
         }));
         let mut urgent = self.urgent.clone();
         urgent.sort_unstable();
         for (more_urgent, urgent) in urgent.into_iter().enumerate() {
             let due = self.due_of(urgent);
-            standings[due.slot] = Standing::Waits(Wait {
+            send_states[due.slot] = SendState::Waiting(Wait {
                 since: self.due_since[due.slot],
                 error: self.changes[due.slot].error,
                 priority: due.priority,

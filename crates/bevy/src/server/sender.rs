@@ -7,15 +7,15 @@ use bevy_ecs::prelude::*;
 use bevy_math::Vec3;
 use cubewire_codec::{InitialStateError, Life, Limits, QuantizedSnapshot, Snapshot, Stages};
 use cubewire_protocol::{
-    Allowed, BUDGETS_KBPS, Feedback, SendBudget, ServerSession, SnapshotSender, Standing,
-    Visibility, Within,
+    AllowedSnapshot, BUDGETS_KBPS, Feedback, PacketBudget, SendBudget, SendState, ServerSession,
+    SnapshotSender, Visibility,
 };
 
 use super::outbox::Outbox;
 use super::settings::{ConnectionSettings, Judged};
-use crate::mailbox::{Mailbox, SLICE_BYTES};
 use crate::protocol::Compiled;
 use crate::shadow::ShadowSnapshot;
+use crate::transport::{MessageBuffer, SLICE_BYTES};
 
 /// Limit of the bytes sent to a client in any second, headers included, on the entity of its connection. Over a game's own
 /// renet (feature `bevy_renet`) the limit is best effort, because it excludes renet's retransmissions and acks.
@@ -47,7 +47,7 @@ impl ByteBudget {
 #[derive(Component, Debug)]
 #[component(clone_behavior = Ignore)]
 #[require(ConnectionSettings)]
-pub struct Peer {
+pub struct ReplicationSender {
     pub(super) session: ServerSession,
     /// From the welcome until the client is refused.
     pub(super) ready: Option<Box<Ready>>,
@@ -109,7 +109,7 @@ const RESERVE: Duration = Duration::from_millis(60);
 /// then they are complete, because clients can share complete packets.
 const CUT_OFF_TICKS: u64 = 60;
 
-impl Peer {
+impl ReplicationSender {
     pub(super) const fn new(now: Duration) -> Self {
         Self {
             session: ServerSession::new(now),
@@ -117,12 +117,12 @@ impl Peer {
         }
     }
 
-    /// Writes the send state of each slot for this client after a tick: see [`SnapshotSender::standings`]. Empty unless the
+    /// Writes the send state of each slot for this client after a tick: see [`SnapshotSender::send_states`]. Empty unless the
     /// tick's packet had a limit, such as a [`ByteBudget`].
-    pub fn standings(&self, tick: u64, standings: &mut Vec<Standing>) {
-        standings.clear();
+    pub fn send_states(&self, tick: u64, send_states: &mut Vec<SendState>) {
+        send_states.clear();
         if let Some(ready) = &self.ready {
-            ready.sender.standings(tick, standings);
+            ready.sender.send_states(tick, send_states);
         }
     }
 
@@ -187,7 +187,7 @@ impl Ready {
         tick: u64,
         ticks_per_second: u16,
         wanted: &QuantizedSnapshot,
-    ) -> Option<Within<'static>> {
+    ) -> Option<PacketBudget<'static>> {
         let sender = &self.sender;
         let first = *self.first.get_or_insert(tick);
         let interval = u64::from(self.settings.send_interval_ticks);
@@ -195,9 +195,9 @@ impl Ready {
         let is_cut_off = || sender.newest_acked().unwrap_or(first) + cut_off < tick;
         let is_limited =
             sender.is_scheduling() || wanted.memory_bytes() > MAX_JOINING_BYTES && is_cut_off();
-        is_limited.then(|| Within {
+        is_limited.then(|| PacketBudget {
             bytes: MAX_JOINING_BYTES,
-            ..Within::default()
+            ..PacketBudget::default()
         })
     }
 
@@ -208,21 +208,21 @@ impl Ready {
         tick: u64,
         now: Duration,
         ticks_per_second: u16,
-        mailbox: &mut Mailbox,
-    ) -> Option<Within<'static>> {
+        buffer: &mut MessageBuffer,
+    ) -> Option<PacketBudget<'static>> {
         let Some(asked) = self.limit else {
             self.budget = None;
-            mailbox.reliable_allowance = None;
+            buffer.reliable_allowance = None;
             return None;
         };
         let budget = self
             .budget
             .get_or_insert_with(|| SendBudget::adaptive(ticks_per_second));
         let is_partial = self.stages.can_be_partial();
-        let allowed = mailbox.allow(budget, tick, now, Some(asked.kbps), is_partial);
+        let allowed = buffer.allow(budget, tick, now, Some(asked.kbps), is_partial);
         match allowed {
-            Allowed::Within(within) => Some(within),
-            Allowed::Whole | Allowed::Nothing => None,
+            AllowedSnapshot::Partial(packet_budget) => Some(packet_budget),
+            AllowedSnapshot::Complete | AllowedSnapshot::Nothing => None,
         }
     }
 
@@ -235,14 +235,14 @@ impl Ready {
 
     /// Returns the number of bytes of reliable messages that the transport can take now. It holds a round trip's worth and a few
     /// ticks more, so that it always has something to send and components in its queue do not become old.
-    pub(super) fn reliable_room(&self, mailbox: &Mailbox) -> usize {
+    pub(super) fn reliable_room(&self, buffer: &MessageBuffer) -> usize {
         let most = self.kbps().map_or(MAX_WAITING_BYTES, |kbps| {
-            let round_trip = mailbox.round_trip.unwrap_or(FIRST_ROUND_TRIP);
+            let round_trip = buffer.round_trip.unwrap_or(FIRST_ROUND_TRIP);
             let bytes = f64::from(kbps) * 125.0 * (round_trip + RESERVE).as_secs_f64();
             MAX_WAITING_BYTES.min(bytes as usize)
         });
-        let messages = mailbox.outgoing.messages.iter().map(Vec::len);
-        let waiting = mailbox.backlog_bytes + messages.sum::<usize>();
+        let messages = buffer.outgoing.messages.iter().map(Vec::len);
+        let waiting = buffer.backlog_bytes + messages.sum::<usize>();
         most.saturating_sub(waiting)
     }
 }

@@ -1,5 +1,5 @@
 use cubewire_link::{Conditions, Jitter, Link, Loss};
-use cubewire_protocol::{Allowed, SendBudget};
+use cubewire_protocol::{AllowedSnapshot, SendBudget};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -11,7 +11,7 @@ const TICK: Duration = Duration::from_micros(16_667);
 
 /// Two ends, with a link in each direction.
 struct Pair {
-    ends: [(Pipe, Mailbox); 2],
+    ends: [(RenetConnection, MessageBuffer); 2],
     links: [Link<Vec<u8>>; 2],
     now: Duration,
     /// Packets of the last flush, by end.
@@ -20,10 +20,15 @@ struct Pair {
 
 impl Pair {
     fn over(conditions: &Conditions, seed: u64) -> Self {
-        let end = |bytes| (Pipe::new(bytes), Mailbox::new(HEADER_BYTES));
+        let end = |bytes| {
+            (
+                RenetConnection::new(bytes),
+                MessageBuffer::new(HEADER_BYTES),
+            )
+        };
         Self {
             ends: [FROM_CLIENT_BYTES, FROM_SERVER_BYTES].map(end),
-            links: [0, 1].map(|way| Link::new(conditions.clone(), seed * 2 + way)),
+            links: [0, 1].map(|direction| Link::new(conditions.clone(), seed * 2 + direction)),
             now: Duration::ZERO,
             sent: Default::default(),
         }
@@ -47,28 +52,28 @@ impl Pair {
     }
 
     fn flush(&mut self, from: usize) -> Vec<Vec<u8>> {
-        let (pipe, mailbox) = &mut self.ends[from];
-        pipe.flush(self.now, mailbox).unwrap()
+        let (renet, buffer) = &mut self.ends[from];
+        renet.flush(self.now, buffer).unwrap()
     }
 
     fn step(&mut self) {
         for from in [0, 1] {
             let packets = self.flush(from);
-            let mailbox = &mut self.ends[from].1;
+            let buffer = &mut self.ends[from].1;
             for packet in &packets {
                 let bytes = packet.len() + HEADER_BYTES;
-                mailbox.traffic.sent.count(packet, bytes);
+                buffer.traffic.sent.count(packet, bytes);
                 self.links[from].send(self.now, bytes, packet.clone());
             }
             self.sent[from] = packets;
         }
         self.now += TICK;
         for from in [0, 1] {
-            let (pipe, mailbox) = &mut self.ends[1 - from];
+            let (renet, buffer) = &mut self.ends[1 - from];
             while let Some(packet) = self.links[from].receive(self.now) {
-                pipe.receive(self.now, &packet).unwrap();
+                renet.receive(self.now, &packet).unwrap();
             }
-            pipe.deliver(mailbox);
+            renet.deliver(buffer);
         }
     }
 
@@ -259,14 +264,14 @@ fn other_packets_are_an_error() {
         &[0, 0, 2, 0, 0],
         &[1, 0, 0, 0, 1, 9],
     ] {
-        let mut pipe = Pipe::new(FROM_CLIENT_BYTES);
-        assert!(pipe.receive(Duration::ZERO, packet).is_err(), "{packet:?}");
+        let mut renet = RenetConnection::new(FROM_CLIENT_BYTES);
+        assert!(renet.receive(Duration::ZERO, packet).is_err(), "{packet:?}");
     }
 }
 
-fn bytes_within(allowed: Allowed) -> usize {
+fn bytes_within(allowed: AllowedSnapshot) -> usize {
     match allowed {
-        Allowed::Within(within) => within.bytes,
+        AllowedSnapshot::Partial(packet_budget) => packet_budget.bytes,
         other => panic!("{other:?}"),
     }
 }
@@ -278,16 +283,16 @@ fn within_budget(kbps: u32, per_tick: usize, loss: f64) -> (usize, usize) {
     let mut budget = SendBudget::new(TICKS_PER_SECOND);
     let (mut sent, mut arrived, mut before) = (Vec::new(), 0, 0);
     for tick in 0..1_200 {
-        let mailbox = &mut pair.ends[0].1;
+        let buffer = &mut pair.ends[0].1;
         // A larger backlog would end the connection.
-        if mailbox.backlog_bytes < 1 << 20 {
-            mailbox.outgoing.messages.push(vec![tick as u8; per_tick]);
+        if buffer.backlog_bytes < 1 << 20 {
+            buffer.outgoing.messages.push(vec![tick as u8; per_tick]);
         }
-        let allowed = mailbox.allow(&mut budget, tick, pair.now, Some(kbps), true);
+        let allowed = buffer.allow(&mut budget, tick, pair.now, Some(kbps), true);
         let bytes = bytes_within(allowed);
         // Replication also saves up until a body fits.
         if bytes >= 100 {
-            mailbox.outgoing.datagrams.push(vec![1; bytes]);
+            buffer.outgoing.datagrams.push(vec![1; bytes]);
         }
         pair.step();
         let [(_, from), (_, to)] = &mut pair.ends;
@@ -326,10 +331,10 @@ fn a_message_arrives_where_the_budget_falls_below_its_packets() {
     let mut seconds = 0;
     while pair.ends[1].1.incoming.messages.is_empty() {
         for tick in 0..60 {
-            let mailbox = &mut pair.ends[0].1;
-            let allowed = mailbox.allow(&mut budget, tick, pair.now, Some(16), true);
+            let buffer = &mut pair.ends[0].1;
+            let allowed = buffer.allow(&mut budget, tick, pair.now, Some(16), true);
             let bytes = bytes_within(allowed);
-            mailbox.outgoing.datagrams.push(vec![1; bytes]);
+            buffer.outgoing.datagrams.push(vec![1; bytes]);
             pair.step();
         }
         seconds += 1;
@@ -411,8 +416,8 @@ fn acks_do_not_keep_a_held_packet_from_being_sent() {
     while pair.ends[1].1.incoming.messages.is_empty() {
         for tick in 0..60 {
             pair.ends[1].1.outgoing.messages.push(vec![1]);
-            let mailbox = &mut pair.ends[0].1;
-            mailbox.allow(&mut budget, tick, pair.now, Some(16), true);
+            let buffer = &mut pair.ends[0].1;
+            buffer.allow(&mut budget, tick, pair.now, Some(16), true);
             pair.step();
         }
         seconds += 1;
@@ -423,14 +428,14 @@ fn acks_do_not_keep_a_held_packet_from_being_sent() {
 /// Descending sequences produce an ack that is too long for renet, which then ends the connection.
 #[test]
 fn a_connection_that_renet_has_ended_is_an_error() {
-    let mut pipe = Pipe::new(FROM_CLIENT_BYTES);
+    let mut renet = RenetConnection::new(FROM_CLIENT_BYTES);
     for sequence in (0..1_500_u16).rev() {
         let [high, low] = ((2 * sequence) | 1 << 14).to_be_bytes();
         let packet = [1, high, low, 0, 0, 1, 1, 9];
-        pipe.receive(Duration::ZERO, &packet).unwrap();
+        renet.receive(Duration::ZERO, &packet).unwrap();
     }
-    let mut mailbox = Mailbox::new(HEADER_BYTES);
-    let mut flushes = (1..10).map(|tick| pipe.flush(TICK * tick, &mut mailbox));
+    let mut buffer = MessageBuffer::new(HEADER_BYTES);
+    let mut flushes = (1..10).map(|tick| renet.flush(TICK * tick, &mut buffer));
     assert!(flushes.any(|flush| flush.is_err()));
 }
 
@@ -455,25 +460,25 @@ fn the_round_trip_follows_a_link_that_becomes_slower() {
 
 #[test]
 fn small_messages_take_bounded_memory_until_they_are_delivered() {
-    let mut pipe = Pipe::new(FROM_CLIENT_BYTES);
+    let mut renet = RenetConnection::new(FROM_CLIENT_BYTES);
     let mut packet = vec![1, 0, 0];
     packet.extend(500_u16.to_be_bytes());
     packet.extend([1, 9].repeat(500));
-    let mut mailbox = Mailbox::new(HEADER_BYTES);
+    let mut buffer = MessageBuffer::new(HEADER_BYTES);
     let (mut pair, mut reliable) = (Pair::over(&Conditions::PERFECT, 1), 0);
     for delivered in [MAX_UNDELIVERED, 2 * MAX_UNDELIVERED] {
         for _ in 0..100 {
-            pipe.receive(Duration::ZERO, &packet).unwrap();
+            renet.receive(Duration::ZERO, &packet).unwrap();
         }
         pair.say(vec![7; 20]);
         for packet in pair.flush(0) {
-            pipe.receive(Duration::ZERO, &packet).unwrap();
+            renet.receive(Duration::ZERO, &packet).unwrap();
         }
         pair.now += TICK;
-        pipe.deliver(&mut mailbox);
+        renet.deliver(&mut buffer);
         reliable += 1;
-        assert_eq!(mailbox.incoming.messages.len(), reliable);
-        let count = mailbox.incoming.datagrams.len();
+        assert_eq!(buffer.incoming.messages.len(), reliable);
+        let count = buffer.incoming.datagrams.len();
         assert!((delivered - 1_000..=delivered).contains(&count), "{count}");
     }
 }

@@ -1,4 +1,4 @@
-//! Conversion between mailboxes and packets of renet, shared by transports.
+//! Conversion between message buffers and packets of renet, shared by transports.
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -13,19 +13,19 @@ use cubewire_protocol::renet_guard::{
 };
 use renet::{ChannelConfig, ConnectionConfig, RenetClient, SendType};
 
-use crate::mailbox::{CHANNEL_BYTES, Mailbox};
 use crate::traffic::PacketKind;
+use crate::transport::{CHANNEL_BYTES, MessageBuffer};
 use crate::wire::LoggedOnce;
 
-/// One end of a connection: converts the contents of a [`Mailbox`] into packets of [renet](https://docs.rs/renet), and
-/// received packets into mailbox contents. Time is an argument.
+/// One end of a connection: converts the contents of a [`MessageBuffer`] into packets of [renet](https://docs.rs/renet), and
+/// received packets into message buffer contents. Time is an argument.
 ///
 /// Datagrams are messages of renet's channel 0, which is unreliable. Reliable messages form a byte stream, each
 /// preceded by its length. The stream is cut into messages of channel 1, which is reliable and ordered. Section 17 of
 /// [WIRE.md](https://docs.rs/crate/cubewire-codec/latest/source/WIRE.md) specifies the packets.
 ///
 /// renet resends an unacknowledged message every 300 ms and has no setting to send less. To stay within the
-/// [allowance](Mailbox::reliable_allowance), bytes are passed to renet only if the allowance covers them. When messages
+/// [allowance](MessageBuffer::reliable_allowance), bytes are passed to renet only if the allowance covers them. When messages
 /// are due to be resent, renet's clock stops at that instant until the allowance has covered them. Each instant covers
 /// the messages of one flush, so that resent packets do not become larger than the original ones.
 ///
@@ -33,7 +33,7 @@ use crate::wire::LoggedOnce;
 /// since the last one. Other acks are discarded, and renet is told that they have arrived, so that it does not repeat
 /// their contents.
 #[derive(Debug)]
-pub struct Pipe {
+pub struct RenetConnection {
     renet: RenetClient,
     guard: RenetGuard,
     /// renet's clock.
@@ -102,7 +102,7 @@ const MAX_UNDELIVERED: usize = 4096;
 /// A pending ack counts as this many backlog bytes, so that it gets an allowance.
 const ACK_BYTES: usize = 16;
 
-impl Pipe {
+impl RenetConnection {
     /// Creates an end with this memory limit for incomplete unreliable messages: [`FROM_CLIENT_BYTES`] or
     /// [`FROM_SERVER_BYTES`].
     #[must_use]
@@ -154,7 +154,7 @@ impl Pipe {
     /// Processes a received packet.
     ///
     /// # Errors
-    /// A sentence, if the packet cannot be from a [`Pipe`]. The connection must then be closed.
+    /// A sentence, if the packet cannot be from a [`RenetConnection`]. The connection must then be closed.
     pub fn receive(&mut self, now: Duration, packet: &[u8]) -> Result<(), String> {
         self.guard
             .check(packet)
@@ -185,10 +185,10 @@ impl Pipe {
         Ok(())
     }
 
-    /// Moves received datagrams and messages into the mailbox. Returns whether there were any.
-    pub fn deliver(&mut self, mailbox: &mut Mailbox) -> bool {
+    /// Moves received datagrams and messages into the message buffer. Returns whether there were any.
+    pub fn deliver(&mut self, buffer: &mut MessageBuffer) -> bool {
         self.undelivered = 0;
-        let incoming = &mut mailbox.incoming;
+        let incoming = &mut buffer.incoming;
         let before = incoming.messages.len() + incoming.datagrams.len();
         while let Some(datagram) = self.renet.receive_message(UNRELIABLE_CHANNEL) {
             incoming.datagrams.push(datagram.into());
@@ -204,8 +204,8 @@ impl Pipe {
             taken += 2 + message.len();
         }
         self.incoming.drain(..taken);
-        mailbox.round_trip = self.round_trip;
-        mailbox.backlog_bytes = self.backlog_bytes();
+        buffer.round_trip = self.round_trip;
+        buffer.backlog_bytes = self.backlog_bytes();
         incoming.messages.len() + incoming.datagrams.len() > before
     }
 
@@ -217,17 +217,17 @@ impl Pipe {
     pub fn flush(
         &mut self,
         now: Duration,
-        mailbox: &mut Mailbox,
+        buffer: &mut MessageBuffer,
     ) -> Result<Vec<Vec<u8>>, &'static str> {
-        self.queue(mailbox);
+        self.queue(buffer);
         if self.in_flight() == 0 {
             self.held.clear();
             self.sent.clear();
             self.progress_at = now;
         }
         let mut turn = Turn {
-            left: mailbox.reliable_allowance.unwrap_or(usize::MAX),
-            overhead: mailbox.overhead_bytes,
+            left: buffer.reliable_allowance.unwrap_or(usize::MAX),
+            overhead: buffer.overhead_bytes,
             reliable: Vec::new(),
             unreliable: Vec::new(),
         };
@@ -244,7 +244,7 @@ impl Pipe {
             && let Some((sent, mut first)) = self.pop_due(until)
         {
             let mut due = sent + RESEND_TIME;
-            if mailbox.reliable_allowance.is_none() {
+            if buffer.reliable_allowance.is_none() {
                 due = until;
                 while let Some((_, other)) = self.pop_due(until) {
                     first = first.min(other);
@@ -267,15 +267,15 @@ impl Pipe {
             unreliable,
             ..
         } = turn;
-        self.pacer.put(unreliable, mailbox.spread_ticks.max(1));
+        self.pacer.put(unreliable, buffer.spread_ticks.max(1));
         packets.extend(self.pacer.take());
-        mailbox.backlog_bytes = self.backlog_bytes();
+        buffer.backlog_bytes = self.backlog_bytes();
         let stalled = self.held.front();
-        mailbox.stalled_bytes = stalled.map_or(0, |packet| packet.len() + mailbox.overhead_bytes);
+        buffer.stalled_bytes = stalled.map_or(0, |packet| packet.len() + buffer.overhead_bytes);
         if self.renet.is_disconnected() {
             return Err("renet has ended the connection");
         }
-        match mailbox.backlog_bytes <= MAX_BACKLOG_BYTES {
+        match buffer.backlog_bytes <= MAX_BACKLOG_BYTES {
             true => Ok(packets),
             false => Err("too much waits for the other end to acknowledge it"),
         }
@@ -295,9 +295,9 @@ impl Pipe {
         self.sent.pop_front_if(is_due)
     }
 
-    /// Takes the messages and datagrams out of the mailbox.
-    fn queue(&mut self, mailbox: &mut Mailbox) {
-        for message in mailbox.outgoing.messages.drain(..) {
+    /// Takes the messages and datagrams out of the message buffer.
+    fn queue(&mut self, buffer: &mut MessageBuffer) {
+        for message in buffer.outgoing.messages.drain(..) {
             match u16::try_from(message.len()) {
                 Ok(length) => {
                     self.outgoing.extend(length.to_be_bytes());
@@ -306,7 +306,7 @@ impl Pipe {
                 Err(_) => self.too_long("reliable message", message.len(), MAX_RELIABLE_BYTES),
             }
         }
-        for datagram in mailbox.outgoing.datagrams.drain(..) {
+        for datagram in buffer.outgoing.datagrams.drain(..) {
             match datagram.len() {
                 // renet messages must not be empty.
                 0 => {}

@@ -11,24 +11,24 @@ use bevy_time::{Real, Time};
 use cubewire_codec::{Baseline, BitLedger, Life, Limits};
 use cubewire_protocol::record::PacketRecord;
 use cubewire_protocol::{
-    Arrival, ClientSession, FallbackReason, Heard, Interpolation, ServerMessage, Settings,
-    SnapshotReceiver, playout_delay,
+    ClientEvent, ClientSession, FallbackReason, Interpolation, PacketOutcome, ServerMessage,
+    Settings, SnapshotReceiver, playout_delay,
 };
 
-use super::cold::Cold;
+use super::components::ReliableComponents;
 use super::inputs::Inputs;
 use super::{PlayoutDelay, SettingsRequest, VanishReason};
 use crate::body::disconnect;
-use crate::cold::from_wire;
-use crate::mailbox::{Connected, Mailbox, Server};
+use crate::components::from_wire;
 use crate::measure::Measure;
 use crate::protocol::{Compiled, Protocol};
-use crate::wire::{BodyId, ToClientMail, ToServerMail, decode, encode};
+use crate::transport::{Connected, MessageBuffer, Server};
+use crate::wire::{BodyId, ReliableToClient, ReliableToServer, decode, encode};
 
 /// State of a client's connection, on the connection's entity.
 #[derive(Component, Debug)]
 #[component(clone_behavior = Ignore)]
-pub struct Session(
+pub struct ReplicationReceiver(
     /// `None` while bodies are shown.
     pub(super) Option<Box<State>>,
 );
@@ -44,7 +44,7 @@ pub(super) struct State {
     pub(super) slots: Vec<SlotState>,
     /// By slot and field.
     pub(super) values: Vec<u32>,
-    pub(super) cold: Cold,
+    pub(super) components: ReliableComponents,
     /// Bodies that have appeared or vanished, until all references to them are written again.
     pub(super) touched: HashSet<BodyId>,
     pub(super) inputs: Vec<Inputs>,
@@ -67,12 +67,12 @@ pub(super) struct SlotState {
     pub(super) as_of: Option<u64>,
     /// Bit by field: whether the value has changed since it was written to the entity.
     pub(super) changed: u32,
-    pub(super) shown: Option<Shown>,
+    pub(super) shown: Option<DisplayedBody>,
     pub(super) gone: Option<Gone>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shown {
+pub(super) struct DisplayedBody {
     pub(super) life: Life,
     pub(super) entity: Entity,
     /// Tick of the last values that had the body.
@@ -87,7 +87,7 @@ pub(super) struct Gone {
     pub(super) reason: VanishReason,
 }
 
-impl Session {
+impl ReplicationReceiver {
     fn new(protocol: &Protocol) -> Self {
         let protocol = Arc::clone(&protocol.0);
         let schema = protocol.plan.schema();
@@ -98,7 +98,7 @@ impl Session {
             decoded: BTreeSet::new(),
             slots: vec![SlotState::default(); slots],
             values: vec![0; slots * schema.fields.len()],
-            cold: Cold::new(slots),
+            components: ReliableComponents::new(slots),
             touched: HashSet::new(),
             inputs: protocol.inputs.iter().map(|_| Inputs::default()).collect(),
             undecodable: 0,
@@ -121,7 +121,7 @@ impl Session {
     #[must_use]
     pub fn undecodable(&self) -> u64 {
         let state = self.0.as_ref();
-        state.map_or(0, |state| state.undecodable + state.cold.undecodable)
+        state.map_or(0, |state| state.undecodable + state.components.undecodable)
     }
 
     /// Returns the answer to the last [`SettingsRequest`]: the settings in use, or the reason why the request was declined.
@@ -147,32 +147,32 @@ impl Session {
     }
 }
 
-type NewConnection = (With<Server>, Without<Session>, Allow<Disabled>);
+type NewConnection = (With<Server>, Without<ReplicationReceiver>, Allow<Disabled>);
 
 /// Sends a hello on each new connection.
 pub(super) fn begin(
-    mut new: Query<(Entity, &mut Mailbox), NewConnection>,
+    mut new: Query<(Entity, &mut MessageBuffer), NewConnection>,
     protocol: Res<Protocol>,
     mut commands: Commands,
 ) {
-    for (server, mut mailbox) in &mut new {
-        let mut session = Session::new(&protocol);
-        let state = session.0.as_mut();
+    for (server, mut buffer) in &mut new {
+        let mut replication = ReplicationReceiver::new(&protocol);
+        let state = replication.0.as_mut();
         let hello = state.and_then(|state| state.session.hello(&protocol.0.contract));
-        let hello = hello.map(|hello| encode(&ToServerMail::Session(hello)));
-        mailbox.outgoing.messages.extend(hello);
-        commands.entity(server).try_insert(session);
+        let hello = hello.map(|hello| encode(&ReliableToServer::Session(hello)));
+        buffer.outgoing.messages.extend(hello);
+        commands.entity(server).try_insert(replication);
     }
 }
 
 /// Processes the messages and datagrams from the server.
 pub(super) fn deliver(
     world: &mut World,
-    servers: &mut QueryState<Entity, (With<Session>, Allow<Disabled>)>,
+    servers: &mut QueryState<Entity, (With<ReplicationReceiver>, Allow<Disabled>)>,
     connections: &mut QueryState<
         (
-            &'static mut Session,
-            &'static Mailbox,
+            &'static mut ReplicationReceiver,
+            &'static MessageBuffer,
             Option<&'static mut Measure>,
         ),
         Allow<Disabled>,
@@ -181,22 +181,22 @@ pub(super) fn deliver(
     let now = world.resource::<Time<Real>>().elapsed();
     let servers: Vec<_> = servers.iter(world).collect();
     for server in servers {
-        let Some(mut mailbox) = world.get_mut::<Mailbox>(server) else {
+        let Some(mut buffer) = world.get_mut::<MessageBuffer>(server) else {
             continue;
         };
-        let mail = std::mem::take(&mut mailbox.incoming);
-        for bytes in &mail.messages {
+        let queue = std::mem::take(&mut buffer.incoming);
+        for bytes in &queue.messages {
             if let Err(reason) = on_message(world, server, now, bytes) {
                 disconnect(world, server, reason);
                 break;
             }
         }
         let delay = *world.resource::<PlayoutDelay>();
-        if let Ok((mut session, mailbox, measure)) = connections.get_mut(world, server)
-            && let Some(state) = &mut session.0
+        if let Ok((mut replication, buffer, measure)) = connections.get_mut(world, server)
+            && let Some(state) = &mut replication.0
         {
             let measure = measure.map(Mut::into_inner);
-            state.on_snapshots(now, delay, &mail.datagrams, measure, mailbox.overhead_bytes);
+            state.on_snapshots(now, delay, &queue.datagrams, measure, buffer.overhead_bytes);
         }
     }
 }
@@ -208,18 +208,21 @@ fn on_message(
     bytes: &[u8],
 ) -> Result<(), String> {
     let none = "the server sent an invalid message";
-    let mut session = world.get_mut::<Session>(server);
-    let Some(state) = session.as_mut().and_then(|session| session.0.as_mut()) else {
+    let mut replication = world.get_mut::<ReplicationReceiver>(server);
+    let Some(state) = replication
+        .as_mut()
+        .and_then(|replication| replication.0.as_mut())
+    else {
         return Ok(());
     };
     match decode(bytes).ok_or(none)? {
-        ToClientMail::Session(message) => {
+        ReliableToClient::Session(message) => {
             if state.on_session(message, now)? {
                 world.entity_mut(server).insert(Connected);
             }
             Ok(())
         }
-        ToClientMail::Message { channel, bytes } => {
+        ReliableToClient::Message { channel, bytes } => {
             let protocol = Arc::clone(&state.protocol);
             let entry = protocol.to_client.get(usize::from(channel));
             let entry = entry.ok_or(none)?;
@@ -228,12 +231,12 @@ fn on_message(
                 format!("the server sent bytes that are no message `{}`", entry.name)
             })
         }
-        ToClientMail::Gone {
+        ReliableToClient::Gone {
             body,
             tick,
             is_hidden,
         } => {
-            state.cold.leave(body);
+            state.components.leave(body);
             let slot = state.slots.get_mut(usize::from(body.slot)).ok_or(none)?;
             slot.gone = Some(Gone {
                 generation: body.generation,
@@ -245,17 +248,17 @@ fn on_message(
             });
             Ok(())
         }
-        ToClientMail::Interpolation(interpolation) => {
+        ReliableToClient::Interpolation(interpolation) => {
             state.interpolation = interpolation;
             state.resume_tick = state.shown_tick;
             Ok(())
         }
-        ToClientMail::Cold {
+        ReliableToClient::Components {
             body,
             part,
             components,
         } => {
-            let count = state.protocol.cold.len();
+            let count = state.protocol.components.len();
             let is_known = |&(component, _): &(u8, _)| usize::from(component) < count;
             let slot = state.slots.get(usize::from(body.slot)).ok_or(none)?;
             if !components.iter().all(is_known) {
@@ -265,7 +268,7 @@ fn on_message(
                 .shown
                 .filter(|shown| shown.life.generation == body.generation);
             state
-                .cold
+                .components
                 .take(body, part, &components, count, shown.is_some());
             Ok(())
         }
@@ -280,18 +283,25 @@ type NewRequest = (
 
 /// Requests settings after a change of [`SettingsRequest`], unless they are illegal.
 pub(super) fn request(
-    mut servers: Query<(&mut Session, &mut Mailbox, &SettingsRequest), NewRequest>,
+    mut servers: Query<
+        (
+            &mut ReplicationReceiver,
+            &mut MessageBuffer,
+            &SettingsRequest,
+        ),
+        NewRequest,
+    >,
 ) {
-    for (mut session, mut mailbox, &SettingsRequest(settings)) in &mut servers {
-        let Some(state) = &mut session.0 else {
+    for (mut replication, mut buffer, &SettingsRequest(settings)) in &mut servers {
+        let Some(state) = &mut replication.0 else {
             continue;
         };
         state.unasked = settings.check(&state.protocol.plan).err();
         if state.unasked.is_none()
             && let Some(request) = state.session.request(settings)
         {
-            let request = encode(&ToServerMail::Session(request));
-            mailbox.outgoing.messages.push(request);
+            let request = encode(&ReliableToServer::Session(request));
+            buffer.outgoing.messages.push(request);
         }
     }
 }
@@ -304,7 +314,7 @@ impl State {
         let limits = Limits { max_bodies };
         let heard = self.session.on_message(contract, message, limits);
         match heard.map_err(|error| error.to_string())? {
-            Heard::Welcome(welcome) => {
+            ClientEvent::Welcome(welcome) => {
                 let rate = contract.plan().schema().ticks_per_second.into();
                 let receiver = SnapshotReceiver::new(*welcome, limits, playout_delay(rate), now);
                 let receiver = receiver.map_err(|error| error.to_string())?;
@@ -314,12 +324,12 @@ impl State {
                 });
                 return Ok(true);
             }
-            Heard::Tick(tick) => {
+            ClientEvent::Tick(tick) => {
                 if let Some(receiver) = &mut self.receiver {
                     receiver.sync_tick(now, tick);
                 }
             }
-            Heard::Answer => {}
+            ClientEvent::Answer => {}
         }
         Ok(false)
     }
@@ -350,7 +360,7 @@ impl State {
         }
         for packet in packets {
             match receiver.on_packet(now, packet) {
-                Ok(Arrival::Decoded { tick, late, .. }) => {
+                Ok(PacketOutcome::Decoded { tick, late, .. }) => {
                     self.decoded.insert(tick);
                     if let Some(measure) = &mut measure
                         && let Some(packet) = receiver.decoder().packet(packet.clone())
@@ -375,15 +385,15 @@ impl State {
     }
 
     /// Writes the dirty reliable components of a body.
-    pub(super) fn write_cold(&mut self, world: &mut World, at: BodyId, body: Entity) {
+    pub(super) fn write_components(&mut self, world: &mut World, at: BodyId, body: Entity) {
         let slots = &self.slots;
         let entity = |other: BodyId| {
             (other == at)
                 .then_some(body)
                 .or_else(|| shown_body(slots, other))
         };
-        self.cold
-            .write(world, at, body, &self.protocol.cold, entity);
+        self.components
+            .write(world, at, body, &self.protocol.components, entity);
     }
 }
 
@@ -396,7 +406,7 @@ fn shown_body(slots: &[SlotState], body: BodyId) -> Option<Entity> {
 
 /// Returns the local entity for a wire entity that the server has sent.
 fn entity_from_wire(world: &World, entity: Entity) -> Option<Entity> {
-    let mut sessions = world.try_query_filtered::<&Session, Allow<Disabled>>()?;
-    let state = sessions.iter(world).next()?.0.as_ref()?;
+    let mut receivers = world.try_query_filtered::<&ReplicationReceiver, Allow<Disabled>>()?;
+    let state = receivers.iter(world).next()?.0.as_ref()?;
     shown_body(&state.slots, from_wire(entity)?)
 }

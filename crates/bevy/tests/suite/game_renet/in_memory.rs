@@ -1,4 +1,4 @@
-//! Mailboxes without replication. Packets are passed by hand, because sockets would lose some fragments of a large datagram.
+//! Message buffers without replication. Packets are passed by hand, because sockets would lose some fragments of a large datagram.
 
 use bevy_renet::renet::{self, ChannelConfig, SendType};
 use cubewire_bevy::ByteBudget;
@@ -30,7 +30,7 @@ impl Pair {
     }
 
     /// A pair without replication.
-    fn of_mailboxes() -> Self {
+    fn of_buffers() -> Self {
         Self::new([|_| {}, |_| {}])
     }
 
@@ -57,8 +57,8 @@ impl Pair {
         bytes
     }
 
-    fn mailbox(&mut self, end: usize) -> Mut<'_, Mailbox> {
-        let entity = all::<Mailbox>(&mut self.0[end])[0];
+    fn buffer(&mut self, end: usize) -> Mut<'_, MessageBuffer> {
+        let entity = all::<MessageBuffer>(&mut self.0[end])[0];
         self.0[end].world_mut().get_mut(entity).unwrap()
     }
 
@@ -74,8 +74,8 @@ fn pattern(length: usize) -> Vec<u8> {
 #[test]
 fn long_mail_arrives_and_what_is_too_long_is_dropped() {
     for from in [0, 1] {
-        let mut pair = Pair::of_mailboxes();
-        let outgoing = &mut pair.mailbox(from).outgoing;
+        let mut pair = Pair::of_buffers();
+        let outgoing = &mut pair.buffer(from).outgoing;
         let datagram = pattern(MAX_UNRELIABLE_BYTES);
         outgoing.datagrams = vec![
             datagram.clone(),
@@ -86,8 +86,8 @@ fn long_mail_arrives_and_what_is_too_long_is_dropped() {
         outgoing.messages = messages.map(pattern).to_vec();
         // The first frame only has room for the datagrams.
         (0..3).for_each(|_| _ = pair.update());
-        let sent = pair.mailbox(from).traffic.sent;
-        let other = pair.mailbox(1 - from);
+        let sent = pair.buffer(from).traffic.sent;
+        let other = pair.buffer(1 - from);
         assert!(other.incoming.datagrams == [datagram.clone(), datagram]);
         let messages = [MAX_RELIABLE_BYTES, 0, 1].map(pattern);
         assert!(other.incoming.messages == messages);
@@ -99,40 +99,40 @@ fn long_mail_arrives_and_what_is_too_long_is_dropped() {
 
 #[test]
 fn messages_wait_in_the_mailbox_until_they_may_be_sent() {
-    let mut pair = Pair::of_mailboxes();
+    let mut pair = Pair::of_buffers();
     let messages: Vec<_> = (0..20).map(|index| pattern(60_000 + index)).collect();
-    pair.mailbox(0).outgoing.messages = messages.clone();
-    pair.mailbox(0).reliable_allowance = Some(0);
+    pair.buffer(0).outgoing.messages = messages.clone();
+    pair.buffer(0).reliable_allowance = Some(0);
     pair.update();
-    assert_eq!(pair.mailbox(0).outgoing.messages.len(), 20);
-    assert_eq!(pair.mailbox(0).backlog_bytes, 0);
+    assert_eq!(pair.buffer(0).outgoing.messages.len(), 20);
+    assert_eq!(pair.buffer(0).backlog_bytes, 0);
     // At least one message is sent, even if it exceeds the allowance.
-    pair.mailbox(0).reliable_allowance = Some(1);
+    pair.buffer(0).reliable_allowance = Some(1);
     pair.0[0].update();
-    assert_eq!(pair.mailbox(0).outgoing.messages.len(), 19);
-    pair.mailbox(0).reliable_allowance = Some(100_000);
+    assert_eq!(pair.buffer(0).outgoing.messages.len(), 19);
+    pair.buffer(0).reliable_allowance = Some(100_000);
     pair.0[0].update();
-    assert_eq!(pair.mailbox(0).outgoing.messages.len(), 17);
+    assert_eq!(pair.buffer(0).outgoing.messages.len(), 17);
     // The messages must fit into renet's send buffer.
-    pair.mailbox(0).reliable_allowance = None;
+    pair.buffer(0).reliable_allowance = None;
     pair.0[0].update();
-    assert_eq!(pair.mailbox(0).outgoing.messages.len(), 16);
-    assert!((240_000..=1 << 18).contains(&pair.mailbox(0).backlog_bytes));
+    assert_eq!(pair.buffer(0).outgoing.messages.len(), 16);
+    assert!((240_000..=1 << 18).contains(&pair.buffer(0).backlog_bytes));
     for _ in 0..20 {
         pair.update();
     }
-    assert_eq!(pair.mailbox(0).backlog_bytes, 0);
-    assert!(pair.mailbox(1).incoming.messages == messages);
+    assert_eq!(pair.buffer(0).backlog_bytes, 0);
+    assert!(pair.buffer(1).incoming.messages == messages);
 }
 
 #[test]
 fn who_acks_nothing_is_given_up() {
-    let mut pair = Pair::of_mailboxes();
+    let mut pair = Pair::of_buffers();
     let messages = vec![pattern(60_000); 130];
-    pair.mailbox(0).outgoing.messages = messages.clone();
+    pair.buffer(0).outgoing.messages = messages.clone();
     pair.0[0].update();
     assert!(pair.is_connected());
-    pair.mailbox(0).outgoing.messages.extend(messages);
+    pair.buffer(0).outgoing.messages.extend(messages);
     pair.0[0].update();
     assert!(!pair.is_connected());
     assert_eq!(count::<Client>(&mut pair.0[0]), 0);
@@ -142,7 +142,7 @@ fn who_acks_nothing_is_given_up() {
 
 #[test]
 fn a_server_that_is_replaced_with_the_same_client_begins_a_new_connection() {
-    let mut pair = Pair::of_mailboxes();
+    let mut pair = Pair::of_buffers();
     let before = all::<Client>(&mut pair.0[0]);
     let mut server = renet::RenetServer::new(config().0);
     let _client = server.new_local_client(1);
@@ -163,7 +163,7 @@ fn garbage_ends_no_more_than_its_connection() {
         let mut pair = Pair::new([|app| _ = app.add_plugins((protocol, ServerPlugin)), |_| {}]);
         let length = chance.below(5_000);
         let bytes = chance.bytes(length);
-        let outgoing = &mut pair.mailbox(1).outgoing;
+        let outgoing = &mut pair.buffer(1).outgoing;
         match round % 3 {
             0 => outgoing.messages.push(bytes),
             1 => outgoing.datagrams.push(bytes),

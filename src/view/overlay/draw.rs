@@ -34,7 +34,7 @@ type LaneInHalf = (
 
 /// Resources and lanes that the text describes.
 #[derive(SystemParam)]
-pub(in crate::view) struct Shown<'w, 's> {
+pub(in crate::view) struct OverlayInputs<'w, 's> {
     ticks: Res<'w, Time<Fixed>>,
     frames: Res<'w, Time<Virtual>>,
     mode: Res<'w, ViewMode>,
@@ -54,7 +54,7 @@ pub(in crate::view) struct Shown<'w, 's> {
 pub(in crate::view) fn draw(
     mut contexts: EguiContexts,
     panes: Query<(&Side, &Pane)>,
-    shown: Shown<'_, '_>,
+    inputs: OverlayInputs<'_, '_>,
 ) {
     let images = panes.iter().map(|(&side, pane)| {
         let handle = EguiTextureHandle::Strong(pane.image.clone());
@@ -66,7 +66,7 @@ pub(in crate::view) fn draw(
         // No camera exists yet, or its window is minimized.
         return;
     };
-    if shown.overlay.title.is_some() {
+    if inputs.overlay.title.is_some() {
         // In a window the panel sets the fonts. A film has no panel.
         ctx.set_fonts(fonts());
     }
@@ -87,11 +87,11 @@ pub(in crate::view) fn draw(
         let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
         painter.image(image, in_points(area), whole, Color32::WHITE);
     }
-    if let Some(card) = &shown.overlay.card {
-        let film = shown.overlay.film(window, ctx.pixels_per_point());
+    if let Some(card) = &inputs.overlay.card {
+        let film = inputs.overlay.film(window, ctx.pixels_per_point());
         let pen = Pen {
             painter: &painter,
-            theme: *shown.theme,
+            theme: *inputs.theme,
             sizes: Sizes::of(true, film.width(), film.width(), ctx.pixels_per_point()),
         };
         return pen.card([window, film], card);
@@ -101,34 +101,34 @@ pub(in crate::view) fn draw(
         let found = images.iter().find(|&&(other, ..)| other == side);
         found.map(|&(.., area)| in_points(area))
     };
-    let halves = match *shown.mode {
+    let halves = match *inputs.mode {
         ViewMode::Split => Side::ALL.map(pane),
         ViewMode::Left => [Some(picture), None],
         ViewMode::Right => [None, Some(picture)],
         ViewMode::Difference => [Some(left), Some(right)],
     };
-    let is_film = shown.overlay.title.is_some();
-    let part = match shown.overlay.column {
+    let is_film = inputs.overlay.title.is_some();
+    let part = match inputs.overlay.column {
         Some(_) => picture.width(),
         None => left.width(),
     };
     let pen = |painter| Pen {
         painter,
-        theme: *shown.theme,
+        theme: *inputs.theme,
         sizes: Sizes::of(is_film, window.width(), part, ctx.pixels_per_point()),
     };
     let within = painter.with_clip_rect(picture);
     for &(side, _, area) in &images {
-        pen(&within).outlines(side, in_points(area), &shown.outlined);
+        pen(&within).outlines(side, in_points(area), &inputs.outlined);
     }
     let pointer = ctx
         .pointer_hover_pos()
         .filter(|_| !ctx.is_pointer_over_egui());
-    let curves = shown.curves();
-    let common = is_film.then(|| match &shown.overlay.column {
+    let curves = inputs.curves();
+    let common = is_film.then(|| match &inputs.overlay.column {
         // The columns have no captions.
         Some(column) => {
-            let exaggerated = shown.exaggeration.text();
+            let exaggerated = inputs.exaggeration.text();
             exaggerated
                 .into_iter()
                 .chain(film::common(&column.lanes))
@@ -136,11 +136,11 @@ pub(in crate::view) fn draw(
         }
         None => film::common(curves.iter().map(|(.., lane)| lane)),
     });
-    shown.draw(&pen(&within), picture, halves, common.as_deref(), pointer);
+    inputs.draw(&pen(&within), picture, halves, common.as_deref(), pointer);
     if let Some(common) = common {
-        let film = shown.overlay.film(window, ctx.pixels_per_point());
-        let legend = (*shown.colors, shown.costs.scale);
-        pen(&painter).film(&shown.overlay, [window, film], &curves, &common, legend);
+        let film = inputs.overlay.film(window, ctx.pixels_per_point());
+        let legend = (*inputs.colors, inputs.costs.scale);
+        pen(&painter).film(&inputs.overlay, [window, film], &curves, &common, legend);
     }
 }
 
@@ -149,11 +149,11 @@ struct Half<'a> {
     side: Side,
     area: Rect,
     /// `None` if the half shows the simulation.
-    lane: Option<ShownLane<'a>>,
+    lane: Option<OverlayLane<'a>>,
 }
 
 /// A lane with its settings at the shown moment.
-struct ShownLane<'a> {
+struct OverlayLane<'a> {
     settings: LaneSettings,
     known: Known,
     is_remote: bool,
@@ -161,7 +161,7 @@ struct ShownLane<'a> {
     meter: &'a LaneMeter,
 }
 
-impl ShownLane<'_> {
+impl OverlayLane<'_> {
     /// Descriptions of all settings but the rung. In a film, without the parts in `common`.
     fn link(&self, common: Option<&[String]>) -> Vec<String> {
         let lane = &self.settings;
@@ -181,7 +181,7 @@ impl ShownLane<'_> {
     }
 }
 
-impl Shown<'_, '_> {
+impl OverlayInputs<'_, '_> {
     /// Visible halves.
     fn halves(&self, areas: [Option<Rect>; Side::ALL.len()]) -> Vec<Half<'_>> {
         let halves = Side::ALL.into_iter().zip(areas);
@@ -196,7 +196,7 @@ impl Shown<'_, '_> {
     }
 
     /// Lane in a half, with its settings and costs at the shown moment.
-    fn lane(&self, side: Side) -> Option<ShownLane<'_>> {
+    fn lane(&self, side: Side) -> Option<OverlayLane<'_>> {
         let mut lanes = self.lanes.iter();
         let (_, settings, is_local, meter, shadow, is_selected) =
             lanes.find(|(other, ..)| **other == side)?;
@@ -219,7 +219,7 @@ impl Shown<'_, '_> {
                 ..Known::default()
             },
         };
-        Some(ShownLane {
+        Some(OverlayLane {
             settings,
             known,
             is_remote: !is_local,
@@ -256,7 +256,7 @@ impl Shown<'_, '_> {
                 pen.frame(self.seen(half, picture));
             }
             // The headline shows the error of a single lane with a budget, and of all lanes of a film.
-            let error = |lane: &ShownLane<'_>| {
+            let error = |lane: &OverlayLane<'_>| {
                 let has_budget = is_alone && lane.settings.sender.kept_budget().is_some();
                 let cost = lane.known.cost.as_ref();
                 cost.filter(|_| !has_budget && !is_compared)?.error()

@@ -5,13 +5,13 @@ use std::collections::{BTreeSet, HashSet};
 
 use bevy_ecs::prelude::*;
 
-use crate::cold::{ColdEntry, Mapper, from_wire};
+use crate::components::{ComponentAccess, Mapper, from_wire};
 use crate::wire::{BodyId, Part};
 
 /// Reliable components of the visible bodies. Memory is bounded by the number of slots, each with one value per
 /// component.
 #[derive(Debug)]
-pub(super) struct Cold {
+pub(super) struct ReliableComponents {
     /// By slot.
     bodies: Vec<Option<Entry>>,
     /// Slots of shown bodies with components to write.
@@ -40,7 +40,7 @@ struct Component {
     references: Vec<BodyId>,
 }
 
-impl Cold {
+impl ReliableComponents {
     pub(super) fn new(slots: usize) -> Self {
         Self {
             bodies: (0..slots).map(|_| None).collect(),
@@ -141,7 +141,7 @@ impl Cold {
         world: &mut World,
         at: BodyId,
         body: Entity,
-        registered: &[ColdEntry],
+        registered: &[ComponentAccess],
         entity: impl Fn(BodyId) -> Option<Entity>,
     ) {
         let Some(entry) = &mut self.bodies[usize::from(at.slot)] else {

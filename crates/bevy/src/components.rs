@@ -10,7 +10,7 @@ use crate::body::write;
 use crate::wire::{BodyId, Encoded, LoggedOnce, MAX_TO_CLIENT_BYTES, decode, sendable, short_name};
 
 /// Access to one registered component type.
-pub(crate) struct ColdEntry {
+pub(crate) struct ComponentAccess {
     pub(crate) name: &'static str,
     pub(crate) ticks: fn(EntityRef<'_>) -> Option<ComponentTicks>,
     /// Encodes a body's component. Entities in it are replaced by their wire form ([`to_wire`]).
@@ -23,7 +23,7 @@ pub(crate) struct ColdEntry {
     pub(crate) unsent: LoggedOnce,
 }
 
-impl ColdEntry {
+impl ComponentAccess {
     pub(crate) fn of<C: Component + Clone + Serialize + DeserializeOwned>() -> Self {
         Self {
             name: short_name::<C>(),

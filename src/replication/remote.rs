@@ -11,7 +11,7 @@ use super::settings::SenderSettings;
 
 /// The remote viewer of a lane.
 #[derive(Component, Clone, Debug, PartialEq)]
-pub struct Peer {
+pub struct RemoteViewer {
     /// Connection number, assigned by the transport.
     pub id: u64,
     /// Network address as text.

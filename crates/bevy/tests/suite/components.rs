@@ -109,8 +109,8 @@ fn components_that_cannot_be_read_are_counted() {
     spawn(&mut net, "hero", Vec3::Y, more);
     net.run_until(|net| net.count::<PlayerName>(0) == 1);
     let world = net.clients[0].world_mut();
-    let mut session = world.query::<&cubewire_bevy::Session>();
-    assert_eq!(session.single(world).unwrap().undecodable(), 1);
+    let mut replication = world.query::<&cubewire_bevy::ReplicationReceiver>();
+    assert_eq!(replication.single(world).unwrap().undecodable(), 1);
 }
 
 #[derive(Component, Clone, Deserialize)]
