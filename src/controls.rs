@@ -45,6 +45,8 @@ pub enum Action {
     ResetCamera,
     /// Shows or hides trails.
     Trails,
+    /// Draws the errors of replicas 1, 10 or 50 times as large.
+    Exaggerate,
     /// Shows or hides the timeline.
     Timeline,
     /// Switches to the next colour mode of the cubes.

@@ -10,6 +10,7 @@ mod camera;
 mod canvas;
 mod costs;
 mod cubes;
+mod exaggeration;
 mod floor;
 mod halves;
 mod notices;
@@ -39,6 +40,7 @@ pub use camera::settle_cameras;
 pub use canvas::Canvas;
 pub use costs::{CubeColors, FixedScale};
 pub use cubes::{DisplayedTicks, FilmedCubes, ViewCube, shown_at, shown_cubes};
+pub use exaggeration::Exaggeration;
 pub use halves::{SelectHalf, ShowHalf, lane_in, show};
 pub use notices::Notices;
 pub use overlay::{Card, Column, Flag, Overlay, Part, common, peak_kbps};
@@ -98,6 +100,7 @@ impl Plugin for ViewPlugin {
         }
         app.init_resource::<ViewMode>()
             .init_resource::<Trails>()
+            .init_resource::<Exaggeration>()
             .init_resource::<Inset>()
             .init_resource::<CubeColors>()
             .init_resource::<FixedScale>()
@@ -133,6 +136,12 @@ impl Plugin for ViewPlugin {
                 )
                     .chain()
                     .in_set(ViewSystems::Cubes),
+            )
+            .add_systems(
+                PostUpdate,
+                exaggeration::exaggerate
+                    .in_set(ViewSystems::Follow)
+                    .run_if(exaggeration::is_on),
             );
     }
 }
@@ -187,11 +196,13 @@ fn on_action(
     simulation: Option<Res<CubeWorld>>,
     mut mode: ResMut<ViewMode>,
     mut trails: ResMut<Trails>,
+    mut exaggeration: ResMut<Exaggeration>,
     orbit: Option<ResMut<camera::Orbit>>,
 ) {
     match *action {
         // A viewer of a remote server has no simulation for the left half.
         Action::NextView if simulation.is_some() => *mode = mode.next(),
+        Action::Exaggerate if simulation.is_some() => *exaggeration = exaggeration.next(),
         Action::ResetCamera => {
             if let Some(mut orbit) = orbit {
                 *orbit = camera::Orbit::default();

@@ -28,7 +28,7 @@ use crate::recording::video::{FORMATS, Format, extensions};
 use crate::recording::{MAX_SECONDS, Outcome, Place, Script, Switch};
 use crate::replication::{self, LaneSettings};
 use crate::theme::Theme;
-use crate::view::{CubeColors, Overlay, PaneContent, Part, Side};
+use crate::view::{CubeColors, Exaggeration, Overlay, PaneContent, Part, Side};
 
 use report::Report;
 
@@ -112,6 +112,9 @@ pub struct RecordArgs {
     /// Quantity that the colours of the cubes show
     #[arg(long, default_value = "interaction", alias = "color")]
     colour: CubeColors,
+    /// Draw the errors of replicas this many times as large
+    #[arg(long, value_name = "FACTOR", default_value = "1")]
+    exaggerate: Exaggeration,
     /// Name of a half or column. Repeat it for the next ones, from left to right [default: Simulation or Replica, or the
     /// rung of the column]
     #[arg(long, value_name = "TEXT")]
@@ -198,6 +201,7 @@ impl RecordArgs {
             quality: self.quality.quality,
             theme: self.theme,
             colors: self.colour,
+            exaggeration: self.exaggerate,
         }
     }
 

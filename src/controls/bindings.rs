@@ -94,6 +94,11 @@ pub const BINDINGS: [Binding; 30] = {
             Press(&[(Letter('b'), Action::CubeColors)]),
         ),
         row(
+            "E",
+            "draw the errors of replicas 1, 10 or 50 times as large",
+            Press(&[(Letter('e'), Action::Exaggerate)]),
+        ),
+        row(
             "H",
             "timeline of the last minute; while paused, step through it (←, →, comma, full stop)",
             Press(&[(Letter('h'), Action::Timeline)]),

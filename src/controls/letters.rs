@@ -59,6 +59,7 @@ const fn is_latin(character: char) -> bool {
 const fn on_us_keyboard(key: KeyCode) -> Option<char> {
     Some(match key {
         KeyCode::KeyB => 'b',
+        KeyCode::KeyE => 'e',
         KeyCode::KeyH => 'h',
         KeyCode::KeyL => 'l',
         KeyCode::KeyN => 'n',

@@ -13,7 +13,7 @@ use crate::replication::{
     Ablation, CubeError, DeltaCounts, LaneMeter, LaneSettings, LaneSync, RungCosts, SendStates,
     SenderSettings, ShadowLadder, Totals,
 };
-use crate::view::{Inset, PaneContent, Side, ViewMode};
+use crate::view::{Exaggeration, Inset, PaneContent, Side, ViewMode};
 
 use super::pages::peers::Peers;
 use super::pages::ranges::tried::Tradeoffs;
@@ -138,6 +138,8 @@ pub struct Status<'a> {
     pub view: ViewMode,
     /// Whether trails are shown.
     pub has_trails: bool,
+    /// Factor of the drawn errors.
+    pub exaggeration: Exaggeration,
     /// Whether a replay is being recorded.
     pub records_replay: bool,
     /// Whether a video is being recorded.

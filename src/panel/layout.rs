@@ -2,13 +2,13 @@
 
 use bevy_egui::egui::text::{LayoutJob, TextFormat};
 use bevy_egui::egui::{
-    self, Align, FontId, Frame, Id, Layout, Margin, Panel, Response, RichText, ScrollArea, Sense,
-    Stroke, StrokeKind, Ui, UiBuilder, WidgetInfo, WidgetType, vec2,
+    self, Align, FontId, Frame, Id, Layout, Margin, Panel, Response, ScrollArea, Sense, Stroke,
+    StrokeKind, Ui, UiBuilder, WidgetInfo, WidgetType, vec2,
 };
 use cubewire_codec::ladder::LADDER;
-use cubewire_inspector::words::{factor, grouped};
+use cubewire_inspector::words::grouped;
 
-use super::lane::{Drawn, LaneView};
+use super::lane::{Drawn, Halves, LaneView};
 use super::pages::pickers;
 use super::settings::{PanelSize, PanelState};
 use super::style::{BODY, BUTTON, GAP, Look, MARGIN, ROW, SMALL, docked, row_in};
@@ -77,11 +77,10 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, mut lane: LaneView<'_>)
 fn whole(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Drawn {
     let window = root.max_rect();
     let width = match state.is_narrow {
-        true => (MAX_FRACTION * window.width())
-            .clamp(MIN_WIDTH, WIDTH)
-            .min(window.width()),
-        false => WIDTH,
+        true => (MAX_FRACTION * window.width()).clamp(MIN_WIDTH, WIDTH),
+        false => (FRACTION * window.width()).clamp(WIDTH, WIDEST),
     };
+    let width = width.floor().min(window.width());
     let look = Look::of(root);
     let margin = Margin {
         left: MARGIN as i8,
@@ -215,10 +214,13 @@ fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
             "The previous rung",
             Action::PreviousRung,
         );
-        let width = ui.available_width() - BUTTON - GAP;
+        let halves = lane.halves.as_deref();
+        let beside = halves.map_or(0.0, |halves| compare_width(halves) + GAP);
+        let width = ui.available_width() - BUTTON - GAP - beside;
         let shown = rung_name(lane.stages_shown());
         pickers::rung_named(ui, &mut lane.settings.sender, shown, [width, BUTTON]);
         step(ui, Pointing::Right, "The next rung", Action::NextRung);
+        compare(ui, lane);
     });
     ui.add_space(8.0);
     let size = vec2(ui.available_width(), ROW);
@@ -234,60 +236,69 @@ fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     pressed
 }
 
-/// Draws the lane, its rung, its cost, and the button that shrinks the panel. The columns have fixed widths, so that more
-/// digits do not move them. Unit and factor are omitted if they would cut off the name of the rung.
+/// Draws the lane, its rung, the button that compares, the cost if there is room, and the button that shrinks the panel.
+/// The cost has a fixed width, so that more digits do not move the others.
 fn header(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     let size = vec2(ui.available_width(), BUTTON);
     let (row, _) = ui.allocate_exact_size(size, Sense::hover());
     let mut ui = row_in(ui, row);
     ui.spacing_mut().item_spacing = vec2(BESIDE, 0.0);
-    if let Some(halves) = &mut lane.halves
-        && halves.left_is_lane
-    {
-        let sides = Side::ALL
-            .map(|side| Choice::new(side, side.name(), "The lane that panel and keys apply to."));
-        segmented(&mut ui, SIDES, &mut halves.selected, &sides);
+    let mut picker = ui.available_width() - BUTTON - BESIDE;
+    if let Some(halves) = &mut lane.halves {
+        if halves.left_is_lane {
+            let sides = Side::ALL.map(|side| {
+                Choice::new(side, side.name(), "The lane that panel and keys apply to.")
+            });
+            segmented(&mut ui, SIDES, &mut halves.selected, &sides);
+            picker -= SIDES + BESIDE;
+        }
+        picker -= compare_width(halves) + BESIDE;
     }
-    let mut picker = ui.available_width() - BUTTON - 2.0 * BESIDE;
-    let has_unit = picker - KBPS >= PICKER;
-    let (kbps, unit) = if has_unit {
-        (KBPS, "kbps")
-    } else {
-        (NUMBER, "")
-    };
-    picker -= kbps;
-    let has_factor = has_unit && picker - BESIDE - FACTOR >= PICKER;
-    if has_factor {
-        picker -= BESIDE + FACTOR;
+    let has_cost = picker - KBPS - BESIDE >= PICKER;
+    if has_cost {
+        picker -= KBPS + BESIDE;
     }
     let shown = rung_name(lane.stages_shown());
     pickers::rung_named(&mut ui, &mut lane.settings.sender, shown, [picker, BUTTON]);
-    let second = lane.second();
-    let about = about_cost(second.as_ref());
-    column(&mut ui, kbps, |ui| {
-        figure(ui, lane, unit).on_hover_text(&about)
-    });
-    if has_factor {
-        let kbps = second.map(|second| second.kbps(second.accounting()));
-        let less = kbps
-            .filter(|kbps| *kbps > 0.0)
-            .map(|kbps| match lane.arrives() {
-                true => factor(lane.settings.sender.uncompressed_kbps() / kbps),
-                false => "–".to_owned(),
-            });
-        let less = RichText::new(less.unwrap_or_default()).size(BODY);
-        column(&mut ui, FACTOR, |ui| ui.label(less).on_hover_text(about));
+    compare(&mut ui, lane);
+    if has_cost {
+        let size = vec2(KBPS, BUTTON);
+        ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
+            ui.set_min_width(KBPS);
+            let about = about_cost(lane.second().as_ref());
+            figure(ui, lane, "kbps").on_hover_text(about);
+        });
     }
     shrink(&mut ui).then_some(Action::Panel)
 }
 
-/// Draws a right-aligned part of the header with a fixed width.
-fn column(ui: &mut Ui, width: f32, show: impl FnOnce(&mut Ui) -> Response) {
-    let size = vec2(width, BUTTON);
-    ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
-        ui.set_min_width(width);
-        show(ui);
-    });
+const fn compare_width(halves: &Halves) -> f32 {
+    match halves.left_is_lane {
+        true => END,
+        false => COMPARE,
+    }
+}
+
+/// Draws the button that splits the view into two lanes, or ends that.
+fn compare(ui: &mut Ui, lane: &mut LaneView<'_>) {
+    let Some(halves) = &mut lane.halves else {
+        return;
+    };
+    let (name, about) = match halves.left_is_lane {
+        true => (
+            "End",
+            "Ends the comparison: the left half shows the simulation again.",
+        ),
+        false => (
+            "Compare",
+            "Shows a replica in the left half, too. It keeps the present settings as a reference.",
+        ),
+    };
+    let kind = Kind::Usual {
+        is_on: halves.left_is_lane,
+    };
+    let button = button(ui, compare_width(halves), name, "", kind);
+    halves.left_is_lane ^= button.on_hover_text(about).clicked();
 }
 
 /// Draws a square button for an icon. Its tooltip has the name and the key.
@@ -335,8 +346,7 @@ fn about_cost(second: Option<&Totals>) -> String {
             .to_owned();
     };
     let mut about = format!(
-        "Bandwidth of this lane, mean of the second up to what the views show, and how many times less than \
-         uncompressed. {} On the wire {} kbps.",
+        "Bandwidth of this lane, mean of the second up to what the views show. {} On the wire {} kbps.",
         terms::accounting(totals.accounting()),
         grouped(totals.kbps(Accounting::OnTheWire)),
     );
@@ -349,8 +359,12 @@ fn about_cost(second: Option<&Totals>) -> String {
     about
 }
 
-/// Width of the panel, logical points.
-pub(super) const WIDTH: f32 = 408.0;
+/// Width of the panel in a window of 1280 points, where each half has 460, and its largest width in wider windows.
+const WIDTH: f32 = 356.0;
+const WIDEST: f32 = 408.0;
+
+/// Fraction of a window between these widths.
+const FRACTION: f32 = WIDTH / 1280.0;
 
 /// Width of the window below which the panel starts as a slim bar, logical points.
 const NARROW: f32 = 1000.0;
@@ -370,14 +384,14 @@ const PLOT: f32 = 88.0;
 
 /// Sizes and distances, logical points.
 const SLIM_HEIGHT: f32 = 88.0;
-const SLIM_RUNG: f32 = 208.0;
+const SLIM_RUNG: f32 = 280.0;
 const SLIM_BUTTONS: f32 = 84.0;
 const MIN_PLOT: f32 = 140.0;
 const SIDES: f32 = 74.0;
-const BESIDE: f32 = 8.0;
+const BESIDE: f32 = 6.0;
 
-/// Widths of the longest name of a rung and of the largest figures in the header, logical points.
-const PICKER: f32 = 160.0;
+/// Widths of the longest name of a rung, of the largest cost, and of the button that compares, logical points.
+const PICKER: f32 = 158.0;
 const KBPS: f32 = 88.0;
-const NUMBER: f32 = 56.0;
-const FACTOR: f32 = 50.0;
+const COMPARE: f32 = 74.0;
+const END: f32 = 44.0;

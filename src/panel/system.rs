@@ -22,8 +22,8 @@ use crate::replication::{
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
 use crate::view::{
-    CubeColors, FixedScale, Inset, Notices, PaneContent, SelectHalf, Selected, ShowHalf, Side,
-    Trails, ViewMode,
+    CubeColors, Exaggeration, FixedScale, Inset, Notices, PaneContent, SelectHalf, Selected,
+    ShowHalf, Side, Trails, ViewMode,
 };
 
 /// Components of the selected lane.
@@ -56,6 +56,7 @@ pub(super) struct PanelInputs<'w, 's> {
     clock: Res<'w, Time<Virtual>>,
     view: Option<Res<'w, ViewMode>>,
     trails: Option<Res<'w, Trails>>,
+    exaggeration: Option<Res<'w, Exaggeration>>,
     notices: Res<'w, Notices>,
     file: Option<Res<'w, settings::file::SettingsFile>>,
     tradeoffs: Res<'w, Tradeoffs>,
@@ -71,6 +72,7 @@ impl PanelInputs<'_, '_> {
             plays: self.world.is_some(),
             is_paused: self.clock.is_paused(),
             view: self.view.as_deref().copied().unwrap_or_default(),
+            exaggeration: self.exaggeration.as_deref().copied().unwrap_or_default(),
             has_trails: self.trails.as_ref().is_some_and(|trails| trails.shown),
             records_replay: self.notices.replay.is_some(),
             records_video: self.notices.are_hidden(),

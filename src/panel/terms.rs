@@ -290,14 +290,11 @@ pub(super) const fn cube_colors(colors: CubeColors) -> &'static str {
              Bits that belong to no single cube, such as the header, are not included."
         }
         CubeColors::Form => {
-            "How the newest packet carries a cube: not at all, as a small or a large difference, or whole. The \
-             field with more bits counts, position or orientation."
+            "How the newest packet carries the orientation of a cube: not at all, as a small or a large difference, or \
+             whole. Positions are mostly large differences."
         }
         CubeColors::Distance => {
             "Distance between the cube and the simulation's, at the tick that should be displayed."
-        }
-        CubeColors::Angle => {
-            "Angle between the cube and the simulation's, at the tick that should be displayed."
         }
         CubeColors::Wait => {
             "Longest wait of the cube in the last second, in ticks: it was due, but others were more urgent. Only \

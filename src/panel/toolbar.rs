@@ -9,7 +9,7 @@ use super::settings::PanelState;
 use super::style::{BUTTON, GAP, Look};
 use super::widgets::{Kind, Pointing, button, opens, triangle, unless};
 use crate::controls::{Action, key_of};
-use crate::view::{CubeColors, ViewMode};
+use crate::view::{CubeColors, Exaggeration, ViewMode};
 
 /// A button, or an entry of a list.
 struct Entry {
@@ -127,7 +127,7 @@ fn playing(status: &Status<'_>, link_is_cut: bool) -> [Entry; 3] {
     ]
 }
 
-fn looking(state: &PanelState, status: &Status<'_>) -> [Entry; 6] {
+fn looking(state: &PanelState, status: &Status<'_>) -> [Entry; 7] {
     [
         Entry::new(
             match status.view {
@@ -153,6 +153,17 @@ fn looking(state: &PanelState, status: &Status<'_>) -> [Entry; 6] {
             "Where a few cubes were in the last second: shows what interpolation does to a path.",
         )
         .on(status.has_trails),
+        Entry::new(
+            match status.exaggeration {
+                Exaggeration::None => "Errors: as they are",
+                Exaggeration::Ten => "Errors: 10 times",
+                Exaggeration::Fifty => "Errors: 50 times",
+            },
+            Action::Exaggerate,
+            "Draws how far and by what angle a replica's cubes are off 10 or 50 times as large.",
+        )
+        .on(status.exaggeration != Exaggeration::None)
+        .enabled(status.plays),
         Entry::new(
             either(state.timeline, "Timeline: shown", "Timeline: hidden"),
             Action::Timeline,

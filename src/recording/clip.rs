@@ -332,7 +332,7 @@ impl Clip {
             let spawned = (Lane, Filmed(index), side, meter, LaneHistory::default());
             world.spawn(spawned).id()
         });
-        let needs_errors = matches!(self.view.colors, CubeColors::Distance | CubeColors::Angle);
+        let needs_errors = self.view.colors == CubeColors::Distance;
         let errors = needs_errors.then(|| lane.history.errors_at(tick, &self.world));
         let mut entity = world.entity_mut(entity);
         entity.insert((settings, CubeErrors(errors.unwrap_or_default())));

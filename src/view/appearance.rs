@@ -19,7 +19,8 @@ use super::side::Side;
 use super::touch::TouchKeys;
 use super::{ViewMode, ViewSystems};
 use super::{
-    bevel, camera, canvas, floor, notices, overlay, panes, picking, player, stage, touch, trails,
+    bevel, camera, canvas, exaggeration, floor, notices, overlay, panes, picking, player, stage,
+    touch, trails,
 };
 use crate::theme::{Theme, bevy_color};
 
@@ -77,7 +78,7 @@ impl Plugin for AppearancePlugin {
                         stage::light,
                         floor::paint,
                         trails::paint,
-                        paint_outlines,
+                        paint_cubes,
                     )
                         .chain()
                         .run_if(resource_changed::<Theme>.or_eager(resource_changed::<Detail>)),
@@ -89,10 +90,11 @@ impl Plugin for AppearancePlugin {
                 PostUpdate,
                 (
                     (canvas::bound_window, canvas::follow_window, panes::place).chain(),
+                    // The cameras follow the real pose of the player, so that exaggerated errors do not shake them.
+                    camera::follow.before(exaggeration::exaggerate),
                     // Chained because all of them write transforms and some write visibility.
                     (
-                        colour,
-                        camera::follow,
+                        colour.after(exaggeration::exaggerate),
                         player::follow,
                         stage::shine,
                         trails::show,
@@ -120,7 +122,6 @@ impl Plugin for AppearancePlugin {
 #[derive(Resource, Debug)]
 struct Paint {
     cube: Handle<Mesh>,
-    rimmed: Handle<Mesh>,
     outline: Handle<Mesh>,
     grey: Handle<StandardMaterial>,
     red: Handle<StandardMaterial>,
@@ -171,12 +172,11 @@ impl Paint {
             return (&self.outline, &self.over);
         }
         if colors != CubeColors::Interaction {
-            // No rim on the player's cube: its colour is not in the legend.
             let cost = costs.of(side, cube.index);
             return (&self.cube, self.of_cost(colors, costs, cost));
         }
         match (cube.index, cube.interacting) {
-            (PLAYER, _) => (&self.rimmed, &self.player),
+            (PLAYER, _) => (&self.cube, &self.player),
             (_, true) if mode == ViewMode::Difference => (&self.cube, &self.muted),
             (_, true) => (&self.cube, &self.red),
             _ => (&self.cube, &self.grey),
@@ -206,11 +206,9 @@ fn dress_cubes(
         grey: material(CUBE, 0.0),
         red: material(INTERACTING_CUBE, 0.0),
         muted: material(MUTED_CUBE, 0.0),
-        not_sent: material(form(None), 0.0),
+        not_sent: material(Theme::default().colors().not_sent, 0.0),
         amounts: amounts.map(|color| material(color, SHINE)).collect(),
-        forms: Form::ALL
-            .map(|each| material(form(Some(each)), SHINE))
-            .into(),
+        forms: Form::ALL.map(|each| material(form(each), SHINE)).into(),
         player: materials.add(player::material()),
         over: materials.add(StandardMaterial {
             unlit: true,
@@ -218,7 +216,6 @@ fn dress_cubes(
         }),
         // The transform scales the meshes to the cube's side.
         cube: meshes.add(bevel::cube()),
-        rimmed: meshes.add(player::mesh()),
         outline: meshes.add(outline(Theme::default())),
     };
     for (entity, side) in &cubes {
@@ -231,10 +228,18 @@ fn dress_cubes(
     commands.insert_resource(paint);
 }
 
-/// Colours the outlines for the theme.
-fn paint_outlines(theme: Res<Theme>, paint: Res<Paint>, mut meshes: ResMut<Assets<Mesh>>) {
+/// Colours the outlines and the cubes that are not sent for the theme.
+fn paint_cubes(
+    theme: Res<Theme>,
+    paint: Res<Paint>,
+    mut meshes: ResMut<Assets<Mesh>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
+) {
     if let Some(mut mesh) = meshes.get_mut(&paint.outline) {
         *mesh = outline(*theme);
+    }
+    if let Some(mut material) = materials.get_mut(&paint.not_sent) {
+        material.base_color = bevy_color(theme.colors().not_sent);
     }
 }
 
@@ -325,7 +330,7 @@ mod tests {
         let paint = world.resource::<Paint>();
         let materials = world.resource::<Assets<StandardMaterial>>();
         let last = paint.amounts.last().unwrap();
-        let forms = Form::ALL.map(|each| (&paint.forms[each as usize], form(Some(each))));
+        let forms = Form::ALL.map(|each| (&paint.forms[each as usize], form(each)));
         let ends = [(&paint.amounts[0], amount(0.0)), (last, amount(1.0))];
         for (material, color) in ends.into_iter().chain(forms) {
             let material = materials.get(material).unwrap();
@@ -340,24 +345,17 @@ mod tests {
     }
 
     #[test]
-    fn where_colours_show_costs_the_player_has_no_rim() {
+    fn cubes_that_are_not_sent_have_the_colour_of_the_theme() {
         let mut world = world();
         world.run_system_once(dress_cubes).unwrap();
-        let paint = world.resource::<Paint>();
-        let player = ViewCube {
-            index: PLAYER,
-            interacting: true,
-        };
-        let mesh = |colors, mode| {
-            let costs = Costs::default();
-            let look = paint.of(&player, Side::Right, mode, colors, &costs);
-            look.0.clone()
-        };
-        let usual = mesh(CubeColors::Interaction, ViewMode::Split);
-        assert_eq!(usual, paint.rimmed);
-        assert_eq!(mesh(CubeColors::Bits, ViewMode::Split), paint.cube);
-        let over = mesh(CubeColors::Bits, ViewMode::Difference);
-        assert_eq!(over, paint.outline);
+        for theme in [Theme::Light, Theme::Dark] {
+            world.insert_resource(theme);
+            world.run_system_once(paint_cubes).unwrap();
+            let materials = world.resource::<Assets<StandardMaterial>>();
+            let not_sent = materials.get(&world.resource::<Paint>().not_sent);
+            let color = bevy_color(theme.colors().not_sent);
+            assert_eq!(not_sent.unwrap().base_color, color);
+        }
     }
 
     #[test]

@@ -21,23 +21,14 @@ pub(super) fn cube() -> Mesh {
     mesh.finish()
 }
 
-/// Bevelled cube of side 1 around the origin. The colours are those inside the faces and at the edges. `rim` is the
-/// width of the edge colour on each face.
-pub(super) fn rimmed_cube(rim: f32, [inside, edges]: [Color; 2]) -> Mesh {
-    let mut mesh = Builder::default();
-    mesh.add_rims(rim, edges);
-    let inner = mesh.add_corners(0.5 - rim, inside);
-    for face in faces() {
-        mesh.add(&face.map(|vertex| vertex + inner));
-    }
-    mesh.finish()
-}
-
 /// The edges of a cube of side 1 with open faces. Each face has two rims, given as width and colour: the line next to
 /// the edge, and its casing inside.
 pub(super) fn outline([line, casing]: [(f32, Color); 2]) -> Mesh {
     let mut mesh = Builder::default();
-    mesh.add_rims(line.0, line.1);
+    mesh.add_corners(0.5, line.1);
+    mesh.add_bevels();
+    let inner = mesh.add_corners(0.5 - line.0, line.1);
+    mesh.add_rim([0, inner]);
     let [outer, inner] = [line.0, line.0 + casing.0].map(|at| mesh.add_corners(0.5 - at, casing.1));
     mesh.add_rim([outer, inner]);
     mesh.finish()
@@ -78,14 +69,6 @@ impl Builder {
             }
         }
         first
-    }
-
-    /// Adds edges, corners and the rims of the faces.
-    fn add_rims(&mut self, rim: f32, color: Color) {
-        self.add_corners(0.5, color);
-        self.add_bevels();
-        let inner = self.add_corners(0.5 - rim, color);
-        self.add_rim([0, inner]);
     }
 
     /// Adds the rims of the faces between two sets of vertices.
@@ -162,10 +145,6 @@ mod tests {
 
     use super::*;
 
-    fn rimmed() -> Mesh {
-        rimmed_cube(0.08, [Color::BLACK, Color::WHITE])
-    }
-
     fn vectors(mesh: &Mesh, attribute: MeshVertexAttribute) -> Vec<Vec3> {
         match mesh.attribute(attribute) {
             Some(VertexAttributeValues::Float32x3(values)) => {
@@ -184,7 +163,10 @@ mod tests {
     #[test]
     fn they_lie_inside_the_unit_cube_and_have_unit_normals() {
         assert_eq!(cube().count_vertices(), 24);
-        for mesh in [cube(), rimmed()] {
+        for mesh in [
+            cube(),
+            outline([(0.01, Color::BLACK), (0.04, Color::WHITE)]),
+        ] {
             for position in vectors(&mesh, Mesh::ATTRIBUTE_POSITION) {
                 assert_eq!(position.abs().max_element(), 0.5);
             }
@@ -195,28 +177,26 @@ mod tests {
     }
 
     #[test]
-    fn they_are_closed_and_every_triangle_faces_out() {
-        // Six faces and twelve edges of two triangles each, eight corners, and four more quads per face with a rim.
-        for (mesh, count) in [(cube(), 44), (rimmed(), 44 + 6 * 8)] {
-            let positions = vectors(&mesh, Mesh::ATTRIBUTE_POSITION);
-            let triangles = triangles(&mesh);
-            assert_eq!(triangles.len(), count);
-            let mut edges = HashMap::new();
-            for corners in triangles {
-                let [a, b, c] = corners.map(|vertex| positions[vertex]);
-                let normal = (b - a).cross(c - a);
-                assert!(normal.length() > 1e-4, "{a} {b} {c}");
-                assert!(normal.dot(a + b + c) > 0.0, "{a} {b} {c}");
-                // Compare positions, because vertices of both colours share them.
-                let [a, b, c] = [a, b, c].map(|at| (at * 1000.0).round().as_ivec3());
-                for edge in [(a, b), (b, c), (c, a)] {
-                    *edges.entry(edge).or_insert(0) += 1;
-                }
+    fn a_cube_is_closed_and_every_triangle_faces_out() {
+        let mesh = cube();
+        let positions = vectors(&mesh, Mesh::ATTRIBUTE_POSITION);
+        let triangles = triangles(&mesh);
+        // Six faces and twelve edges of two triangles each, and eight corners.
+        assert_eq!(triangles.len(), 44);
+        let mut edges = HashMap::new();
+        for corners in triangles {
+            let [a, b, c] = corners.map(|vertex| positions[vertex]);
+            let normal = (b - a).cross(c - a);
+            assert!(normal.length() > 1e-4, "{a} {b} {c}");
+            assert!(normal.dot(a + b + c) > 0.0, "{a} {b} {c}");
+            let [a, b, c] = [a, b, c].map(|at| (at * 1000.0).round().as_ivec3());
+            for edge in [(a, b), (b, c), (c, a)] {
+                *edges.entry(edge).or_insert(0) += 1;
             }
-            for (&(a, b), &count) in &edges {
-                assert_eq!(count, 1, "{a} to {b}");
-                assert_eq!(edges.get(&(b, a)), Some(&1), "{b} to {a}");
-            }
+        }
+        for (&(a, b), &count) in &edges {
+            assert_eq!(count, 1, "{a} to {b}");
+            assert_eq!(edges.get(&(b, a)), Some(&1), "{b} to {a}");
         }
     }
 }

@@ -18,7 +18,7 @@ use super::side::Side;
 use crate::history::Selection;
 
 /// Height of the player above the focus of the cameras, metres.
-const LOOK_BELOW: f32 = 1.0;
+const LOOK_BELOW: f32 = 0.4;
 
 /// Time constant of the camera's smoothing, seconds.
 const EASE_SECONDS: f32 = 0.1;
@@ -46,11 +46,12 @@ pub(super) struct Orbit {
 }
 
 impl Default for Orbit {
-    /// Same distance as in the article's demo, with a steeper pitch, so that the cubes reach up to the headline.
+    /// Same distance as in the article's demo. With this pitch the horizon is below the headline, a sixth of the picture from
+    /// its top.
     fn default() -> Self {
         Self {
             yaw: 0.0,
-            pitch: 0.61,
+            pitch: 0.37,
             distance: 12.5,
         }
     }

@@ -6,9 +6,7 @@ use cubewire_scene::{CUBES, TICKS_PER_SECOND};
 
 use super::side::Side;
 use crate::history::{LaneHistory, Moment, Wanted, WorldHistory};
-use crate::replication::{
-    CubeError, CubeErrors, Lane, LaneMeter, LocalLane, PacketDetail, SendStates,
-};
+use crate::replication::{CubeErrors, Lane, LaneMeter, LocalLane, PacketDetail, SendStates};
 
 /// Quantity that the colour of a cube shows.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -19,24 +17,21 @@ pub enum CubeColors {
     Interaction,
     /// Bits per packet, mean of the last ten.
     Bits,
-    /// Form of the cube in the newest packet.
+    /// Form of the cube's orientation in the newest packet. Positions have mostly one form.
     Form,
     /// Distance from the simulated cube, millimetres.
     Distance,
-    /// Angle to the simulated cube, degrees.
-    Angle,
     /// Longest wait for room in the budget during the last second, milliseconds.
     Wait,
 }
 
 impl CubeColors {
     /// All modes in the order of the key.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 5] = [
         Self::Interaction,
         Self::Bits,
         Self::Form,
         Self::Distance,
-        Self::Angle,
         Self::Wait,
     ];
 
@@ -50,14 +45,12 @@ impl CubeColors {
     /// title.
     const fn row(self) -> (&'static str, Option<&'static str>, &'static str, [f32; 2]) {
         const STEP: &str = "half a step or less";
-        let bits = [1.0, 128.0];
-        let (mm, degrees) = ([HALF_STEP_MM, 64.0], [HALF_STEP_DEGREES, 16.0]);
+        let (bits, mm) = ([0.0, 128.0], [HALF_STEP_MM, 64.0]);
         match self {
             Self::Interaction => ("as they are", None, "not sent", bits),
             Self::Bits => ("bits", Some("bits a packet"), "not sent", bits),
-            Self::Form => ("form", Some("form of larger field"), "not sent", bits),
+            Self::Form => ("form", Some("form of orientation"), "not sent", bits),
             Self::Distance => ("error", Some("distance, mm"), STEP, mm),
-            Self::Angle => ("angle", Some("angle, degrees"), STEP, degrees),
             Self::Wait => ("wait", Some("longest wait, ms"), "no wait", WAITS_MS),
         }
     }
@@ -81,18 +74,18 @@ impl CubeColors {
     /// Whether the amounts are known only on the machine with the simulation.
     #[must_use]
     pub const fn is_of_sender(self) -> bool {
-        matches!(self, Self::Distance | Self::Angle | Self::Wait)
+        matches!(self, Self::Distance | Self::Wait)
     }
 
     /// Whether the scale can end at the largest amount.
     #[must_use]
     pub const fn has_scale(self) -> bool {
-        matches!(self, Self::Bits | Self::Distance | Self::Angle)
+        matches!(self, Self::Bits | Self::Distance)
     }
 }
 
-/// Whether the scale of bits, distances and angles has a fixed end: 128 bits, 64 mm, 16°. Otherwise it ends at the
-/// largest amount, rounded up to a power of two times its start. The scale of waits is always fixed.
+/// Whether the scales of bits and distances have fixed ends: 128 bits, 64 mm. Otherwise they end at the largest amount,
+/// rounded up, and the scale of bits starts at the tenth percentile, rounded down. The scale of waits is always fixed.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FixedScale(pub bool);
 
@@ -104,8 +97,8 @@ pub(super) struct Costs {
     pub(super) scale: Scale,
     /// Reason why the costs are unknown.
     pub(super) unknown: Option<&'static str>,
-    /// Largest amount at the tick of the legend. The legend shows it and the scale reaches it.
-    pub(super) largest: f32,
+    /// Tenth percentile of the amounts above 0 and the largest amount, at the tick of the legend. The scale covers them.
+    pub(super) range: [f32; 2],
     /// See [`counts`](Self::counts).
     counts: [[usize; 1 + Form::ALL.len()]; Side::ALL.len()],
     /// Colours and tick of the legend's figures, which change four times a second.
@@ -115,30 +108,34 @@ pub(super) struct Costs {
 /// Maps amounts to colours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Scale {
-    /// From 0, which has no colour, to this amount.
-    Linear(f32),
+    /// From the first amount to the second. An amount of 0 has no colour. Smaller amounts have the colour of the first.
+    Linear([f32; 2]),
     /// From the first amount to the second. Smaller amounts have no colour.
     Logarithmic([f32; 2]),
 }
 
 impl Default for Scale {
     fn default() -> Self {
-        Self::Linear(1.0)
+        Self::Linear([0.0, 1.0])
     }
 }
 
 impl Scale {
-    /// Scale of these colours up to `largest`, rounded up so that it seldom changes, or up to the fixed end without it.
-    pub(super) fn of(colors: CubeColors, largest: Option<f32>) -> Self {
-        let [start, fixed_end] = colors.row().3;
-        let end = largest.map_or(fixed_end, |largest| {
-            start * (largest / start).max(2.0).log2().ceil().exp2()
-        });
-        match colors {
-            CubeColors::Interaction | CubeColors::Form | CubeColors::Bits => Self::Linear(end),
+    /// Scale of these colours for a [range](Costs::range), rounded so that it seldom changes, or with fixed ends without it.
+    pub(super) fn of(colors: CubeColors, range: Option<[f32; 2]>) -> Self {
+        let [start, end] = colors.row().3;
+        match (colors, range) {
             // Most errors and waits are small, and a few are many times larger.
-            CubeColors::Distance | CubeColors::Angle | CubeColors::Wait => {
+            (CubeColors::Distance | CubeColors::Wait, None) => Self::Logarithmic([start, end]),
+            (CubeColors::Distance | CubeColors::Wait, Some([_, largest])) => {
+                let end = start * (largest / start).max(2.0).log2().ceil().exp2();
                 Self::Logarithmic([start, end])
+            }
+            (_, None) => Self::Linear([start, end]),
+            (_, Some([low, largest])) => {
+                let start = (low / BITS).floor() * BITS;
+                let end = (largest / BITS).ceil() * BITS;
+                Self::Linear([start, end.max(start + BITS)])
             }
         }
     }
@@ -146,7 +143,9 @@ impl Scale {
     /// Position of an amount between the ends of the scale, 0 to 1, or `None` if the amount has no colour.
     pub(super) fn fraction(self, amount: f32) -> Option<f32> {
         match self {
-            Self::Linear(end) => (amount > 0.0).then_some(amount / end),
+            Self::Linear([start, end]) => {
+                (amount > 0.0).then(|| ((amount - start) / (end - start)).max(0.0))
+            }
             Self::Logarithmic([start, end]) => {
                 (amount >= start).then(|| (amount / start).ln() / (end / start).ln())
             }
@@ -156,7 +155,7 @@ impl Scale {
     /// Amount at a position between the ends. Inverse of [`fraction`](Self::fraction).
     pub(super) fn amount(self, fraction: f32) -> f32 {
         match self {
-            Self::Linear(end) => fraction * end,
+            Self::Linear([start, end]) => start + fraction * (end - start),
             Self::Logarithmic([start, end]) => start * (end / start).powf(fraction),
         }
     }
@@ -168,8 +167,8 @@ const WAITS_MS: [f32; 2] = [TICK_MS, 16.0 * TICK_MS];
 /// Half a quantization step of the default positions, 1/512 m.
 const HALF_STEP_MM: f32 = 0.5 * 1000.0 / 512.0;
 
-/// Angle error of an upright cube if each of its three 9-bit components is off by half a step.
-const HALF_STEP_DEGREES: f32 = 0.275;
+/// The ends of the scale of bits are multiples of this.
+const BITS: f32 = 8.0;
 
 const TICK_MS: f32 = 1000.0 / TICKS_PER_SECOND as f32;
 
@@ -178,7 +177,7 @@ const TICK_MS: f32 = 1000.0 / TICKS_PER_SECOND as f32;
 pub(super) struct Cost {
     /// In the unit of the colour mode.
     pub(super) amount: f32,
-    /// Form of the cube in the packet. `None` if it was not sent.
+    /// Form of the orientation in the packet. `None` if the cube was not sent.
     pub(super) form: Option<Form>,
 }
 
@@ -261,15 +260,11 @@ pub(super) fn measure(
         match *colors {
             CubeColors::Interaction => {}
             CubeColors::Bits | CubeColors::Form => add_bits(half, meter, moment.0),
-            CubeColors::Distance | CubeColors::Angle => {
+            CubeColors::Distance => {
                 let past = moment.0.map(|tick| history.errors_at(tick, &world));
                 let errors = past.as_ref().unwrap_or(&errors.0);
-                let amount = |error: &CubeError| match *colors {
-                    CubeColors::Distance => error.metres * 1000.0,
-                    _ => error.degrees,
-                };
                 half.extend(errors.iter().map(|error| Cost {
-                    amount: amount(error),
+                    amount: error.metres * 1000.0,
                     form: None,
                 }));
             }
@@ -283,18 +278,26 @@ pub(super) fn measure(
         (CubeColors::Wait, None) => "no budget, no waits",
         _ => "not recorded",
     });
-    let amounts = costs.halves.iter().flatten().map(|cost| cost.amount);
-    let largest = amounts.fold(0.0, f32::max);
     let told = steady_tick.map(|tick| (*colors, tick));
     let is_new = costs.told != told;
     if is_new {
-        (costs.told, costs.largest) = (told, largest);
+        costs.told = told;
+        costs.range = range(costs.halves.iter().flatten());
     }
     let has_scale = !fixed.0 && colors.has_scale();
-    costs.scale = Scale::of(*colors, has_scale.then_some(costs.largest));
+    costs.scale = Scale::of(*colors, has_scale.then_some(costs.range));
     if is_new {
         costs.count(*colors);
     }
+}
+
+/// Tenth percentile of the amounts above 0, and the largest amount. 0 without amounts.
+fn range<'a>(costs: impl Iterator<Item = &'a Cost>) -> [f32; 2] {
+    let amounts = costs.map(|cost| cost.amount);
+    let mut amounts: Vec<_> = amounts.filter(|amount| *amount > 0.0).collect();
+    amounts.sort_by(f32::total_cmp);
+    let at = |index: usize| amounts.get(index).copied().unwrap_or_default();
+    [at(amounts.len() / 10), at(amounts.len().saturating_sub(1))]
 }
 
 /// Adds the mean bits of the newest packets and the form in the newest one. At a past moment, uses that one packet
@@ -338,10 +341,10 @@ fn add_packet(half: &mut Vec<Cost>, packet: &PacketDetail, packets: f32, is_newe
         let cost = &mut half[cube];
         cost.amount += item.bits as f32 / packets;
         if is_newest {
-            // A field sent as one flag is unchanged, so its prediction is exact.
+            // An orientation that is not sent, or as one flag, is unchanged.
             let form = match item.kind {
-                BitKind::Position | BitKind::Orientation => item.form.or(Some(Form::Exact)),
-                BitKind::Interacting | BitKind::Flags => Some(Form::Exact),
+                BitKind::Orientation => item.form.or(Some(Form::Exact)),
+                BitKind::Position | BitKind::Interacting | BitKind::Flags => Some(Form::Exact),
                 _ => None,
             };
             cost.form = cost.form.max(form);
@@ -360,18 +363,20 @@ mod tests {
     use super::*;
     use crate::replication::{PacketRecord, Sample, itemized};
 
-    /// Packets of a world: the first cube moves a little, the second moves far.
+    /// Packets of a world of five cubes: the first moves a little, the second moves far, two turn, and one rests.
     fn meter(stages: Stages, packets: u64) -> LaneMeter {
         let cube = |x: f32| BodyState {
             position: vec3(x, 1.0, 2.0),
             ..BodyState::default()
         };
         let initial = Snapshot {
-            bodies: (0..4).map(|x| cube(x as f32)).collect(),
+            bodies: (0..5).map(|x| cube(x as f32)).collect(),
         };
         let mut moved = initial.clone();
         moved.bodies[0].position.x += 0.01;
         moved.bodies[1].position.x += 10.0;
+        moved.bodies[2].orientation = Quat::from_rotation_x(0.02);
+        moved.bodies[3].orientation = Quat::from_rotation_x(0.3);
         let packet = PacketRecord::new(0, &itemized(stages, &initial, &moved), stages);
         LaneMeter::from_samples((0..packets).map(|tick| Sample {
             tick,
@@ -404,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn the_form_is_that_of_the_dearest_field() {
+    fn the_form_is_that_of_the_orientation() {
         let forms = |stages| -> Vec<Option<Form>> {
             costs(&meter(stages, 3), None)
                 .iter()
@@ -412,40 +417,59 @@ mod tests {
                 .collect()
         };
         let relative = forms(RELATIVE_ORIENTATION.stages);
-        assert_eq!(
-            relative,
-            [Some(Form::Small), Some(Form::OutOfRange), None, None]
-        );
-        let whole = forms(DELTA.stages);
-        // The other cubes have a changed bit each.
-        assert_eq!(whole, [Some(Form::Whole), Some(Form::Whole), None, None]);
+        let [exact, small, large] = [Form::Exact, Form::Small, Form::Large].map(Some);
+        assert_eq!(relative, [exact, exact, small, large, None]);
+        // Without differences, a changed cube has a whole orientation. The last cube has a changed bit.
+        let whole = Some(Form::Whole);
+        assert_eq!(forms(DELTA.stages), [whole, whole, whole, whole, None]);
         let mut costs = Costs {
             halves: [Vec::new(), costs(&meter(DELTA.stages, 3), None)],
             ..Costs::default()
         };
         costs.count(CubeColors::Form);
         let counts = [Some(Form::Whole), Some(Form::Small), None].map(|form| costs.counts(form)[1]);
-        assert_eq!(counts, [2, 0, CUBES - 2]);
+        assert_eq!(counts, [4, 0, CUBES - 4]);
     }
 
     #[test]
-    fn a_scale_ends_at_a_power_of_two_and_what_is_below_its_start_has_no_colour() {
-        for (largest, end) in [
-            (None, 128.0),
-            (Some(0.0), 2.0),
-            (Some(64.0), 64.0),
-            (Some(65.0), 128.0),
+    fn the_scale_of_bits_covers_the_cubes_that_are_sent() {
+        for (range, ends) in [
+            (None, [0.0, 128.0]),
+            (Some([0.0, 0.0]), [0.0, 8.0]),
+            (Some([45.0, 65.0]), [40.0, 72.0]),
+            (Some([48.0, 64.0]), [48.0, 64.0]),
+            (Some([337.0, 337.0]), [336.0, 344.0]),
         ] {
-            assert_eq!(Scale::of(CubeColors::Bits, largest), Scale::Linear(end));
+            let scale = Scale::of(CubeColors::Bits, range);
+            assert_eq!(scale, Scale::Linear(ends));
+            assert_eq!(scale.fraction(0.0), None);
+            assert_eq!(
+                scale.fraction(0.5 * ends[0] + 0.001).map(f32::round),
+                Some(0.0)
+            );
+            assert_eq!(
+                ends.map(|end| scale.fraction(end)),
+                [(ends[0] > 0.0).then_some(0.0), Some(1.0)]
+            );
         }
-        let resting = [(CubeColors::Distance, 0.97), (CubeColors::Angle, 0.274_6)];
-        for (colors, amount) in resting {
-            let scale = Scale::of(colors, Some(2.0 * amount));
-            assert_eq!(scale.fraction(amount), None);
-            let ends = [1.01, 2.0].map(|times| scale.fraction(times * amount).unwrap());
-            assert!(ends[0] < 0.1 && ends[1] > 0.9, "{colors:?}: {ends:?}");
-        }
-        assert_eq!(Scale::of(CubeColors::Bits, None).fraction(0.0), None);
+        // A few small cubes among many do not stretch the scale.
+        let mut amounts = vec![60.0; 95];
+        amounts.extend([0.0, 0.0, 1.0, 2.0, 70.0]);
+        let costs: Vec<_> = amounts
+            .into_iter()
+            .map(|amount| Cost { amount, form: None })
+            .collect();
+        assert_eq!(range(costs.iter()), [60.0, 70.0]);
+        assert_eq!(range([].iter()), [0.0; 2]);
+    }
+
+    #[test]
+    fn the_scale_of_errors_ends_at_a_power_of_two_and_below_its_start_is_no_colour() {
+        let amount = 0.97;
+        let scale = Scale::of(CubeColors::Distance, Some([amount, 2.0 * amount]));
+        assert_eq!(scale.fraction(amount), None);
+        let ends = [1.01, 2.0].map(|times| scale.fraction(times * amount).unwrap());
+        assert!(ends[0] < 0.1 && ends[1] > 0.9, "{ends:?}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The floor: a one-metre grid that makes motion visible. Every fifth line is bolder. The edges lie beyond the fog.
+//! The floor: a one-metre grid that makes motion visible. Every fifth line is bolder. The edges lie at the horizon.
 
 use bevy::camera::visibility::{NoFrustumCulling, RenderLayers};
 use bevy::light::NotShadowCaster;
@@ -16,7 +16,7 @@ const TILE_METRES: f32 = 5.0;
 const TILE_PIXELS: usize = 256;
 
 /// Half the size of the floor, metres.
-const REACH: f32 = 600.0;
+const REACH: f32 = 4_000.0;
 
 /// Half the thickness of the lines, metres.
 const FINE: f32 = 0.012;
@@ -76,10 +76,10 @@ pub(super) fn paint(
 
 fn tile(theme: Theme, anisotropy: u16) -> Image {
     let colors = theme.colors();
-    let [sky, surface, ink] = [colors.sky, colors.ground, colors.ink].map(bevy_color);
+    let [haze, surface, ink] = [colors.haze, colors.ground, colors.ink].map(bevy_color);
     let (ground, line) = match theme {
-        Theme::Light => (sky.mix(&surface, 0.35), sky.mix(&ink, 0.42)),
-        Theme::Dark => (sky.mix(&ink, 0.12), sky.mix(&ink, 0.45)),
+        Theme::Light => (haze.mix(&surface, 0.35), haze.mix(&ink, 0.42)),
+        Theme::Dark => (haze.mix(&ink, 0.12), haze.mix(&ink, 0.45)),
     };
     let mix = |row, column| share(row).max(share(column));
     texture::mixed(TILE_PIXELS, anisotropy, [ground, line], mix)

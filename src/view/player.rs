@@ -1,12 +1,11 @@
-//! Marks the player's cube with a bright rim on its faces and a ring on the floor below it.
+//! Marks the player's cube with a ring on the floor below it. Its outline is drawn over the picture.
 
 use bevy::camera::visibility::RenderLayers;
 use bevy::light::NotShadowCaster;
 use bevy::prelude::*;
-use cubewire_palette::{LIGHT, PLAYER_CUBE};
+use cubewire_palette::PLAYER_CUBE;
 use cubewire_scene::PLAYER;
 
-use super::bevel;
 use super::cubes::ViewCube;
 use super::side::Side;
 use crate::theme::{Theme, bevy_color};
@@ -14,14 +13,8 @@ use crate::theme::{Theme, bevy_color};
 /// Inner and outer radius of the ring, metres.
 const RING: [f32; 2] = [1.6, 1.74];
 
-/// Share of the text colour in the ring's colour in the dark theme.
-const DARK_RING: f32 = 0.3;
-
 /// Height of the ring above the floor, metres.
 const RING_HEIGHT: f32 = 0.01;
-
-/// Width of the rim on each face next to its bevel, as a fraction of the side.
-const RIM: f32 = 0.04;
 
 /// Brightness of the player's cube in full shadow, as a fraction of its colour.
 const GLOW: f32 = 0.35;
@@ -29,16 +22,13 @@ const GLOW: f32 = 0.35;
 #[derive(Component, Clone, Copy, Debug)]
 pub(super) struct Ring;
 
-pub(super) fn mesh() -> Mesh {
-    let blue = bevy_color(PLAYER_CUBE);
-    bevel::rimmed_cube(RIM, [blue, bevy_color(LIGHT.ground)])
-}
-
-/// Material of the player's cube. The mesh has the colours.
+/// Material of the player's cube.
 pub(super) fn material() -> StandardMaterial {
+    let blue = bevy_color(PLAYER_CUBE);
     StandardMaterial {
+        base_color: blue,
         // Keeps the cube visible in shadow.
-        emissive: bevy_color(PLAYER_CUBE).to_linear() * GLOW,
+        emissive: blue.to_linear() * GLOW,
         perceptual_roughness: 0.7,
         reflectance: 0.2,
         ..default()
@@ -76,14 +66,9 @@ pub(super) fn paint(
     rings: Query<&MeshMaterial3d<StandardMaterial>, With<Ring>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
-    let blue = bevy_color(PLAYER_CUBE);
-    let color = match *theme {
-        Theme::Light => blue,
-        Theme::Dark => blue.mix(&bevy_color(theme.colors().ink), DARK_RING),
-    };
     for ring in &rings {
         if let Some(mut material) = materials.get_mut(ring) {
-            material.base_color = color;
+            material.base_color = bevy_color(theme.colors().player);
         }
     }
 }

@@ -13,6 +13,7 @@ use bevy::pbr::{
     MAX_DIRECTIONAL_LIGHTS, ScreenSpaceAmbientOcclusion, ScreenSpaceAmbientOcclusionQualityLevel,
 };
 use bevy::prelude::*;
+use cubewire_palette::Rgb;
 
 use super::ViewMode;
 use super::panes::Pane;
@@ -25,17 +26,21 @@ use crate::theme::{Theme, bevy_color};
 const SUN: Vec3 = Vec3::new(-40.0, -45.0, 90.0);
 const FILL: Vec3 = Vec3::new(70.0, -60.0, 30.0);
 
-/// Elevation below which the sky has the colour of the fog, radians. The colour deepens towards the zenith.
-const HAZE: f32 = 0.05;
-
-/// Linear RGB at the zenith relative to the horizon.
-const ZENITH: Vec3 = Vec3::new(0.55, 0.72, 0.92);
+/// Elevations of the rings of the sky in radians, and the shares of the upper colour. The default view ends 10° above the
+/// horizon.
+const RINGS: [(f32, f32); 5] = [
+    (-0.5, 0.0),
+    (0.0, 0.0),
+    (0.06, 0.45),
+    (0.2, 1.0),
+    (1.57, 1.0),
+];
 
 /// Factor of the ambient light if the fill light is off.
 const WITHOUT_FILL: f32 = 1.25;
 
-/// Radius of the sky, metres. Large enough that the camera is always near the centre.
-const SKY_RADIUS: f32 = 4_000.0;
+/// Radius of the sky, metres. Larger than the floor, so that the camera is always near the centre.
+const SKY_RADIUS: f32 = 6_000.0;
 const SKY_SEGMENTS: u16 = 24;
 
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +88,7 @@ pub(super) fn spawn(
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
     let everywhere = RenderLayers::layer(SHARED).with(1).with(2);
-    let sky = meshes.add(dome([Color::WHITE; 2]));
+    let sky = meshes.add(dome([Rgb(0, 0, 0); 2]));
     commands.spawn((
         Mesh3d(sky.clone()),
         MeshMaterial3d(materials.add(StandardMaterial {
@@ -126,15 +131,13 @@ pub(super) fn paint(
     mut fogs: Query<&mut DistanceFog>,
 ) {
     let colors = theme.colors();
-    let haze = bevy_color(colors.sky);
     // Visible in the gap between the halves.
     clear.0 = bevy_color(colors.ground);
     for mut fog in &mut fogs {
-        fog.color = haze;
+        fog.color = bevy_color(colors.haze);
     }
     if let Some(mut mesh) = meshes.get_mut(&sky.0) {
-        let deep = haze.to_linear().to_vec3() * ZENITH;
-        *mesh = dome([haze, Color::linear_rgb(deep.x, deep.y, deep.z)]);
+        *mesh = dome(colors.sky);
     }
 }
 
@@ -214,10 +217,13 @@ pub(super) fn shine(
     }
 }
 
-/// Mesh of the sky. `colors` are the colour from the horizon down, and the colour at the zenith.
-fn dome(colors: [Color; 2]) -> Mesh {
-    let [haze, deep] = colors.map(|color| color.to_linear().to_f32_array());
-    let rings = [(-0.5, haze), (HAZE, haze), (0.9, deep), (1.57, deep)];
+/// Mesh of the sky. `colors` are the colours at the horizon and high above it.
+fn dome(colors: [Rgb; 2]) -> Mesh {
+    let [low, high] = colors.map(bevy_color);
+    let rings = RINGS.map(|(elevation, share)| {
+        let color = low.mix(&high, share).to_linear();
+        (elevation, color.to_f32_array())
+    });
     let mut positions = Vec::new();
     let mut colors = Vec::new();
     let mut indices = Vec::new();

@@ -188,6 +188,7 @@ const BEPO: &Layout = &[
     (KeyCode::KeyL, "r"),
     (KeyCode::KeyR, "o"),
     (KeyCode::KeyE, "p"),
+    (KeyCode::KeyF, "e"),
     (KeyCode::KeyP, "j"),
     (KeyCode::KeyQ, "b"),
     (KeyCode::KeyB, "k"),
@@ -237,6 +238,7 @@ fn letters_are_those_of_the_keyboard_and_rungs_are_in_their_place() {
         ("t", KeyCode::KeyT, Action::Trails),
         ("b", KeyCode::KeyB, Action::CubeColors),
         ("h", KeyCode::KeyH, Action::Timeline),
+        ("e", KeyCode::KeyE, Action::Exaggerate),
     ];
     for layout in [&[], QWERTZ, AZERTY, RUSSIAN, BEPO] {
         let mut game = watched();

@@ -1,13 +1,14 @@
 //! Playing back the recent past: the display of each half, the contents of packets, and no effect on the game.
 
 use bevy::prelude::*;
+use cubewire::controls::Action;
 use cubewire::game::headless::LaneGame;
 use cubewire::history::{LaneHistory, Moment, Wanted, WorldHistory};
 use cubewire::replication::{
     Compared, CubeErrors, DeltaCounts, DisplayedState, LaneMeter, LaneSettings, SenderSettings,
 };
 use cubewire::simulation::{CubeWorld, state_hash};
-use cubewire::view::{CubeColors, DisplayedTicks, Side, ViewMode, ViewPlugin};
+use cubewire::view::{CubeColors, DisplayedTicks, Exaggeration, Side, ViewMode, ViewPlugin};
 use cubewire_codec::{BitKind, BodyState};
 
 use crate::common::{self, lane, pause, script, steps};
@@ -104,6 +105,56 @@ fn over_each_other_both_halves_show_the_same_tick_now_and_in_the_past() {
             over < 0.001 && over * 20.0 < beside,
             "{over} m, {beside} m beside each other"
         );
+    }
+}
+
+#[test]
+fn exaggerated_errors_are_as_many_times_as_large_now_and_in_the_past() {
+    let mut game = game(lane("changed-flags"));
+    let shown_ticks = (DisplayedTicks::default(), Compared);
+    let lane = game.lane;
+    game.app.world_mut().entity_mut(lane).insert(shown_ticks);
+    want(&mut game, true);
+    game.app.insert_resource(ViewMode::Difference);
+    steps(&mut game, 240);
+    pause(&mut game.app, true);
+    let past = game.cubes().tick() - 60;
+    for moment in [None, Some(past)] {
+        game.app.world_mut().resource_mut::<Moment>().0 = moment;
+        let offsets = [1.0, 10.0, 50.0, 1.0].map(|factor| {
+            game.step();
+            game.step();
+            let [left, right] = Side::ALL.map(|side| shown(&mut game, side));
+            game.app.world_mut().trigger(Action::Exaggerate);
+            let cubes = left.iter().zip(&right);
+            let offsets = cubes.map(|(left, right)| {
+                // More exact for small angles than `angle_between`.
+                let turn = right.1 * left.1.inverse();
+                let angle = 2.0 * turn.xyz().length().min(1.0).asin();
+                (right.0 - left.0, angle)
+            });
+            (factor, offsets.collect::<Vec<_>>())
+        });
+        // Back from 10 times.
+        game.app.insert_resource(Exaggeration::None);
+        let (_, real) = &offsets[0];
+        let is_off = real
+            .iter()
+            .filter(|(off, angle)| off.length() > 2e-4 && *angle > 1e-3);
+        assert!(is_off.count() > 5, "{moment:?}");
+        for (factor, drawn) in &offsets {
+            for (real, drawn) in real.iter().zip(drawn) {
+                assert!(
+                    (*factor * real.0).distance(drawn.0) < 1e-3,
+                    "{factor}: {real:?}, {drawn:?}"
+                );
+                let angle = (factor * real.1).min(std::f32::consts::PI);
+                assert!(
+                    (angle - drawn.1).abs() < 2e-3,
+                    "{factor}: {real:?}, {drawn:?}"
+                );
+            }
+        }
     }
 }
 

@@ -17,8 +17,14 @@ pub struct Colors {
     pub sunken: Rgb,
     /// Lines between parts. Never the only sign.
     pub line: Rgb,
-    /// Sky of the 3D view.
-    pub sky: Rgb,
+    /// Sky of the 3D view at the horizon, and high above it.
+    pub sky: [Rgb; 2],
+    /// Far end of the floor of the 3D view, and the base of the floor's colours.
+    pub haze: Rgb,
+    /// Ring and outline of the player's cube.
+    pub player: Rgb,
+    /// A cube that the packet does not carry. Close to the floor, so that the others stand out.
+    pub not_sent: Rgb,
     /// Text, and the line of the 256 kbps target.
     pub ink: Rgb,
     /// Less important text.
@@ -56,7 +62,10 @@ pub const LIGHT: Colors = Colors {
     raised: Rgb(0xE6, 0xEA, 0xF0),
     sunken: Rgb(0xFF, 0xFF, 0xFF),
     line: Rgb(0xC4, 0xCC, 0xD6),
-    sky: Rgb(0xCC, 0xD6, 0xE0),
+    sky: [Rgb(0xF2, 0xF5, 0xF8), Rgb(0xC4, 0xD7, 0xEB)],
+    haze: Rgb(0xCC, 0xD6, 0xE0),
+    player: PLAYER_CUBE,
+    not_sent: Rgb(0xB9, 0xC0, 0xC9),
     ink: Rgb(0x1F, 0x24, 0x2C),
     muted: Rgb(0x3F, 0x47, 0x52),
     error: Rgb(0xA6, 0x1E, 0x17),
@@ -84,7 +93,10 @@ pub const DARK: Colors = Colors {
     raised: Rgb(0x23, 0x2B, 0x35),
     sunken: Rgb(0x0D, 0x10, 0x15),
     line: Rgb(0x36, 0x41, 0x4D),
-    sky: Rgb(0x20, 0x26, 0x2F),
+    sky: [Rgb(0x37, 0x35, 0x48), Rgb(0x12, 0x18, 0x26)],
+    haze: Rgb(0x20, 0x26, 0x2F),
+    player: Rgb(0x63, 0x97, 0xE0),
+    not_sent: Rgb(0x4E, 0x57, 0x63),
     ink: Rgb(0xEE, 0xF2, 0xF6),
     muted: Rgb(0xAE, 0xB8, 0xC4),
     error: Rgb(0xFF, 0x8A, 0x80),
@@ -145,17 +157,16 @@ impl Colors {
     }
 }
 
-/// Colour of a cube by its [`Form`] in a packet. `None` if it was not sent.
+/// Colour of a cube by its [`Form`] in a packet.
 #[must_use]
-pub const fn form(form: Option<Form>) -> Rgb {
+pub const fn form(form: Form) -> Rgb {
     match form {
-        None => NOT_SENT,
-        Some(Form::Exact) => Rgb(0x00, 0x9E, 0x73),
-        Some(Form::Small) => Rgb(0x56, 0xB4, 0xE9),
-        Some(Form::Large) => Rgb(0xF0, 0xE4, 0x42),
-        Some(Form::Whole) => Rgb(0x77, 0x68, 0xEE),
-        Some(Form::OutOfRange) => Rgb(0xD5, 0x5E, 0x00),
-        Some(Form::OtherLargest) => Rgb(0xCC, 0x79, 0xA7),
+        Form::Exact => Rgb(0x00, 0x9E, 0x73),
+        Form::Small => Rgb(0x56, 0xB4, 0xE9),
+        Form::Large => Rgb(0xF0, 0xE4, 0x42),
+        Form::Whole => Rgb(0x77, 0x68, 0xEE),
+        Form::OutOfRange => Rgb(0xD5, 0x5E, 0x00),
+        Form::OtherLargest => Rgb(0xCC, 0x79, 0xA7),
     }
 }
 
@@ -173,15 +184,13 @@ pub fn amount(fraction: f32) -> Rgb {
 /// Colours of amounts in equal steps. Each is lighter than the previous one, so the order is visible with colour
 /// blindness.
 pub const AMOUNTS: [Rgb; 5] = [
-    Rgb(0x4F, 0x6B, 0xE8),
-    Rgb(0x2F, 0xA0, 0xD8),
-    Rgb(0x35, 0xC7, 0x95),
-    Rgb(0xBF, 0xDC, 0x4A),
-    Rgb(0xFF, 0xF2, 0xA6),
+    Rgb(0x6E, 0x40, 0xC9),
+    Rgb(0x2E, 0x7F, 0xE3),
+    Rgb(0x1C, 0xB0, 0xA6),
+    Rgb(0x93, 0xD0, 0x3C),
+    Rgb(0xFF, 0xEE, 0x70),
 ];
 
-/// A cube that the packet does not carry.
-pub const NOT_SENT: Rgb = Rgb(0x5E, 0x68, 0x75);
 /// A cube that is not interacting.
 pub const CUBE: Rgb = Rgb(0xB8, 0xBA, 0xBF);
 /// A cube that the player has touched, directly or through other cubes.

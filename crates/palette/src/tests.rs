@@ -112,7 +112,9 @@ fn text_and_marks_have_their_contrast() {
             ("ground", colors.ground),
             ("raised", colors.raised),
             ("sunken", colors.sunken),
-            ("sky", colors.sky),
+            ("horizon", colors.sky[0]),
+            ("sky", colors.sky[1]),
+            ("haze", colors.haze),
         ];
         let texts = [
             ("ink", colors.ink),
@@ -193,17 +195,29 @@ fn the_cubes_are_far_apart_with_any_eyes() {
     assert_distinct(2.0 * DISTINCT, &cubes);
 }
 
-fn forms() -> Vec<(&'static str, Rgb)> {
-    let forms = Form::ALL.map(|each| (each.name(), form(Some(each))));
-    [("not sent", form(None))]
-        .into_iter()
-        .chain(forms)
-        .collect()
+fn forms() -> impl Iterator<Item = (&'static str, Rgb)> {
+    Form::ALL.iter().map(|each| (each.name(), form(*each)))
 }
 
 #[test]
 fn forms_are_distinct_with_any_eyes() {
-    assert_distinct(DISTINCT, &forms());
+    for (_, colors) in THEMES {
+        let not_sent = [("not sent", colors.not_sent)].into_iter();
+        assert_distinct(DISTINCT, &not_sent.chain(forms()).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_cube_that_is_not_sent_stands_out_least() {
+    let amounts = (0..=16).map(|step| ("an amount", amount(step as f32 / 16.0)));
+    let sent: Vec<_> = forms().chain(amounts).collect();
+    for (theme, colors) in THEMES {
+        let from_floor = |color| seen(color, EYES[0].1).difference(seen(colors.haze, EYES[0].1));
+        for (name, color) in &sent {
+            let [sent, not_sent] = [*color, colors.not_sent].map(from_floor);
+            assert!(sent > not_sent, "{theme}: {name}: {sent:.1}, {not_sent:.1}");
+        }
+    }
 }
 
 #[test]

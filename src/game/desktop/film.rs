@@ -19,8 +19,8 @@ use crate::replication::{LaneMeter, LaneSettings, TARGET_KBPS};
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
 use crate::view::{
-    self, Canvas, Card, Column, CubeColors, FixedScale, Flag, GAP, Inset, Overlay, PaneContent,
-    Part, Quality, Side, ViewMode,
+    self, Canvas, Card, Column, CubeColors, Exaggeration, FixedScale, Flag, GAP, Inset, Overlay,
+    PaneContent, Part, Quality, Side, ViewMode,
 };
 
 /// Settings of a film.
@@ -119,6 +119,8 @@ pub struct Look {
     pub theme: Theme,
     /// Quantity that the colours of the cubes show.
     pub colors: CubeColors,
+    /// Factor of the drawn errors.
+    pub exaggeration: Exaggeration,
 }
 
 /// Result of rendering a film.
@@ -431,6 +433,7 @@ impl Film {
             .insert_resource(self.look.quality)
             .insert_resource(self.look.theme)
             .insert_resource(self.look.colors)
+            .insert_resource(self.look.exaggeration)
             // With a changing scale, the same amount would change its colour during the film.
             .insert_resource(FixedScale(true));
         Ok(part)

@@ -135,7 +135,7 @@ pub static SHOTS: LazyLock<Vec<Shot>> = LazyLock::new(|| {
     TABS_AND_VIEWS.into_iter().chain(steps).collect()
 });
 
-const TABS_AND_VIEWS: [Shot; 28] = [
+const TABS_AND_VIEWS: [Shot; 27] = [
     page("ladder", Page::Ladder),
     panel("ladder-savings", |it| show(it, Column::Savings)),
     panel("ladder-without", |it| show(it, Column::Without)),
@@ -167,7 +167,6 @@ const TABS_AND_VIEWS: [Shot; 28] = [
     colors("cubes-bits", CubeColors::Bits),
     colors("cubes-form", CubeColors::Form),
     colors("cubes-distance", CubeColors::Distance),
-    colors("cubes-angle", CubeColors::Angle),
     Shot {
         colors: CubeColors::Wait,
         ..cube("cubes-wait", "rung:predicted,budget:64kbps", Page::Packet)

@@ -12,7 +12,8 @@ use crate::recording::ScriptPlayback;
 use crate::replication::LinkSettings;
 use crate::simulation::ResetSimulation;
 use crate::view::{
-    self, CubeColors, Halves, PaneContent, SelectHalf, Selected, Side, TouchKeys, Trails, ViewMode,
+    self, CubeColors, Exaggeration, Halves, PaneContent, SelectHalf, Selected, Side, TouchKeys,
+    Trails, ViewMode,
 };
 
 /// Adds the tour to an app.
@@ -66,6 +67,7 @@ struct Setting {
     selected: Side,
     view: ViewMode,
     has_trails: bool,
+    exaggeration: Exaggeration,
     page: Page,
     colors: CubeColors,
 }
@@ -91,6 +93,7 @@ impl Setting {
             selected: selected.unwrap_or(Side::Right),
             view: *world.resource(),
             has_trails: world.resource::<Trails>().shown,
+            exaggeration: *world.resource(),
         }
     }
 
@@ -100,6 +103,7 @@ impl Setting {
             selected: Side::Right,
             view: step.view,
             has_trails: step.has_trails,
+            exaggeration: Exaggeration::None,
             page: step.page,
             colors: step.colors,
         }
@@ -113,6 +117,7 @@ impl Setting {
         world.flush();
         world.resource_mut::<ViewMode>().set_if_neq(self.view);
         world.resource_mut::<Trails>().shown = self.has_trails;
+        world.insert_resource(self.exaggeration);
         let mut panel = world.resource_mut::<PanelState>();
         (panel.page, panel.colors) = (self.page, self.colors);
         Ok(())

@@ -5,9 +5,7 @@ use bevy_egui::egui::{self, Id, Rect, Stroke, Ui, WidgetInfo, pos2, vec2};
 use super::pickers;
 use crate::panel::lane::{Halves, LaneView};
 use crate::panel::style::{self, BODY, CONTROL, LINE, Look, SMALL};
-use crate::panel::widgets::{
-    At, Kind, button, choices, named, note, segmented, text, unless, wrapped,
-};
+use crate::panel::widgets::{At, Kind, button, named, note, text, unless, wrapped};
 use crate::replication::{LaneSettings, rung_name};
 use crate::view::{PaneContent, Side};
 
@@ -41,7 +39,7 @@ fn half(ui: &mut Ui, halves: &mut Halves, side: Side, settings: Option<&LaneSett
         ui.vertical(|ui| {
             ui.set_width(ui.available_width());
             ui.spacing_mut().item_spacing.y = BETWEEN;
-            what(ui, halves, side);
+            what(ui, settings.is_some(), side);
             let Some(settings) = settings else {
                 return;
             };
@@ -57,23 +55,25 @@ fn half(ui: &mut Ui, halves: &mut Halves, side: Side, settings: Option<&LaneSett
     });
 }
 
-/// Draws the name of the half and the switch between simulation and lane.
-fn what(ui: &mut Ui, halves: &mut Halves, side: Side) {
+/// Draws the name and the content of the half.
+fn what(ui: &mut Ui, is_lane: bool, side: Side) {
     let look = Look::of(ui);
     let name = match side {
         Side::Left => "Left half",
         Side::Right => "Right half",
     };
+    let (what, about) = match is_lane {
+        true => (
+            "a replica",
+            "The other end of the network, rebuilt from packets alone.",
+        ),
+        false => (
+            "the simulation",
+            "The physics itself, without any network. Compare shows a replica instead.",
+        ),
+    };
     let (label, ()) = named(ui, LABEL, "", BODY, |ui| {
-        if side == Side::Right {
-            let always = ui.weak("always a replica");
-            always.on_hover_text("The other end of the network, rebuilt from packets alone.");
-            return;
-        }
-        let physics = "The physics itself, without any network.";
-        let contents = choices([(false, "simulation", physics), (true, "a replica", REPLICA)]);
-        let across = ui.available_width();
-        segmented(ui, across, &mut halves.left_is_lane, &contents);
+        ui.weak(what).on_hover_text(about);
     });
     let (painter, row) = (ui.painter(), label.rect);
     text(painter, row, At::Left(0.0), name, BODY, look.half);
@@ -177,17 +177,15 @@ fn buttons(ui: &mut Ui, halves: &mut Halves, both: Option<(&LaneSettings, &LaneS
     }
 }
 
-const NEEDS_TWO: &str = "To swap or copy settings, the left half has to show a replica, too.";
-
-const REPLICA: &str = "A second replica of the same snapshots with other settings. It starts with the settings of \
-    the right half.";
+const NEEDS_TWO: &str =
+    "To swap or copy settings, the left half has to show a replica, too: Compare.";
 
 /// Sizes and distances, logical points.
 const ABOVE: f32 = 8.0;
 const BETWEEN: f32 = 2.0;
 const EDGE: f32 = 3.0;
 const BESIDE: f32 = 8.0;
-const LABEL: f32 = 80.0;
-const RATES: f32 = 112.0;
+const LABEL: f32 = 76.0;
+const RATES: f32 = 104.0;
 const PLAYOUT: f32 = 36.0;
 const APART: f32 = 8.0;

@@ -112,9 +112,9 @@ fn all_keys(ui: &Ui, opens: &Response) {
 }
 
 fn buttons(ui: &mut Ui, state: &mut PanelState, status: &Status<'_>) -> Option<Action> {
-    let gap = 8.0;
+    let gap = GAP;
     let room = ui.available_width() - 2.0 * gap;
-    let [narrow, wide] = [0.28 * room, 0.36 * room];
+    let [narrow, wide] = [0.22 * room, 0.39 * room];
     let row = ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = gap;
         let opens = button(ui, narrow, "All keys", "", Kind::Secondary);
@@ -156,7 +156,7 @@ fn reset(ui: &mut Ui, width: f32, state: &mut PanelState, status: &Status<'_>) {
 }
 
 /// Indices of the most important rows of the table of keys.
-const OF_MOST_USE: [usize; 13] = [0, 1, 2, 3, 4, 6, 7, 9, 10, 12, 14, 15, 16];
+const OF_MOST_USE: [usize; 10] = [0, 1, 2, 3, 4, 6, 9, 15, 16, 17];
 
 /// Time limit for the second press, seconds.
 const ASKING_SECONDS: f64 = 4.0;

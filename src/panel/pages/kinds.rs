@@ -57,7 +57,7 @@ fn colors(ui: &mut Ui, state: &mut PanelState, is_remote: bool) {
     let across = ui.available_width();
     segmented(ui, across, &mut state.colors, &choices.collect::<Vec<_>>());
     if is_remote {
-        note(ui, "Error, angle and wait: only the sender knows.");
+        note(ui, "Error and wait: only the sender knows.");
     }
 }
 
@@ -78,7 +78,7 @@ fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     let [counted, wired] = [article, wire].map(|accounting| totals.kbps(accounting));
     let more = if wired < counted { "less" } else { "more" };
     let beside = rounded((wired - counted).abs());
-    let name = format!("On the wire, {beside} kbps {more} than the article counts");
+    let name = format!("On the wire, {beside} kbps {more}");
     figure(ui, &name, rounded(wired), "kbps").on_hover_text(format!(
         "{}\n\n{} kbps as the article counts. {}",
         terms::accounting(wire),
@@ -90,15 +90,15 @@ fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     note(
         ui,
         format!(
-            "Payload: mean {} bytes, largest {}. {} datagrams a second.",
+            "Payload: mean {} bytes, largest {}.",
             mean(totals.payload_bytes),
             grouped(totals.max_payload_bytes as f64),
-            grouped(totals.packets_per_second())
         ),
     )
     .on_hover_text(format!(
-        "{} Snapshots of more than 1200 bytes take several datagrams.",
-        terms::PAYLOAD
+        "{} Snapshots of more than 1200 bytes take several datagrams: {} a second.",
+        terms::PAYLOAD,
+        grouped(totals.packets_per_second())
     ));
 }
 

@@ -54,7 +54,7 @@ pub(super) fn networks(cut: bool) -> Vec<Choice<Conditions>> {
     let presets = presets.map(|preset| (preset.title, preset.summary, &preset.conditions));
     let usual = &LinkSettings::default().conditions;
     let about = "The default: a round-trip time of 100 ms, no loss.";
-    let networks = presets.chain([("50 ms each way", about, usual)]);
+    let networks = presets.chain([("Default", about, usual)]);
     let networks = networks.map(|(name, about, conditions)| {
         let mut conditions = conditions.clone();
         conditions.cut = cut;

@@ -43,7 +43,7 @@ fn the_keys_of_most_use_are_in_sight_and_all_of_them_on_a_card() {
         assert_eq!(is_shown(&harness), rows.len());
         assert!(harness.ctx.any_popup_open(), "keys would reach the game");
         let last = harness.get_by_label(rows.last().unwrap()).rect();
-        assert!(last.max.y < SIZE.y && last.max.x < SIZE.x - 408.0);
+        assert!(last.max.y < SIZE.y && last.max.x < SIZE.x - 356.0);
         match closes {
             "Esc" => harness.key_press(egui::Key::Escape),
             "click" => harness.get_by_label(&rows[0]).click(),

@@ -11,7 +11,7 @@ fn every_network_is_in_sight_and_chosen_by_a_click() {
         assert_eq!(Preset::of(conditions).unwrap().name, preset.name);
         assert!(says(&harness, preset.summary));
     }
-    click(&mut harness, "50 ms each way");
+    click(&mut harness, "Default");
     assert_eq!(harness.state().settings.link, LaneSettings::default().link);
 }
 
@@ -81,7 +81,7 @@ fn a_viewer_that_lost_its_server_reconnects_with_a_click() {
 #[test]
 fn a_second_lane_and_the_settings_of_each_are_picked() {
     let mut harness = harness(Page::Halves);
-    click(&mut harness, "a replica");
+    click(&mut harness, "Compare");
     assert!(harness.state().halves.as_ref().unwrap().left_is_lane);
     harness.get_all_by_label("30").last().unwrap().click();
     harness.run();
@@ -99,7 +99,7 @@ fn both_halves_are_swapped_or_made_alike() {
     for name in ["Swap halves", "Same settings"] {
         assert!(is_disabled(&harness, name), "{name}");
     }
-    click(&mut harness, "a replica");
+    click(&mut harness, "Compare");
     click(&mut harness, "Swap halves");
     let sides = |harness: &Harness<'_, Panel>| -> Vec<Side> {
         let typed = harness.state().typed.iter();

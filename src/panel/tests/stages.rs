@@ -180,7 +180,7 @@ fn a_budget_is_switched_on_and_off_and_keeps_its_size() {
     assert!(harness.query_by_role(Role::Slider).is_none());
     click(&mut harness, "on");
     assert_eq!(budget(&harness), Some(16));
-    drag(&mut harness, "Budget", 376.0);
+    drag(&mut harness, "Budget", 324.0);
     assert_eq!(budget(&harness), Some(1024));
     harness.run();
     let numbers = texts(&harness).filter(|(text, _)| *text == "1\u{2009}024");

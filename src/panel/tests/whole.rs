@@ -12,6 +12,7 @@ fn every_button_and_entry_asks_for_its_action() {
         (Some("Look"), "View: both halves", Action::NextView),
         (Some("Look"), "Colours: as they are", Action::CubeColors),
         (Some("Look"), "Trails: hidden", Action::Trails),
+        (Some("Look"), "Errors: as they are", Action::Exaggerate),
         (Some("Look"), "Timeline: hidden", Action::Timeline),
         (Some("Look"), "Camera: turn back", Action::ResetCamera),
         (Some("Look"), "What am I looking at?", Action::Help),
@@ -86,7 +87,12 @@ fn the_cubes_are_far_away_where_none_is_near_the_player() {
 fn a_viewer_cannot_do_what_the_server_does() {
     let mut harness = harness(Page::Ladder);
     change(&mut harness, |panel| panel.status.plays = false);
-    for (list, name) in [(None, "Pause"), (None, "Reset"), (Some("Save"), "Replay")] {
+    for (list, name) in [
+        (None, "Pause"),
+        (None, "Reset"),
+        (Some("Look"), "Errors"),
+        (Some("Save"), "Replay"),
+    ] {
         if let Some(list) = list {
             click(&mut harness, list);
         }
@@ -98,7 +104,7 @@ fn a_viewer_cannot_do_what_the_server_does() {
 fn the_panel_is_whole_a_slim_bar_or_hidden_and_in_a_narrow_window_slim_until_asked_for() {
     let mut harness = harness(Page::Ladder);
     let whole = harness.state().drawn.inset;
-    assert_eq!((whole.right, whole.bottom), (408.0, 0.0));
+    assert_eq!((whole.right, whole.bottom), (356.0, 0.0));
     let slim = Inset {
         right: 0.0,
         bottom: 88.0,
@@ -127,7 +133,52 @@ fn the_panel_is_whole_a_slim_bar_or_hidden_and_in_a_narrow_window_slim_until_ask
         // A choice in a narrow window does not apply to wide windows.
         assert_eq!(harness.state().state.size, PanelSize::Whole);
     }
-    assert_eq!(harness.state().drawn.inset.right, 0.45 * 800.0);
+    assert_eq!(harness.state().drawn.inset.right, 356.0);
+}
+
+#[test]
+fn a_half_has_at_least_460_points_in_a_window_of_1280() {
+    for (size, width) in [
+        (SIZE, 356.0),
+        (egui::vec2(1440.0, 900.0), 400.0),
+        (egui::vec2(1600.0, 900.0), 408.0),
+    ] {
+        let harness = open_in(size, panel(Page::Ladder));
+        let inset = harness.state().drawn.inset.right;
+        assert_eq!(inset, width);
+        let half = (size.x - inset - crate::view::GAP as f32) / 2.0;
+        assert!(half >= 460.0, "{half} at {size}");
+    }
+}
+
+#[test]
+fn one_click_compares_two_lanes_and_another_ends_it() {
+    for (size, panel_size) in [
+        (SIZE, PanelSize::Whole),
+        (SIZE, PanelSize::Slim),
+        (LOW, PanelSize::Whole),
+        (LOW, PanelSize::Slim),
+    ] {
+        let mut panel = panel(Page::Ladder);
+        panel.state.size = panel_size;
+        panel.state.size_if_narrow = Some(panel_size);
+        let mut harness = open_in(size, panel);
+        for (name, is_compared) in [("Compare", true), ("End", false), ("Compare", true)] {
+            let button = harness.get_by_label(name).rect();
+            let picker = harness.get_by_value("changed-flags").rect();
+            assert!(
+                (button.center().y - picker.center().y).abs() < 1.0,
+                "{name}"
+            );
+            assert!(!button.intersects(picker), "{name}");
+            click(&mut harness, name);
+            let halves = harness.state().halves.as_ref().unwrap();
+            assert_eq!(halves.left_is_lane, is_compared, "{name}");
+        }
+        // The halves of a remote server cannot be changed.
+        change(&mut harness, |panel| panel.halves = None);
+        assert!(!says(&harness, "Compare") && !says(&harness, "End"));
+    }
 }
 
 #[test]

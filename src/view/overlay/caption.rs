@@ -5,21 +5,22 @@ use bevy_egui::egui::{Align2, Rect, pos2};
 use super::text::Pen;
 use super::{Overlay, Part};
 use crate::replication::LaneSettings;
-use crate::view::ViewMode;
 use crate::view::side::Side;
+use crate::view::{Exaggeration, ViewMode};
 
 /// Distance from the lower edge of the half, points.
 pub(super) const BOTTOM: f32 = 12.0;
 
 impl Overlay {
-    /// Returns the name of a half and alternative texts to follow it, longest first: rung, parts of `link` and error.
+    /// Returns the name of a half and alternative texts to follow it, longest first: rung, parts of `link` and error. The
+    /// name of a replica includes `exaggeration`.
     ///
     /// Each further text leaves out one more part, for narrow halves: first the parts of the link, then the error, then
     /// the rung. A film keeps the first parts of the link longest, because the others follow from them. A window keeps
     /// the last, which are the least common.
     pub(super) fn caption(
         &self,
-        mode: ViewMode,
+        (mode, exaggeration): (ViewMode, Exaggeration),
         side: Side,
         lane: Option<&LaneSettings>,
         link: &[String],
@@ -34,7 +35,12 @@ impl Overlay {
         // A column has its name above the picture.
         let is_column = self.column.is_some();
         let has_name = self.shows(Part::Labels) && !is_column;
-        let name = if has_name { name } else { "" };
+        let exaggerated = exaggeration.text().filter(|_| lane.is_some() && has_name);
+        let name = match (has_name, exaggerated) {
+            (false, _) => String::new(),
+            (true, None) => name.to_owned(),
+            (true, Some(text)) => format!("{name}, {text}"),
+        };
         let rung = lane.filter(|_| self.shows(Part::Rung) && !is_column);
         let rung = rung.map(LaneSettings::describe_rung);
         let link = if self.shows(Part::Link) { link } else { &[] };
@@ -58,7 +64,8 @@ impl Overlay {
                 false => format!(" · {rest}"),
             }
         });
-        (name.to_owned(), rest.collect())
+        let rest = rest.collect();
+        (name, rest)
     }
 }
 
@@ -97,6 +104,8 @@ mod tests {
     use super::*;
     use crate::view::overlay::text::tests::with_pen;
 
+    const USUAL: (ViewMode, Exaggeration) = (ViewMode::Split, Exaggeration::None);
+
     fn caption(lane: &str, is_remote: bool) -> String {
         let lane: LaneSettings = lane.parse().unwrap();
         let link = match is_remote {
@@ -104,7 +113,7 @@ mod tests {
             false => lane.describe(),
         };
         let overlay = Overlay::default();
-        let (name, rest) = overlay.caption(ViewMode::Split, Side::Right, Some(&lane), &link, None);
+        let (name, rest) = overlay.caption(USUAL, Side::Right, Some(&lane), &link, None);
         name + &rest[0]
     }
 
@@ -122,12 +131,27 @@ mod tests {
     }
 
     #[test]
+    fn a_replica_with_exaggerated_errors_says_so_also_under_another_name() {
+        let lane = LaneSettings::default();
+        let names = [None, Some("Ours".to_owned())];
+        let overlay = Overlay {
+            names,
+            ..Overlay::default()
+        };
+        let view = (ViewMode::Split, Exaggeration::Ten);
+        let name = |side, lane| overlay.caption(view, side, lane, &[], None).0;
+        assert_eq!(name(Side::Left, Some(&lane)), "Replica, errors × 10");
+        assert_eq!(name(Side::Right, Some(&lane)), "Ours, errors × 10");
+        assert_eq!(name(Side::Left, None), "Simulation");
+    }
+
+    #[test]
     fn in_a_narrow_half_the_link_is_left_out_part_by_part_and_the_error_stays() {
         let lane: LaneSettings = "rung:at-rest,rate:10,interpolation:none".parse().unwrap();
         let link = lane.describe();
         let overlay = Overlay::default();
         let error = Some("12.3 mm");
-        let (name, rest) = overlay.caption(ViewMode::Split, Side::Left, Some(&lane), &link, error);
+        let (name, rest) = overlay.caption(USUAL, Side::Left, Some(&lane), &link, error);
         with_pen(|pen| {
             let shown = [500.0, 404.0, 300.0, 250.0, 140.0, 70.0]
                 .map(|width| pen.fitting(&name, &rest, width));
@@ -151,7 +175,7 @@ mod tests {
             ..Overlay::default()
         };
         let link = lane.describe_in_full();
-        let (_, rest) = overlay.caption(ViewMode::Split, Side::Right, Some(&lane), &link, None);
+        let (_, rest) = overlay.caption(USUAL, Side::Right, Some(&lane), &link, None);
         let wanted = [
             " · predicted · 4G, 20 snapshots a second, shown 230 ms later",
             " · predicted · 4G, 20 snapshots a second",
@@ -187,7 +211,7 @@ mod tests {
                 ..Overlay::default()
             };
             let (name, rest) = overlay.caption(
-                ViewMode::Split,
+                USUAL,
                 Side::Right,
                 Some(&lane),
                 &lane.describe(),

@@ -16,11 +16,11 @@ use crate::replication::{
     ShadowLadder,
 };
 use crate::theme::{Theme, egui_color, fonts};
-use crate::view::ViewMode;
 use crate::view::costs::{Costs, CubeColors};
 use crate::view::notices::Notices;
 use crate::view::panes::Pane;
 use crate::view::side::{Selected, Side};
+use crate::view::{Exaggeration, ViewMode};
 
 /// Query data of a lane in a half.
 type LaneInHalf = (
@@ -38,6 +38,7 @@ pub(in crate::view) struct OverlayInputs<'w, 's> {
     ticks: Res<'w, Time<Fixed>>,
     frames: Res<'w, Time<Virtual>>,
     mode: Res<'w, ViewMode>,
+    exaggeration: Res<'w, Exaggeration>,
     theme: Res<'w, Theme>,
     colors: Res<'w, CubeColors>,
     costs: Res<'w, Costs>,
@@ -125,7 +126,14 @@ pub(in crate::view) fn draw(
         .filter(|_| !ctx.is_pointer_over_egui());
     let curves = inputs.curves();
     let common = is_film.then(|| match &inputs.overlay.column {
-        Some(column) => column.common.clone(),
+        // The columns have no captions.
+        Some(column) => {
+            let exaggerated = inputs.exaggeration.text();
+            exaggerated
+                .into_iter()
+                .chain(column.common.clone())
+                .collect()
+        }
         None => film::common(curves.iter().map(|(.., lane)| lane)),
     });
     inputs.draw(&pen(&within), picture, halves, common.as_deref(), pointer);
@@ -255,7 +263,7 @@ impl OverlayInputs<'_, '_> {
             };
             let lane = half.lane.as_ref();
             let (name, rest) = self.overlay.caption(
-                *self.mode,
+                (*self.mode, *self.exaggeration),
                 half.side,
                 lane.map(|lane| &lane.settings),
                 &lane.map_or(Vec::new(), |lane| lane.link(common)),

@@ -54,7 +54,7 @@ impl Pen<'_> {
         } else if is_form {
             right(0, "cubes");
         } else {
-            right(0, &format!("largest {}", amount(costs.largest)));
+            right(0, &format!("largest {}", amount(costs.range[1])));
             let bar = vec2(inside.width(), 0.7 * row);
             let bar = Rect::from_center_size(pos2(inside.center().x, middle(1)), bar);
             self.painter.add(ramp(bar));
@@ -89,7 +89,8 @@ impl Pen<'_> {
         let row = 1.5 * self.sizes.small;
         let center = pos2(at.x + row / 2.0, at.y);
         let swatch = Rect::from_center_size(center, Vec2::splat(0.6 * row));
-        let color = egui_color(form(form_of));
+        let color = form_of.map_or(self.colors().not_sent, form);
+        let color = egui_color(color);
         self.painter.rect_filled(swatch, 2.0, color);
         let name = form_of.map_or(colors.below_scale(), Form::name);
         self.note(pos2(swatch.max.x + 6.0, at.y), Align2::LEFT_CENTER, name)
@@ -144,9 +145,9 @@ fn counted(costs: &Costs, form: Option<Form>) -> String {
 fn labels(colors: CubeColors, scale: Scale) -> [String; AMOUNTS.len()] {
     let at = |index: usize| scale.amount(index as f32 / (AMOUNTS.len() - 1) as f32);
     std::array::from_fn(|index| match (index, colors) {
-        // Cubes with 0 bits are not sent, so label the start with 1 bit. The label is 0 only if the next one is at most
-        // 1.
-        (0, CubeColors::Bits) if at(1) > 1.0 => amount(1.0),
+        // Cubes with 0 bits are not sent. Those with fewer bits than the start have its colour.
+        (0, CubeColors::Bits) if at(0) == 0.0 => amount(1.0),
+        (0, CubeColors::Bits) => format!("≤\u{2009}{}", amount(at(0))),
         _ => amount(at(index)),
     })
 }
@@ -191,24 +192,31 @@ mod tests {
 
     #[test]
     fn the_legend_has_the_stops_of_the_cubes() {
-        for (colors, largest, said) in [
+        for (colors, range, said) in [
             (CubeColors::Bits, None, ["1", "32", "64", "96", "128"]),
-            (CubeColors::Bits, Some(6.0), ["1", "2", "4", "6", "8"]),
-            (CubeColors::Bits, Some(4.0), ["0", "1", "2", "3", "4"]),
-            (CubeColors::Bits, Some(0.0), ["0", "0.5", "1", "1.5", "2"]),
+            (
+                CubeColors::Bits,
+                Some([2.0, 6.0]),
+                ["1", "2", "4", "6", "8"],
+            ),
+            (
+                CubeColors::Bits,
+                Some([45.0, 65.0]),
+                ["≤\u{2009}40", "48", "56", "64", "72"],
+            ),
             (
                 CubeColors::Distance,
                 None,
                 ["0.98", "2.8", "7.9", "22", "64"],
             ),
             (
-                CubeColors::Angle,
-                Some(0.5),
-                ["0.28", "0.33", "0.39", "0.46", "0.55"],
+                CubeColors::Distance,
+                Some([0.5, 1.5]),
+                ["0.98", "1.2", "1.4", "1.6", "2"],
             ),
             (CubeColors::Wait, None, ["17", "33", "67", "133", "267"]),
         ] {
-            assert_eq!(labels(colors, Scale::of(colors, largest)), said);
+            assert_eq!(labels(colors, Scale::of(colors, range)), said);
         }
         let bar = Rect::from_min_size(pos2(8.0, 0.0), vec2(100.0, 10.0));
         let mesh = ramp(bar);

@@ -1,8 +1,10 @@
-//! Outlines of the hovered and the selected cube, in both halves.
+//! Outlines of the player, which its ball hides, and of the hovered and the selected cube, in both halves.
 
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use bevy_egui::egui::{Rect, Stroke, pos2};
+use cubewire_palette::Rgb;
+use cubewire_scene::PLAYER;
 
 use super::text::Pen;
 use crate::history::Selection;
@@ -35,28 +37,40 @@ fn corner(index: usize) -> Vec3 {
     Vec3::new(at(0), at(1), at(2))
 }
 
-/// Edges as pairs of corners.
-fn edges() -> impl Iterator<Item = (usize, usize)> {
+/// Edges of the faces that point to the eye, as pairs of corners. `eye` is in the space of the unit cube.
+fn edges(eye: Vec3) -> impl Iterator<Item = (usize, usize)> {
     let from = (0..8).flat_map(|from| (0..3).map(move |bit| (from, from | 1 << bit)));
-    from.filter(|(from, to)| from != to)
+    from.filter(move |&(from, to)| {
+        let mut beside = (0..3).filter(|axis| from | 1 << axis != to);
+        from != to && beside.any(|axis| corner(from)[axis] * eye[axis] > 0.25)
+    })
 }
 
 impl Pen<'_> {
     /// Paints the outlines over `half`, which shows the image of `side`.
     pub(super) fn outlines(&self, side: Side, half: Rect, what: &Outlined<'_, '_>) {
         let selection = *what.selection;
+        let [ink, player] = [self.colors().ink, self.colors().player];
+        self.outline(side, half, what, PLAYER, (2.0, player));
         if let Some(cube) = selection
             .hovered
             .filter(|&cube| Some(cube) != selection.cube)
         {
-            self.outline(side, half, what, cube, 1.5);
+            self.outline(side, half, what, cube, (1.5, ink));
         }
         if let Some(cube) = selection.cube {
-            self.outline(side, half, what, cube, 3.0);
+            self.outline(side, half, what, cube, (3.0, ink));
         }
     }
 
-    fn outline(&self, side: Side, half: Rect, what: &Outlined<'_, '_>, cube: usize, width: f32) {
+    fn outline(
+        &self,
+        side: Side,
+        half: Rect,
+        what: &Outlined<'_, '_>,
+        cube: usize,
+        (width, color): (f32, Rgb),
+    ) {
         let found = what
             .cubes
             .iter()
@@ -85,10 +99,14 @@ impl Pen<'_> {
             })
             .collect();
         let painter = self.painter.with_clip_rect(half);
-        let ink = egui_color(self.theme.colors().ink);
-        let halo = egui_color(self.theme.colors().ground);
-        for stroke in [Stroke::new(width + 2.0, halo), Stroke::new(width, ink)] {
-            for (from, to) in edges() {
+        let color = egui_color(color);
+        let halo = egui_color(self.colors().ground);
+        let eye = pose
+            .compute_affine()
+            .inverse()
+            .transform_point3(eye.translation());
+        for stroke in [Stroke::new(width + 2.0, halo), Stroke::new(width, color)] {
+            for (from, to) in edges(eye) {
                 if let (Some(from), Some(to)) = (corners[from], corners[to]) {
                     painter.line_segment([from, to], stroke);
                 }
@@ -99,14 +117,23 @@ impl Pen<'_> {
 
 #[cfg(test)]
 mod tests {
+    use bevy::math::vec3;
+
     use super::*;
 
     #[test]
-    fn a_cube_has_twelve_edges_of_length_one() {
-        let edges: Vec<_> = edges().collect();
-        assert_eq!(edges.len(), 12);
-        for (from, to) in edges {
-            assert_eq!(corner(from).distance(corner(to)), 1.0);
+    fn an_outline_has_the_edges_of_the_faces_that_are_seen() {
+        for (eye, count) in [
+            (vec3(3.0, 2.0, 5.0), 9),
+            (vec3(3.0, 0.4, 5.0), 7),
+            (vec3(0.2, 0.4, -5.0), 4),
+            (Vec3::ZERO, 0),
+        ] {
+            let edges: Vec<_> = edges(eye).collect();
+            assert_eq!(edges.len(), count, "{eye}");
+            for (from, to) in edges {
+                assert_eq!(corner(from).distance(corner(to)), 1.0);
+            }
         }
     }
 }

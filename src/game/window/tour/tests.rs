@@ -61,9 +61,10 @@ fn game() -> (HeadlessGame, Setting) {
     show_halves(world, left, lane("rung:predicted,rate:30,playout:adaptive")).unwrap();
     world.trigger(SelectHalf(Side::Left));
     *world.resource_mut::<ViewMode>() = ViewMode::Difference;
+    *world.resource_mut::<Exaggeration>() = Exaggeration::Ten;
     let mut panel = world.resource_mut::<PanelState>();
     panel.page = Page::Help;
-    panel.colors = CubeColors::Angle;
+    panel.colors = CubeColors::Distance;
     world.flush();
     game.step();
     let setting = Setting::of(game.app.world_mut());

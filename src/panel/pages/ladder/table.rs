@@ -165,9 +165,9 @@ const NAME: f32 = 38.0;
 const LEFT: f32 = 172.0;
 const LABELS: f32 = 24.0;
 const JOINTS: f32 = 66.0;
-const RIGHT: f32 = 120.0;
-const FIGURE: f32 = 58.0;
-const LAST: f32 = 4.0;
+const RIGHT: f32 = 106.0;
+const FIGURE: f32 = 54.0;
+const LAST: f32 = 0.0;
 
 /// Font size of the title outside of the panel, logical points.
 const TITLE: f32 = 16.0;
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn bars_end_where_the_figures_begin_and_have_their_least_width() {
-        for (width, right) in [(376.0, 256.0), (100.0, LEFT + MIN_WIDTH)] {
+        for (width, right) in [(376.0, 270.0), (100.0, LEFT + MIN_WIDTH)] {
             assert_eq!((at(width, 0.0), at(width, 1e9)), (LEFT, right));
         }
     }

@@ -96,7 +96,7 @@ fn counts(ui: &mut Ui, arrivals: ArrivalCounts) {
 const QUARTER: u64 = TICKS_PER_SECOND as u64 / 4;
 
 /// Logical points: height of the plot, and width of a count without its text.
-const HEIGHT: f32 = 48.0;
+const HEIGHT: f32 = 36.0;
 const BESIDE: f32 = 31.0;
 
 #[cfg(test)]

@@ -99,11 +99,12 @@ pub(super) fn fields(ui: &mut Ui, link: &mut Conditions) {
         note(ui, "Delay and loss are replayed from a recorded trace.");
         return;
     }
-    let width = (ui.available_width() - COLUMNS) / 2.0;
+    let half = ui.available_width() / 2.0;
     for pair in FIGURES.chunks(2) {
         ui.horizontal(|ui| {
-            ui.spacing_mut().item_spacing.x = COLUMNS;
-            for figure in pair {
+            ui.spacing_mut().item_spacing.x = 0.0;
+            // The second column has the longest name.
+            for (figure, width) in pair.iter().zip([half - WIDER, half + WIDER]) {
                 let name = match link.jitter {
                     Jitter::Uniform { .. } if figure.name == JITTER => "Jitter, ±",
                     _ => figure.name,
@@ -198,7 +199,7 @@ const USUAL_TAIL: Jitter = Jitter::LogNormal {
 
 /// Distances, logical points.
 pub(super) const BETWEEN: f32 = 3.0;
-const COLUMNS: f32 = 16.0;
+const WIDER: f32 = 6.0;
 
 #[cfg(test)]
 mod tests {
