@@ -40,7 +40,7 @@ pub use camera::settle_cameras;
 pub use canvas::Canvas;
 pub use costs::{CubeColors, FixedScale};
 pub use cubes::{DisplayedTicks, FilmedCubes, ViewCube, shown_at, shown_cubes};
-pub use exaggeration::Exaggeration;
+pub use exaggeration::{Exaggeration, Simulated};
 pub use halves::{SelectHalf, ShowHalf, lane_in, show};
 pub use notices::Notices;
 pub use overlay::{Card, Column, Flag, Overlay, Part, common, peak_kbps};

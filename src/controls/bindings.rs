@@ -38,7 +38,7 @@ pub enum Trigger {
 }
 
 /// All key and mouse controls.
-pub const BINDINGS: [Binding; 30] = {
+pub const BINDINGS: [Binding; 31] = {
     use Effect::{Elsewhere, Hold, Press, PressAlways};
     use Trigger::{Character, Key, Letter};
     const fn row(keys: &'static str, about: &'static str, effect: Effect) -> Binding {

@@ -17,7 +17,8 @@ use super::describe_change;
 use crate::history::{LaneHistory, Moment, Wanted, WorldHistory};
 use crate::replication::{CubeErrors, Lane, LaneMeter, LocalLane, METER_TICKS, Record, Sample};
 use crate::view::{
-    CubeColors, FilmedCubes, Flag, Overlay, PaneContent, Side, Trails, ViewState, shown_at,
+    CubeColors, Exaggeration, FilmedCubes, Flag, Overlay, PaneContent, Side, Simulated, Trails,
+    ViewState, shown_at,
 };
 
 /// Keeps the histories of removed lanes for a minute, for [`Clip`]s.
@@ -334,8 +335,13 @@ impl Clip {
         });
         let needs_errors = self.view.colors == CubeColors::Distance;
         let errors = needs_errors.then(|| lane.history.errors_at(tick, &self.world));
+        let is_exaggerated = self.view.exaggeration != Exaggeration::None;
+        let simulated = is_exaggerated.then(|| lane.history.simulated_at(tick, &self.world));
         let mut entity = world.entity_mut(entity);
         entity.insert((settings, CubeErrors(errors.unwrap_or_default())));
+        if let Some(simulated) = simulated.flatten() {
+            entity.insert(Simulated(simulated));
+        }
         if lane.is_local {
             entity.insert(LocalLane);
         }

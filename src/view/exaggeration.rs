@@ -65,23 +65,35 @@ impl Exaggeration {
     }
 }
 
+/// Simulated cubes at the tick that a lane's half shows. For films of the past.
+#[derive(Component, Debug)]
+pub struct Simulated(pub Vec<BodyState>);
+
 /// Whether errors are drawn larger than they are.
 pub(super) fn is_on(exaggeration: Res<Exaggeration>) -> bool {
     *exaggeration != Exaggeration::None
 }
+
+type Exaggerated<'a> = (
+    &'a Side,
+    &'a DisplayedTicks,
+    Option<&'a LaneHistory>,
+    Option<&'a Simulated>,
+);
 
 /// Exaggerates the error of each cube of a replica against the simulation at the displayed tick.
 pub(super) fn exaggerate(
     exaggeration: Res<Exaggeration>,
     (moment, world): (Res<Moment>, Res<WorldHistory>),
     recent: Option<Res<RecentStates>>,
-    lanes: Query<(&Side, &DisplayedTicks, Option<&LaneHistory>), With<Lane>>,
+    lanes: Query<Exaggerated, With<Lane>>,
     mut cubes: Query<(&Side, &ViewCube, &mut Transform)>,
 ) {
-    for (half, displayed, history) in &lanes {
-        let simulated = match moment.0 {
-            Some(tick) => history.and_then(|history| history.simulated_at(tick, &world)),
-            None => displayed.tick.and_then(|tick| {
+    for (half, displayed, history, filmed) in &lanes {
+        let simulated = match (moment.0, filmed) {
+            (_, Some(simulated)) => Some(simulated.0.clone()),
+            (Some(tick), None) => history.and_then(|history| history.simulated_at(tick, &world)),
+            (None, None) => displayed.tick.and_then(|tick| {
                 let states = recent.as_ref()?.around(tick)?;
                 Some(states.map(|(_, cube)| cube).collect())
             }),

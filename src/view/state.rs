@@ -5,6 +5,7 @@ use bevy::prelude::*;
 use super::ViewMode;
 use super::camera::Orbit;
 use super::costs::{CubeColors, FixedScale};
+use super::exaggeration::Exaggeration;
 use super::quality::Quality;
 use super::trails::Trails;
 use crate::history::Selection;
@@ -17,6 +18,8 @@ pub struct ViewState {
     pub mode: ViewMode,
     /// Quantity that the colours of the cubes show.
     pub colors: CubeColors,
+    /// Factor of the drawn errors.
+    pub exaggeration: Exaggeration,
     /// Theme.
     pub theme: Theme,
     /// Whether trails are shown.
@@ -38,6 +41,7 @@ impl ViewState {
         Self {
             mode: copy(world),
             colors: copy(world),
+            exaggeration: copy(world),
             theme: copy(world),
             has_trails: trails.is_some_and(|trails| trails.shown),
             orbit: copy(world),
@@ -54,6 +58,7 @@ impl ViewState {
     pub fn apply(&self, world: &mut World) {
         world.insert_resource(self.mode);
         world.insert_resource(self.colors);
+        world.insert_resource(self.exaggeration);
         world.insert_resource(self.theme);
         world.insert_resource(self.orbit);
         world.insert_resource(self.fixed);
