@@ -5,7 +5,7 @@ use bevy::camera::CameraUpdateSystems;
 use bevy::camera::visibility::RenderLayers;
 use bevy::input::InputSystems;
 use bevy::prelude::*;
-use bevy_egui::{EguiPostUpdateSet, EguiPrimaryContextPass};
+use bevy_egui::{EguiPostUpdateSet, EguiPreUpdateSet, EguiPrimaryContextPass};
 use cubewire_codec::Form;
 use cubewire_palette::{CUBE, INTERACTING_CUBE, MUTED_CUBE, Rgb, amount, form};
 use cubewire_scene::{CUBES, PLAYER, side};
@@ -60,7 +60,8 @@ impl Plugin for AppearancePlugin {
             .add_systems(
                 PreUpdate,
                 (
-                    quality::lower,
+                    // After the systems that show other notices.
+                    quality::lower.after(EguiPreUpdateSet::ProcessInput),
                     touch::read
                         .after(InputSystems)
                         .run_if(resource_exists::<Touches>),

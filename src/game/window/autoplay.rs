@@ -2,6 +2,7 @@
 
 use bevy::input::InputSystems;
 use bevy::prelude::*;
+use bevy_egui::EguiPreUpdateSet;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::controls::Inputs;
@@ -27,6 +28,7 @@ pub(super) fn install(app: &mut App) -> bool {
             PreUpdate,
             begin_or_end
                 .after(InputSystems)
+                .before(EguiPreUpdateSet::ProcessInput)
                 .run_if(resource_exists::<Autoplay>),
         )
         .add_systems(

@@ -262,7 +262,8 @@ fn what_is_pointed_at_explains_itself() {
         if page == Page::Stages {
             panel.settings.sender.stages = predicted;
         }
-        let mut harness = open(panel);
+        // Wide enough for the figures of the header.
+        let mut harness = open_in(egui::vec2(1600.0, 900.0), panel);
         hover(&mut harness, label);
         for text in texts {
             assert!(says(&harness, text), "{label}: {text}");

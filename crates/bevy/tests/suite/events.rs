@@ -48,12 +48,10 @@ pub(crate) fn has_record(level: Level, start: &str, end: &str) -> bool {
 #[test]
 fn a_refused_client_leaves_events_at_both_ends() {
     collect();
-    let mut net = TestNet::new(protocol);
-    let client = net.add_client_with(|app| {
-        app.add_plugins(CubewirePlugin::new("game with events"));
-    });
+    let mut net = TestNet::new(|app| _ = poses(app, Shape::capsule(0.6, 0.4)));
+    let client = net.add_client_with(|app| _ = poses(app, Shape::capsule(0.75, 0.4)));
     net.run_until(|net| net.count::<Server>(client) == 0);
-    let reason = "but the client has `scene: game with events`";
+    let reason = "but the client has `kind hero: Capsule { half: 0.75, radius: 0.4 }`";
     for start in [
         "cubewire_protocol::session::server: client refused: ",
         "cubewire_bevy::server::receive: client ",
