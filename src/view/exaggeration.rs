@@ -134,7 +134,7 @@ mod tests {
             let off = vec3(0.01, 0.0, -0.02);
             for (angle, drawn) in [
                 (0.01, 0.01 * factor),
-                (0.5, f32::min(0.5 * factor, 3.141_59)),
+                (0.5, f32::min(0.5 * factor, std::f32::consts::PI)),
             ] {
                 for sign in [1.0, -1.0] {
                     let turned = Quat::from_rotation_z(angle) * simulated.orientation;

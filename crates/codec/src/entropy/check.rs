@@ -115,7 +115,7 @@ mod tests {
                     let body = &mut wrong[random.random_range(0..BODIES)];
                     match random.random_range(0..3) {
                         0 => {
-                            body.position[random.random_range(0..3)] += random.random_range(1..=30)
+                            body.position[random.random_range(0..3)] += random.random_range(1..=30);
                         }
                         _ => {
                             let component = random.random_range(0..2);
