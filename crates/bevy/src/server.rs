@@ -1,5 +1,6 @@
 //! Server: captures all bodies once per tick, and sends them to each client.
 
+mod apply;
 mod capture;
 mod outbox;
 mod receive;
@@ -48,7 +49,7 @@ impl Plugin for ServerPlugin {
                     (
                         send::report_pause,
                         send::send_messages,
-                        settings::apply,
+                        apply::apply,
                         send::send_snapshots,
                     )
                         .chain()
@@ -57,7 +58,7 @@ impl Plugin for ServerPlugin {
             )
             .add_systems(
                 PostUpdate,
-                (send::send_messages, settings::apply, send::limit_messages)
+                (send::send_messages, apply::apply, send::limit_messages)
                     .chain()
                     .in_set(CubewireSystems::Send),
             )

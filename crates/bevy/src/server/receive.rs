@@ -9,9 +9,9 @@ use bevy_time::{Real, Time};
 use cubewire_codec::Snapshot;
 use cubewire_protocol::{Feedback, ServerEvent, ServerMessage};
 
+use super::apply::ask;
 use super::capture::{Bodies, entity_from_wire};
 use super::sender::{Ready, ReplicationSender};
-use super::settings::ask;
 use super::visibility::Hidden;
 use crate::body::{Disconnected, HasEnded};
 use crate::measure::Measure;
