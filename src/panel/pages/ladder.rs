@@ -2,6 +2,8 @@
 //! switch in a row toggles the stage that the rung adds.
 
 mod columns;
+#[cfg(not(target_family = "wasm"))]
+mod costs;
 mod curves;
 mod switch;
 mod table;
@@ -23,8 +25,9 @@ use crate::panel::terms;
 use crate::panel::widgets::line;
 use crate::replication::{Accounting, ShadowLadder, TARGET_KBPS};
 use columns::Costs;
+#[cfg(not(target_family = "wasm"))]
+pub(crate) use costs::draw_costs;
 use switch::Switch;
-pub(crate) use table::draw_costs;
 use without::Left;
 
 /// Key of the y coordinate of the displayed rung. The card that points to the rung reads it.

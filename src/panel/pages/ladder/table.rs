@@ -3,14 +3,14 @@
 
 use std::ops::RangeInclusive;
 
-use bevy_egui::egui::{Color32, Rangef, Rect, RichText, Shape, Stroke, Ui, pos2};
+use bevy_egui::egui::{Color32, Rangef, Rect, Shape, Stroke, Ui, pos2};
 use cubewire_codec::Stages;
-use cubewire_codec::ladder::{LADDER, Rung};
-use cubewire_inspector::words::{factor, rounded};
+use cubewire_codec::ladder::Rung;
+use cubewire_inspector::words::rounded;
 
 use super::super::stages::SHOWN_AS_ZERO;
 use crate::panel::style::{BODY, GAP, LINE, Look, ROW, SMALL, page_left};
-use crate::panel::widgets::{At, Row, Scale, key, note};
+use crate::panel::widgets::{At, Row, Scale, key};
 use crate::replication::TARGET_KBPS;
 
 /// Returns the position of a bandwidth on the scale, from the left end of a row.
@@ -108,36 +108,6 @@ pub(super) fn rung(
     row
 }
 
-/// Draws the table of a run outside of the panel: names of rungs, their kbps, and how many times less than uncompressed.
-pub(crate) fn draw_costs(ui: &mut Ui, title: &str, costs: &[(&str, f64, f64)]) {
-    let look = Look::of(ui);
-    ui.label(RichText::new(title).size(TITLE));
-    note(ui, ABOUT_COSTS);
-    ui.add_space(2.0 * GAP);
-    ui.spacing_mut().item_spacing.y = 0.0;
-    header(ui, ["kbps", "less"], true, String::new());
-    let top = ui.cursor().top();
-    for &(name, kbps, less) in costs {
-        let row = Row::show(ui, ROW, name);
-        if let Some(index) = LADDER.iter().position(|rung| rung.name == name) {
-            let number = (index + 1).to_string();
-            key(ui.painter(), row.rect, 0.0, &number, look.muted);
-        }
-        row.text(ui, At::Left(NAME), name, BODY, look.ink);
-        let figures = [(rounded(kbps), look.ink), (factor(less), look.muted)];
-        cells(
-            ui,
-            &row,
-            name,
-            ([0.0, kbps], bar_color(look, kbps), figures),
-        );
-    }
-    target(ui, Rangef::new(top, ui.cursor().top()));
-}
-
-const ABOUT_COSTS: &str = "Mean bandwidth with IP and UDP headers, and the reduction factor relative to uncompressed. Bars \
-    are on a logarithmic scale. The dashed line is the article's target, 256 kbps.";
-
 /// Colour of a bar: full at or below the target.
 pub(super) fn bar_color(look: Look, kbps: f64) -> Color32 {
     match kbps <= TARGET_KBPS {
@@ -161,16 +131,13 @@ const GLIDE: f32 = 0.15;
 /// Distances from the left end of a row: key, name, bar, and labels of curves. From the right end: curves, bar, and both
 /// figures. Logical points.
 const RUNG_KEY: f32 = 16.0;
-const NAME: f32 = 38.0;
+pub(super) const NAME: f32 = 38.0;
 const LEFT: f32 = 172.0;
 const LABELS: f32 = 24.0;
 const JOINTS: f32 = 66.0;
 const RIGHT: f32 = 106.0;
 const FIGURE: f32 = 54.0;
 const LAST: f32 = 0.0;
-
-/// Font size of the title outside of the panel, logical points.
-const TITLE: f32 = 16.0;
 
 /// Minimal widths, logical points.
 const MIN_WIDTH: f32 = 24.0;
