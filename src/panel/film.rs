@@ -3,14 +3,11 @@
 use bevy_egui::egui::{Align2, Area, Context, Id, Label, Margin, Order, ProgressBar, Ui, vec2};
 
 use super::lane::Status;
-use super::settings::PanelState;
+use super::settings::{FILM_LENGTHS, PanelState};
 use super::style::{GAP, Look, MARGIN, SMALL};
 use super::widgets::{Choice, Kind, balanced, button, heading, over_picture, segmented, unless};
 use crate::controls::{Action, key_of};
 use crate::view::Inset;
-
-/// Lengths of a film, seconds.
-pub(super) const LENGTHS: [u32; 3] = [10, 30, 60];
 
 /// Draws the button, or instead the open card or the progress, over the part of the window that `inset` leaves free.
 /// They are hidden while the window is recorded. Returns the action of the pressed button.
@@ -63,7 +60,7 @@ fn card(ui: &mut Ui, width: f32, state: &mut PanelState, status: &Status<'_>) ->
     ui.spacing_mut().item_spacing = vec2(GAP, 8.0);
     heading(ui, "Film the last …", "Esc closes");
     let lengths = [0, 1, 2].map(|index| {
-        let seconds = format!("{} s", LENGTHS[index]);
+        let seconds = format!("{} s", FILM_LENGTHS[index]);
         Choice::new(index, seconds, "")
     });
     segmented(ui, width, &mut state.film_length, &lengths);

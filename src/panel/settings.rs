@@ -10,9 +10,11 @@ use cubewire_inspector::graph::{Axis, Point};
 use cubewire_inspector::packet::Order;
 use serde::{Deserialize, Serialize};
 
-use super::film::LENGTHS;
 use crate::theme::Theme;
 use crate::view::{CubeColors, Side};
+
+/// Lengths of a film of the past, seconds.
+pub(super) const FILM_LENGTHS: [u32; 3] = [10, 30, 60];
 
 /// The state of the panel. Most fields are saved to the file.
 #[derive(Resource, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -53,7 +55,7 @@ pub struct PanelState {
     /// Whether the card *Film this* is open.
     #[serde(skip)]
     pub(super) film_card: bool,
-    /// Index of the chosen length of a film in [`LENGTHS`].
+    /// Index of the chosen length of a film in [`FILM_LENGTHS`].
     #[serde(skip)]
     pub(super) film_length: usize,
     /// Whether the player uses a touch screen.
@@ -234,7 +236,7 @@ impl PanelState {
 
     /// Chosen length of a film, seconds.
     pub(super) fn film_seconds(&self) -> u32 {
-        LENGTHS[self.film_length.min(LENGTHS.len() - 1)]
+        FILM_LENGTHS[self.film_length.min(FILM_LENGTHS.len() - 1)]
     }
 
     /// Whether the timeline is shown: on request, and while the game is paused if there is room. The tour hides it.
