@@ -339,8 +339,9 @@ impl Clip {
         let simulated = is_exaggerated.then(|| lane.history.simulated_at(tick, &self.world));
         let mut entity = world.entity_mut(entity);
         entity.insert((settings, CubeErrors(errors.unwrap_or_default())));
-        if let Some(simulated) = simulated.flatten() {
-            entity.insert(Simulated(simulated));
+        if let Some(simulated) = simulated {
+            // Without simulated cubes for this tick, errors are drawn as they are.
+            entity.insert(Simulated(simulated.unwrap_or_default()));
         }
         if lane.is_local {
             entity.insert(LocalLane);
