@@ -19,7 +19,8 @@ use cubewire_codec::BodyState;
 use crate::controls::Action;
 use crate::replication::{
     CubeError, CubeErrors, Detailed, DisplayedState, Lane, LaneMeter, LaneSettings,
-    LaneSettingsQuery, METER_TICKS, RemoteViewer, ReplicationSystems, SendStates, States, between,
+    LaneSettingsQuery, LaneSettingsQueryItem, METER_TICKS, RemoteViewer, ReplicationSystems,
+    SendStates, States, between,
 };
 use crate::simulation::CubeWorld;
 
@@ -175,16 +176,17 @@ impl LaneHistory {
         })
     }
 
-    fn record(&mut self, tick: u64, displayed: &DisplayedState, settings: LaneSettings) {
-        self.displayed.record(tick, &displayed.cubes);
-        if self
-            .settings
-            .back()
-            .is_none_or(|(_, last)| *last != settings)
-        {
-            self.settings.push_back((tick, settings));
+    /// Stores the settings of a recorded tick if they have changed.
+    fn record_settings(&mut self, tick: u64, settings: &LaneSettingsQueryItem<'_, '_>) {
+        let last = self.settings.back();
+        if !last.is_some_and(|(_, last)| settings.is(last)) {
+            self.settings.push_back((tick, settings.get()));
         }
         self.forget_settings();
+    }
+
+    fn record(&mut self, tick: u64, displayed: &DisplayedState) {
+        self.displayed.record(tick, &displayed.cubes);
         let last = self.due_ticks.back().map(|(last, _)| last + 1);
         if last.is_some_and(|next| next != tick) {
             self.due_ticks.clear();
@@ -286,7 +288,8 @@ fn record(
     }
     for (meter, displayed, settings, mut history) in &mut lanes {
         if let Some(sample) = meter.samples().back() {
-            history.record(sample.tick, displayed, settings.get());
+            history.record(sample.tick, displayed);
+            history.record_settings(sample.tick, &settings);
         }
     }
 }
@@ -306,7 +309,7 @@ mod tests {
             ..DisplayedState::default()
         };
         for tick in 100..110 {
-            history.record(tick, &displayed, LaneSettings::default());
+            history.record(tick, &displayed);
         }
         let meter = LaneMeter::from_samples((95..110).map(|tick| Sample {
             tick,

@@ -74,7 +74,8 @@ pub(crate) use replica_error::RecentStates;
 pub use rung_costs::RungCosts;
 pub use send_states::SendStates;
 pub use settings::{
-    LaneSettings, LaneSettingsQuery, LinkSettings, PlayoutDelay, PlayoutSettings, SenderSettings,
+    LaneSettings, LaneSettingsQuery, LaneSettingsQueryItem, LinkSettings, PlayoutDelay,
+    PlayoutSettings, SenderSettings,
 };
 pub use shadow::ablation::{Ablated, Ablation, AblationRow, Part, WantsAblation, ablations};
 pub use shadow::{ShadowLadder, ShadowRung};

@@ -91,6 +91,14 @@ pub struct LaneSettingsQuery {
 }
 
 impl LaneSettingsQueryItem<'_, '_> {
+    /// Whether these are the settings, without a copy.
+    #[must_use]
+    pub fn is(&self, settings: &LaneSettings) -> bool {
+        *self.sender == settings.sender
+            && *self.link == settings.link
+            && *self.playout == settings.playout
+    }
+
     /// Returns a copy of the settings.
     #[must_use]
     pub fn get(&self) -> LaneSettings {
