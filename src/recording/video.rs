@@ -85,9 +85,7 @@ impl Video {
     /// As [`create`](Self::create).
     pub fn create_numbered(folder: &Path, size: (u32, u32), fps: u32) -> Result<Self, FileError> {
         let create = || NewFile::create_numbered(folder, "mp4");
-        Mp4::begin(create, size, fps, None)
-            .map(|mp4| Self::new(mp4.path(), Box::new(mp4), size))
-            .map_err(FileError::at(folder))
+        Self::in_folder(folder, create, size, fps)
     }
 
     /// Starts an MP4 with the first free name of the form `name.mp4`, `name-2.mp4` in a folder.
@@ -101,6 +99,15 @@ impl Video {
         fps: u32,
     ) -> Result<Self, FileError> {
         let create = || NewFile::create_named(folder, name, "mp4");
+        Self::in_folder(folder, create, size, fps)
+    }
+
+    fn in_folder(
+        folder: &Path,
+        create: impl FnOnce() -> io::Result<NewFile>,
+        size: (u32, u32),
+        fps: u32,
+    ) -> Result<Self, FileError> {
         Mp4::begin(create, size, fps, None)
             .map(|mp4| Self::new(mp4.path(), Box::new(mp4), size))
             .map_err(FileError::at(folder))

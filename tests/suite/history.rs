@@ -75,15 +75,19 @@ fn a_tick_of_the_past_has_the_send_rate_of_then() {
     assert_eq!(intervals, [1, 6]);
 }
 
+/// Compares the lane with the simulation, as in a half of the window.
+fn compare(game: &mut LaneGame) {
+    let shown_ticks = (DisplayedTicks::default(), Compared);
+    let lane = game.lane;
+    game.app.world_mut().entity_mut(lane).insert(shown_ticks);
+    want(game, true);
+}
+
 /// The difference is then the quantization error, not the playout delay.
 #[test]
 fn over_each_other_both_halves_show_the_same_tick_now_and_in_the_past() {
     let mut game = game(lane("uncompressed"));
-    // As in a half of the window.
-    let shown_ticks = (DisplayedTicks::default(), Compared);
-    let lane = game.lane;
-    game.app.world_mut().entity_mut(lane).insert(shown_ticks);
-    want(&mut game, true);
+    compare(&mut game);
     let error = |game: &mut LaneGame| {
         let [left, right] = Side::ALL.map(|side| shown(game, side));
         let cubes = left.iter().zip(&right);
@@ -111,10 +115,7 @@ fn over_each_other_both_halves_show_the_same_tick_now_and_in_the_past() {
 #[test]
 fn exaggerated_errors_are_as_many_times_as_large_now_and_in_the_past() {
     let mut game = game(lane("changed-flags"));
-    let shown_ticks = (DisplayedTicks::default(), Compared);
-    let lane = game.lane;
-    game.app.world_mut().entity_mut(lane).insert(shown_ticks);
-    want(&mut game, true);
+    compare(&mut game);
     game.app.insert_resource(ViewMode::Difference);
     steps(&mut game, 240);
     pause(&mut game.app, true);

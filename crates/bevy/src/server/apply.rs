@@ -7,7 +7,7 @@ use bevy_time::{Real, Time};
 use cubewire_protocol::Settings;
 
 use super::capture::Bodies;
-use super::sender::{ByteBudget, Ready, ReplicationSender};
+use super::sender::{ByteBudget, ReplicationSender};
 use super::settings::{ClientRequests, ConnectionSettings, Judged};
 use crate::protocol::Compiled;
 use crate::transport::MessageBuffer;
@@ -91,12 +91,6 @@ impl ReplicationSender {
             has_budget,
             refusal,
         });
-    }
-}
-
-impl Ready {
-    pub(super) fn is_due(&self, tick: u64) -> bool {
-        tick.is_multiple_of(self.settings.send_interval_ticks.into())
     }
 }
 

@@ -134,6 +134,10 @@ impl ReplicationSender {
 }
 
 impl Ready {
+    pub(super) fn is_due(&self, tick: u64) -> bool {
+        tick.is_multiple_of(self.settings.send_interval_ticks.into())
+    }
+
     pub(super) fn new(protocol: &Compiled) -> Result<Self, InitialStateError> {
         let plan = &protocol.plan;
         let limits = Limits {
