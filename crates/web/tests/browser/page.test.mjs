@@ -83,8 +83,8 @@ const PANEL = {
   smallestThree: [960, 317],
   network: [1150, 215],
   save: [1226, 697],
-  copyAddress: [1150, 600],
-  csv: [1150, 632],
+  copyAddress: [1150, 632],
+  csv: [1150, 664],
 };
 
 test('the page loads, and draws the cubes of both halves and the panel', async () => {
