@@ -37,11 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // In an app, a `ClientSession` receives the welcome from a `ServerSession`, with the initial state and the tick.
     let stages = ladder::PREDICTED_POSITION.stages;
-    let welcome = Welcome {
-        plan: Plan::cubes(),
-        tick: 0,
-        initial: play(0),
-    };
+    let welcome = Welcome { plan: Plan::cubes(), tick: 0, initial: play(0) };
     let limits = Limits { max_bodies: 901 };
     let mut sender = SnapshotSender::new(Plan::cubes(), welcome.initial.clone(), limits)?;
     let mut receiver =
@@ -111,18 +107,12 @@ fn play_at(tick: f64) -> Snapshot {
     let seconds = tick as f32 / f32::from(TICKS_PER_SECOND);
     let cube = |index: usize| {
         let centre = Vec3::new((index % 10) as f32, (index / 10) as f32, 0.2);
-        let angle = if index.is_multiple_of(10) {
-            seconds * PI
-        } else {
-            0.0
-        };
+        let angle = if index.is_multiple_of(10) { seconds * PI } else { 0.0 };
         BodyState {
             position: centre + 0.5 * Vec3::new(angle.cos(), angle.sin(), 0.0),
             orientation: Quat::from_rotation_z(angle),
             ..BodyState::default()
         }
     };
-    Snapshot {
-        bodies: (0..100).map(cube).collect(),
-    }
+    Snapshot { bodies: (0..100).map(cube).collect() }
 }

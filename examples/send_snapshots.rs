@@ -60,24 +60,13 @@ fn send_all(stages: Stages) -> Result<usize, Box<dyn Error>> {
         quantized.quantize(&play(tick), stages.precision())?;
         let baseline = newest_acked.and_then(|acked: Sequence| sent.get(&acked.0));
         let mut kept = Baseline::default();
-        encoder.encode(
-            sequence,
-            stages,
-            &quantized,
-            baseline,
-            &mut packet,
-            Some(&mut kept),
-        )?;
+        encoder.encode(sequence, stages, &quantized, baseline, &mut packet, Some(&mut kept))?;
         sent.insert(tick, kept);
         bytes += packet.bytes.len();
 
         // The receiver.
         let mut snapshot = Baseline::default();
-        decoder.decode(
-            &packet.bytes,
-            |sequence| received.get(&sequence.0),
-            &mut snapshot,
-        )?;
+        decoder.decode(&packet.bytes, |sequence| received.get(&sequence.0), &mut snapshot)?;
         assert_eq!(snapshot.snapshot(), &quantized, "decoding is exact");
         received.insert(tick, snapshot);
 
@@ -109,7 +98,5 @@ fn play(tick: u16) -> Snapshot {
             interacting: lift > 0.0,
         }
     });
-    Snapshot {
-        bodies: cubes.collect(),
-    }
+    Snapshot { bodies: cubes.collect() }
 }

@@ -26,12 +26,7 @@ use crate::game::desktop::stop::{self, Stopped};
 
 /// Play Glenn Fiedler's cube demo and see how every bit of its network traffic is used
 #[derive(Debug, Parser)]
-#[command(
-    version,
-    about,
-    max_term_width = 100,
-    args_conflicts_with_subcommands = true
-)]
+#[command(version, about, max_term_width = 100, args_conflicts_with_subcommands = true)]
 #[command(after_help = format!(
     "Without a command, opens the window and plays:\n{}", controls::help()
 ))]
@@ -130,9 +125,7 @@ fn without_session() -> Option<io::Error> {
         Err(error) => return Some(error),
     };
     let mut again = process::Command::new(program);
-    again
-        .args(env::args_os().skip(1))
-        .env(NO_DEVICE_SELECT, "1");
+    again.args(env::args_os().skip(1)).env(NO_DEVICE_SELECT, "1");
     Some(again.exec())
 }
 

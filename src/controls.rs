@@ -103,15 +103,11 @@ impl Plugin for ControlsPlugin {
             .init_resource::<Letters>()
             .add_systems(
                 PreUpdate,
-                letters::read
-                    .after(InputSystems)
-                    .before(EguiPreUpdateSet::ProcessInput),
+                letters::read.after(InputSystems).before(EguiPreUpdateSet::ProcessInput),
             )
             .add_systems(
                 RunFixedMainLoop,
-                press
-                    .in_set(ControlsSystems)
-                    .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
+                press.in_set(ControlsSystems).in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
             );
     }
 }
@@ -121,12 +117,8 @@ fn press(keyboard: Keyboard<'_>, mut inputs: MessageReader<KeyboardInput>, mut c
     let is_shortcut = has_modifier(&keyboard.keys);
     // Not from `ButtonInput<Key>`: a key that is released after Shift has another character by then, so it would count
     // as held forever.
-    let typed = inputs
-        .read()
-        .filter(|input| input.state.is_pressed() && !input.repeat);
-    let typed: Vec<_> = typed
-        .map(|input| (input.key_code, &input.logical_key))
-        .collect();
+    let typed = inputs.read().filter(|input| input.state.is_pressed() && !input.repeat);
+    let typed: Vec<_> = typed.map(|input| (input.key_code, &input.logical_key)).collect();
     let types = |key: &Key, wanted: &str| matches!(key, Key::Character(text) if text == wanted);
     // A key with the character of a control does not act by its position.
     let triggers = || BINDINGS.iter().flat_map(|row| row.presses());

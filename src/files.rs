@@ -33,10 +33,7 @@ impl FileError {
     /// Returns a closure for `map_err` that adds the path.
     pub(crate) fn at<E: Display>(path: &Path) -> impl FnOnce(E) -> Self + use<E> {
         let path = path.to_owned();
-        move |reason| Self {
-            path,
-            reason: without_codes(&reason.to_string()),
-        }
+        move |reason| Self { path, reason: without_codes(&reason.to_string()) }
     }
 }
 

@@ -30,12 +30,7 @@ pub struct GamePlugin;
 
 impl Plugin for GamePlugin {
     fn build(&self, app: &mut App) {
-        app.add_plugins((
-            SimulationPlugin,
-            ReplicationPlugin,
-            MemoryTransportPlugin,
-            ScriptPlugin,
-        ));
+        app.add_plugins((SimulationPlugin, ReplicationPlugin, MemoryTransportPlugin, ScriptPlugin));
     }
 }
 
@@ -85,10 +80,10 @@ pub fn show_halves(
 pub fn right_lane(text: &str) -> Result<LaneSettings, String> {
     match text.parse() {
         Ok(PaneContent::Lane(lane)) => Ok(lane),
-        Ok(PaneContent::Simulation) => Err(
-            "the right half must show a lane; only the left half can show the simulation"
-                .to_owned(),
-        ),
+        Ok(PaneContent::Simulation) => {
+            Err("the right half must show a lane; only the left half can show the simulation"
+                .to_owned())
+        }
         Err(error) => Err(error.to_string()),
     }
 }
@@ -107,20 +102,14 @@ pub fn halves(
         // The parser rejects scripts that show the simulation in the right half.
         Some(PaneContent::Simulation) | None => None,
     });
-    (
-        left.unwrap_or(PaneContent::Simulation),
-        right.unwrap_or_default(),
-    )
+    (left.unwrap_or(PaneContent::Simulation), right.unwrap_or_default())
 }
 
 /// The built-in script of a scene.
 #[must_use]
 pub fn script_of(scene: Scene) -> Script {
     let (name, text) = match scene {
-        Scene::Katamari => (
-            "katamari.ron",
-            include_str!("../assets/scripts/katamari.ron"),
-        ),
+        Scene::Katamari => ("katamari.ron", include_str!("../assets/scripts/katamari.ron")),
         Scene::Rolling => ("rolling.ron", include_str!("../assets/scripts/rolling.ron")),
         Scene::Ball => ("ball.ron", include_str!("../assets/scripts/ball.ron")),
     };

@@ -35,17 +35,10 @@ impl Plugin for HistoryPlugin {
             .init_resource::<Moment>()
             .init_resource::<Selection>()
             .add_observer(on_action)
-            .configure_sets(
-                PreUpdate,
-                (HistorySystems::ViewWants, HistorySystems::Prepare).chain(),
-            )
+            .configure_sets(PreUpdate, (HistorySystems::ViewWants, HistorySystems::Prepare).chain())
             .add_systems(
                 PreUpdate,
-                (
-                    prepare,
-                    play_on.run_if(resource_exists::<CubeWorld>),
-                    stay_in_reach,
-                )
+                (prepare, play_on.run_if(resource_exists::<CubeWorld>), stay_in_reach)
                     .chain()
                     .in_set(HistorySystems::Prepare),
             )
@@ -151,9 +144,7 @@ impl LaneHistory {
         match self.simulated_at(tick, world) {
             Some(simulated) if self.displayed.read(tick, &mut shown) => {
                 let cubes = shown.iter().zip(&simulated);
-                cubes
-                    .map(|(shown, cube)| CubeError::new(shown, cube))
-                    .collect()
+                cubes.map(|(shown, cube)| CubeError::new(shown, cube)).collect()
             }
             _ => Vec::new(),
         }
@@ -169,11 +160,7 @@ impl LaneHistory {
             world.0.read(before, &mut from) && world.0.read((before + 1).min(tick), &mut to);
         let fraction = due.fract() as f32;
         let cubes = from.iter().zip(&to);
-        is_there.then(|| {
-            cubes
-                .map(|(from, to)| between(from, to, fraction))
-                .collect()
-        })
+        is_there.then(|| cubes.map(|(from, to)| between(from, to, fraction)).collect())
     }
 
     /// Stores the settings of a recorded tick if they have changed.
@@ -258,9 +245,7 @@ fn prepare(
         if is_recorded && !has_history {
             commands.entity(lane).try_insert(LaneHistory::default());
         } else if !is_recorded && has_history {
-            commands
-                .entity(lane)
-                .try_remove::<(LaneHistory, Detailed, CubeErrors, SendStates)>();
+            commands.entity(lane).try_remove::<(LaneHistory, Detailed, CubeErrors, SendStates)>();
         }
     }
     if !is_wanted && world.0.memory_bytes() > 0 {
@@ -273,12 +258,7 @@ fn record(
     wanted: Res<Wanted>,
     cubes: Option<Res<CubeWorld>>,
     mut world: ResMut<WorldHistory>,
-    mut lanes: Query<(
-        &LaneMeter,
-        &DisplayedState,
-        LaneSettingsQuery,
-        &mut LaneHistory,
-    )>,
+    mut lanes: Query<(&LaneMeter, &DisplayedState, LaneSettingsQuery, &mut LaneHistory)>,
 ) {
     if !wanted.is_any() {
         return;
@@ -304,25 +284,18 @@ mod tests {
     #[test]
     fn the_moment_stays_in_the_recorded_past() {
         let mut history = LaneHistory::default();
-        let displayed = DisplayedState {
-            cubes: vec![BodyState::default(); 3],
-            ..DisplayedState::default()
-        };
+        let displayed =
+            DisplayedState { cubes: vec![BodyState::default(); 3], ..DisplayedState::default() };
         for tick in 100..110 {
             history.record(tick, &displayed);
         }
-        let meter = LaneMeter::from_samples((95..110).map(|tick| Sample {
-            tick,
-            ..Sample::default()
-        }));
+        let meter =
+            LaneMeter::from_samples((95..110).map(|tick| Sample { tick, ..Sample::default() }));
         let mut world = World::new();
         world.spawn((history, meter));
-        for (moment, expected) in [
-            (None, None),
-            (Some(5), Some(100)),
-            (Some(100), Some(100)),
-            (Some(107), Some(107)),
-        ] {
+        for (moment, expected) in
+            [(None, None), (Some(5), Some(100)), (Some(100), Some(100)), (Some(107), Some(107))]
+        {
             world.insert_resource(Moment(moment));
             world.run_system_once(stay_in_reach).unwrap();
             assert_eq!(world.resource::<Moment>().0, expected);

@@ -124,9 +124,7 @@ impl Plugin for PanelPlugin {
             .add_systems(PreUpdate, want_ablation)
             .add_systems(
                 EguiPrimaryContextPass,
-                system::draw_lane
-                    .in_set(PanelSystems::Draw)
-                    .after(ViewSystems::Overlay),
+                system::draw_lane.in_set(PanelSystems::Draw).after(ViewSystems::Overlay),
             );
     }
 }

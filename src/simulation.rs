@@ -54,20 +54,12 @@ impl Plugin for SimulationPlugin {
             .init_resource::<RebuildSimulation>()
             .configure_sets(
                 FixedUpdate,
-                (
-                    SimulationSystems::Control,
-                    SimulationSystems::Reset,
-                    SimulationSystems::Step,
-                )
+                (SimulationSystems::Control, SimulationSystems::Reset, SimulationSystems::Step)
                     .chain(),
             )
             .configure_sets(
                 FixedUpdate,
-                (
-                    PhysicsSet::SyncBackend,
-                    PhysicsSet::StepSimulation,
-                    PhysicsSet::Writeback,
-                )
+                (PhysicsSet::SyncBackend, PhysicsSet::StepSimulation, PhysicsSet::Writeback)
                     .in_set(SimulationSystems::Step),
             )
             .add_systems(Startup, bodies::build)
@@ -80,9 +72,7 @@ impl Plugin for SimulationPlugin {
                             .chain()
                             .after(PhysicsSet::SyncBackend)
                             .before(PhysicsSet::StepSimulation),
-                        step::after
-                            .after(PhysicsSet::StepSimulation)
-                            .before(PhysicsSet::Writeback),
+                        step::after.after(PhysicsSet::StepSimulation).before(PhysicsSet::Writeback),
                     )
                         .in_set(SimulationSystems::Step),
                 ),

@@ -82,10 +82,7 @@ impl Inset {
     /// Converts the inset to another unit: multiplies both margins by `factor`.
     #[must_use]
     pub fn scaled(self, factor: f32) -> Self {
-        Self {
-            right: self.right * factor,
-            bottom: self.bottom * factor,
-        }
+        Self { right: self.right * factor, bottom: self.bottom * factor }
     }
 }
 
@@ -105,10 +102,7 @@ impl Plugin for ViewPlugin {
             .init_resource::<CubeColors>()
             .init_resource::<FixedScale>()
             .init_resource::<costs::Costs>()
-            .add_systems(
-                PreUpdate,
-                costs::want_history.in_set(HistorySystems::ViewWants),
-            )
+            .add_systems(PreUpdate, costs::want_history.in_set(HistorySystems::ViewWants))
             .add_observer(halves::on_show)
             .add_observer(halves::on_select)
             .add_observer(on_action)
@@ -120,10 +114,7 @@ impl Plugin for ViewPlugin {
                     .before(EguiPostUpdateSet::EndPass),
             )
             .add_systems(Startup, cubes::spawn)
-            .add_systems(
-                FixedUpdate,
-                trails::record.after(ReplicationSystems::Observe),
-            )
+            .add_systems(FixedUpdate, trails::record.after(ReplicationSystems::Observe))
             .add_systems(
                 PostUpdate,
                 (
@@ -139,9 +130,7 @@ impl Plugin for ViewPlugin {
             )
             .add_systems(
                 PostUpdate,
-                exaggeration::exaggerate
-                    .in_set(ViewSystems::Follow)
-                    .run_if(exaggeration::is_on),
+                exaggeration::exaggerate.in_set(ViewSystems::Follow).run_if(exaggeration::is_on),
             );
     }
 }
@@ -222,8 +211,7 @@ mod tests {
     #[test]
     fn home_turns_the_cameras_back() {
         let mut app = App::new();
-        app.add_plugins((MinimalPlugins, ViewPlugin))
-            .init_resource::<camera::Orbit>();
+        app.add_plugins((MinimalPlugins, ViewPlugin)).init_resource::<camera::Orbit>();
         let mut orbit = app.world_mut().resource_mut::<camera::Orbit>();
         orbit.drag(vec2(100.0, 10.0));
         assert_ne!(*orbit, camera::Orbit::default());
@@ -235,16 +223,10 @@ mod tests {
     #[test]
     fn the_inset_covers_the_right_and_the_bottom_edge() {
         let window = vec2(1280.0, 720.0);
-        let right = Inset {
-            right: 300.0,
-            bottom: 0.0,
-        };
+        let right = Inset { right: 300.0, bottom: 0.0 };
         assert!(right.covers(vec2(980.0, 10.0), window));
         assert!(!right.covers(vec2(979.0, 719.0), window));
-        let bottom = Inset {
-            right: 0.0,
-            bottom: 50.0,
-        };
+        let bottom = Inset { right: 0.0, bottom: 50.0 };
         assert!(bottom.covers(vec2(10.0, 670.0), window));
         assert!(!bottom.covers(vec2(1279.0, 669.0), window));
         assert_eq!(bottom.scaled(2.0).bottom, 100.0);

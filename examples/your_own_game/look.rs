@@ -47,8 +47,7 @@ pub(super) fn window(app: &mut App) {
 pub(super) fn headless(app: &mut App, seconds: u64) {
     let ticks = ScheduleRunnerPlugin::run_loop(Duration::from_millis(16));
     let end = end.run_if(on_timer(Duration::from_secs(seconds)));
-    app.add_plugins(MinimalPlugins.set(ticks))
-        .add_systems(Last, end);
+    app.add_plugins(MinimalPlugins.set(ticks)).add_systems(Last, end);
 }
 
 fn end(sent: Query<(&Name, &MessageBuffer)>, mut exit: MessageWriter<AppExit>) {

@@ -175,13 +175,7 @@ impl LaneArgs {
     }
 
     const fn changes(&self) -> [&Option<LaneChange>; 5] {
-        [
-            &self.rung,
-            &self.rate,
-            &self.interpolation,
-            &self.baseline,
-            &self.budget,
-        ]
+        [&self.rung, &self.rate, &self.interpolation, &self.baseline, &self.budget]
     }
 }
 

@@ -24,11 +24,7 @@ pub(super) fn print(figures: &impl Serialize, json: bool, out: &mut impl Write) 
 /// list is labelled with its first field. If that field is a name, it replaces the labels before it: `left, delta mean
 /// kbps`.
 fn add(table: &mut Table, of: &str, name: &str, value: &Value) {
-    let under = |key: &str| {
-        format!("{name} {}", key.replace('_', " "))
-            .trim()
-            .to_owned()
-    };
+    let under = |key: &str| format!("{name} {}", key.replace('_', " ")).trim().to_owned();
     let cell = match value {
         Value::Null => return,
         Value::Object(fields) => {
@@ -102,9 +98,6 @@ mod tests {
             "| viewers 1234 kbps      |         64 |",
         ];
         assert_eq!(rows, wanted);
-        assert_eq!(
-            serde_json::from_str::<Value>(&print(true)).unwrap(),
-            figures
-        );
+        assert_eq!(serde_json::from_str::<Value>(&print(true)).unwrap(), figures);
     }
 }

@@ -94,10 +94,7 @@ impl HeadlessArgs {
 
         let mut totals = PlayTotals::default();
         let played = stop::play(ticks, |tick| {
-            if self
-                .nudge
-                .is_some_and(|nudge| (tick as u64).is_multiple_of(nudge.ticks()))
-            {
+            if self.nudge.is_some_and(|nudge| (tick as u64).is_multiple_of(nudge.ticks())) {
                 let entity = game.lane;
                 game.app.world_mut().trigger(ForceDesync { entity });
             }

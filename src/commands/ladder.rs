@@ -80,9 +80,7 @@ pub fn measure(mut game: LaneGame, ticks: usize, skip: usize) -> Result<Vec<Rung
 
     let shadow = game.shadow()?;
     let rungs = shadow.as_ref().map_or(&[][..], |shadow| shadow.rungs());
-    let uncompressed = rungs
-        .iter()
-        .find(|rung| rung.rung().name == ladder::UNCOMPRESSED.name);
+    let uncompressed = rungs.iter().find(|rung| rung.rung().name == ladder::UNCOMPRESSED.name);
     let uncompressed_kbps = uncompressed.map_or(0.0, ShadowRung::mean_kbps);
     let cost = rungs.iter().map(|rung| {
         let totals = &rung.totals;
@@ -92,9 +90,7 @@ pub fn measure(mut game: LaneGame, ticks: usize, skip: usize) -> Result<Vec<Rung
             factor: uncompressed_kbps / rung.mean_kbps(),
             peak_kbps: kbps(totals.max_payload_bytes + HEADER_BYTES, 1),
             bytes: totals.per_snapshot(totals.article_bytes as f64),
-            bits: BitKind::DEMO
-                .map(|kind| KindBits::of(kind, totals))
-                .to_vec(),
+            bits: BitKind::DEMO.map(|kind| KindBits::of(kind, totals)).to_vec(),
         }
     });
     Ok(cost.collect())
@@ -207,18 +203,15 @@ fn short(costs: &[RungCost]) -> String {
 
 /// Table of the largest packets and the bits of all kinds that occur.
 fn details(costs: &[RungCost]) -> String {
-    let kinds = BitKind::DEMO.into_iter().enumerate().filter(|&(index, _)| {
-        costs
-            .iter()
-            .any(|cost| cost.bits[index].bits_per_snapshot > 0.0)
-    });
+    let kinds = BitKind::DEMO
+        .into_iter()
+        .enumerate()
+        .filter(|&(index, _)| costs.iter().any(|cost| cost.bits[index].bits_per_snapshot > 0.0));
     let kinds: Vec<_> = kinds.collect();
     let names = kinds.iter().map(|(_, kind)| kind.name());
     let mut table = Table::new(["rung", "largest, kbps"].into_iter().chain(names));
     for cost in costs {
-        let bits = kinds
-            .iter()
-            .map(|&(index, _)| cost.bits[index].bits_per_snapshot);
+        let bits = kinds.iter().map(|&(index, _)| cost.bits[index].bits_per_snapshot);
         let figures = [cost.peak_kbps].into_iter().chain(bits).map(figure);
         table.row([cost.rung.to_owned()].into_iter().chain(figures));
     }
@@ -246,10 +239,7 @@ mod tests {
             peak_kbps: mean_kbps * 1.5,
             bytes: mean_kbps * 1000.0 / 480.0,
             bits: BitKind::DEMO
-                .map(|kind| KindBits {
-                    kind: kind.name(),
-                    bits_per_snapshot: 115_328.0,
-                })
+                .map(|kind| KindBits { kind: kind.name(), bits_per_snapshot: 115_328.0 })
                 .to_vec(),
         }
     }
@@ -274,10 +264,7 @@ mod tests {
         assert_eq!(row("uncompressed"), wanted);
         let wanted = "| predicted | 115.8 | 150× | 241.2 | below |";
         assert_eq!(row("predicted"), wanted);
-        assert!(
-            text.ends_with("256 kbps: predicted is the first rung below it"),
-            "{text}"
-        );
+        assert!(text.ends_with("256 kbps: predicted is the first rung below it"), "{text}");
         let above = short(&costs[..2]);
         assert!(above.ends_with("256 kbps: no rung is below it"), "{above}");
     }

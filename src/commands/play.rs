@@ -90,12 +90,7 @@ impl PlayReplayArgs {
         }
         let (left, right) = halves(None, None, Some(&script));
         warn(&left, &right, Some(&script), &[]);
-        window::run(WindowSettings {
-            left,
-            right,
-            script: Some(script),
-            ..settings
-        })
+        window::run(WindowSettings { left, right, script: Some(script), ..settings })
     }
 
     /// Plays with every rung, without a window, and writes the CSV file.

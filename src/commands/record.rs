@@ -247,10 +247,7 @@ impl RecordArgs {
             // Only for MP4: a GIF repeats endlessly, and numbered pictures are for editing.
             has_card: format.is_some_and(|format| format.extension == FORMATS[0].extension),
             overlay: Overlay {
-                title: self
-                    .title
-                    .clone()
-                    .or_else(|| self.fall.then(|| fall::TITLE.to_owned())),
+                title: self.title.clone().or_else(|| self.fall.then(|| fall::TITLE.to_owned())),
                 hidden: self.hide.clone(),
                 names: [0, 1].map(|half| self.label.get(half).cloned()),
                 is_logarithmic: self.log,
@@ -271,7 +268,7 @@ impl RecordArgs {
         let (labels, parts) = (self.label.len(), self.lane.len().max(Side::ALL.len()));
         if labels > parts {
             return Err(
-                format!("--label is given {labels} times, but there are {parts} names").into(),
+                format!("--label is given {labels} times, but there are {parts} names").into()
             );
         }
         match self.lane.len() {
@@ -302,11 +299,7 @@ impl RecordArgs {
         let delayed = switches.iter().map(|switch| switch.clone().delayed(begin));
         let delayed: Vec<Switch> = delayed.collect();
         warn(&left, &right, script, &delayed);
-        Ok(FilmContent::Halves {
-            left,
-            right,
-            switches,
-        })
+        Ok(FilmContent::Halves { left, right, switches })
     }
 
     /// The switches of a film of `ticks` ticks, which are before its end and name a half or column that exists.

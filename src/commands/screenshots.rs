@@ -50,26 +50,17 @@ impl ScreenshotsArgs {
         }
         fs::create_dir_all(&self.out).map_err(FileError::at(&self.out))?;
         let there = fs::read_dir(&self.out).map_err(FileError::at(&self.out))?;
-        let mut pictures = there
-            .flatten()
-            .filter(|entry| Format::of(&entry.path()).is_some());
+        let mut pictures = there.flatten().filter(|entry| Format::of(&entry.path()).is_some());
         if pictures.next().is_some() {
             let folder = self.out.display();
-            say(format_args!(
-                "existing pictures in {folder} with the same names will be replaced"
-            ));
+            say(format_args!("existing pictures in {folder} with the same names will be replaced"));
         }
         let shots = match &self.only[..] {
             [] => &SHOTS,
             only => only,
         };
         for size in &self.size {
-            let pictures = Pictures {
-                shots,
-                themes: &self.theme,
-                size: size.0,
-                folder: &self.out,
-            };
+            let pictures = Pictures { shots, themes: &self.theme, size: size.0, folder: &self.out };
             let mut printed = Ok(());
             pictures.take(|path| {
                 if printed.is_ok() {

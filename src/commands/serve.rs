@@ -99,9 +99,7 @@ impl ServeArgs {
         if self.public.is_empty() && bind.ip().is_unspecified() && key != Key::LOOPBACK {
             // Connect tokens contain the address that they are valid for.
             let advice = "pass the address for viewers with --public";
-            return Err(
-                format!("{bind} stands for every address of this machine: {advice}").into(),
-            );
+            return Err(format!("{bind} stands for every address of this machine: {advice}").into());
         }
         let server = UdpServer::listen(bind, key);
         let server = server.map_err(|error| error.to_string())?;

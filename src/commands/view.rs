@@ -113,10 +113,7 @@ impl ViewArgs {
     /// # Errors
     /// The failure, as one line.
     pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
-        let mut lane = LaneSettings {
-            link: LinkSettings::PERFECT,
-            ..LaneSettings::default()
-        };
+        let mut lane = LaneSettings { link: LinkSettings::PERFECT, ..LaneSettings::default() };
         self.lane.apply(&mut lane)?;
         warn(&PaneContent::Simulation, &lane, None, &[]);
         let settings = self.frame.settings()?;
@@ -129,10 +126,7 @@ impl ViewArgs {
         if !opens_window(self.headless || self.json, out)? {
             return self.view(viewer, lane, out);
         }
-        let settings = WindowSettings {
-            right: lane,
-            ..settings
-        };
+        let settings = WindowSettings { right: lane, ..settings };
         peers::view(&settings, viewer)
     }
 
@@ -160,11 +154,8 @@ impl ViewArgs {
                 was_connected = true;
                 let number = connection.id.unwrap_or_default();
                 // On standard error, because standard output has the figures. Ignore a closed standard error.
-                let _ = writeln!(
-                    io::stderr(),
-                    "connected to {} as viewer {number}",
-                    connection.server
-                );
+                let _ =
+                    writeln!(io::stderr(), "connected to {} as viewer {number}", connection.server);
             }
             !matches!(connection.status, ConnectionStatus::Lost(_))
         };
@@ -216,10 +207,7 @@ mod tests {
 
     #[test]
     fn the_figures_are_means_of_the_whole_connection() {
-        let packet = PacketRecord {
-            payload_bytes: 222,
-            ..PacketRecord::default()
-        };
+        let packet = PacketRecord { payload_bytes: 222, ..PacketRecord::default() };
         // Half a minute with a packet of 250 bytes per tick, and a silent second.
         let meter = LaneMeter::from_samples((1..=1860).map(|tick| Sample {
             tick,
@@ -230,10 +218,6 @@ mod tests {
         let stages = LaneSettings::default().sender.stages;
         let viewed = Viewed::of(None, &meter, stages);
         let wanted = 120.0 * 30.0 / 31.0;
-        assert!(
-            (viewed.article_kbps - wanted).abs() < 1e-9,
-            "{}",
-            viewed.article_kbps
-        );
+        assert!((viewed.article_kbps - wanted).abs() < 1e-9, "{}", viewed.article_kbps);
     }
 }

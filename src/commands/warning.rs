@@ -18,10 +18,7 @@ pub(super) fn say(sentence: impl Display) {
 /// complete.
 pub(super) fn of_replaced(path: &Path) {
     if path.is_file() {
-        say(format_args!(
-            "{} exists and will be replaced",
-            path.display()
-        ));
+        say(format_args!("{} exists and will be replaced", path.display()));
     }
 }
 
@@ -46,9 +43,8 @@ fn sentences(
     switches: &[Switch],
 ) -> Vec<String> {
     let turns = course(left, right, script, switches);
-    let is_compared = turns
-        .iter()
-        .any(|turn| turn.side == Side::Left && turn.content != PaneContent::Simulation);
+    let is_compared =
+        turns.iter().any(|turn| turn.side == Side::Left && turn.content != PaneContent::Simulation);
     let mut sentences = Vec::new();
     for Turn { side, content, .. } in turns {
         let PaneContent::Lane(lane) = content else {
@@ -88,10 +84,7 @@ mod tests {
         assert_eq!(of(&lacking), [WARNING]);
         assert_eq!(of(&lane("rung:at-rest,interpolation:hermite")), [""; 0]);
         let both = sentences(&PaneContent::Lane(lacking.clone()), &lacking, None, &[]);
-        assert_eq!(
-            both,
-            ["left", "right"].map(|side| format!("{side} half: {WARNING}"))
-        );
+        assert_eq!(both, ["left", "right"].map(|side| format!("{side} half: {WARNING}")));
     }
 
     #[test]
@@ -114,10 +107,7 @@ mod tests {
         let after =
             |switches: &[Switch]| sentences(&PaneContent::Simulation, &start, None, switches);
         assert_eq!(after(&[switch("2s:rung:delta")]), [WARNING]);
-        assert_eq!(
-            after(&[switch("2s:rung:delta,interpolation:linear")]),
-            [""; 0]
-        );
+        assert_eq!(after(&[switch("2s:rung:delta,interpolation:linear")]), [""; 0]);
         // Switches apply by time, not in the order of the arguments.
         let later = [switch("2s:rung:delta"), switch("1s:interpolation:linear")];
         assert_eq!(after(&later), [""; 0]);
@@ -126,17 +116,9 @@ mod tests {
         let script = "(ticks: 100, steps: [(at: 50, right: \"rung:delta,interpolation:hermite\")])";
         let script = Script::parse(script, Path::new("a.ron")).unwrap();
         let played = |switches: &[Switch]| {
-            sentences(
-                &PaneContent::Simulation,
-                &lane("rung:delta"),
-                Some(&script),
-                switches,
-            )
+            sentences(&PaneContent::Simulation, &lane("rung:delta"), Some(&script), switches)
         };
         assert_eq!(played(&[]), [WARNING]);
-        assert_eq!(
-            played(&[switch("1s:rung:index,interpolation:none")]),
-            [WARNING]
-        );
+        assert_eq!(played(&[switch("1s:rung:index,interpolation:none")]), [WARNING]);
     }
 }

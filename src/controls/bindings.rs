@@ -42,11 +42,7 @@ pub const BINDINGS: [Binding; 31] = {
     use Effect::{Elsewhere, Hold, Press, PressAlways};
     use Trigger::{Character, Key, Letter};
     const fn row(keys: &'static str, about: &'static str, effect: Effect) -> Binding {
-        Binding {
-            keys,
-            about,
-            effect,
-        }
+        Binding { keys, about, effect }
     }
     [
         row("arrow keys", "roll", Hold),
@@ -63,11 +59,7 @@ pub const BINDINGS: [Binding; 31] = {
                 (Key(KeyCode::PageUp), Action::PreviousRung),
             ]),
         ),
-        row(
-            "1 to 9",
-            "rungs 1 to 9 of the ladder, by position",
-            Press(&FIRST_RUNGS),
-        ),
+        row("1 to 9", "rungs 1 to 9 of the ladder, by position", Press(&FIRST_RUNGS)),
         row(
             "0, -, =, Backspace, [, ], \\",
             "rungs 10 to 16, by position on a US keyboard",
@@ -78,11 +70,7 @@ pub const BINDINGS: [Binding; 31] = {
             "show both halves, one of them, or one over the other",
             Press(&[(Letter('v'), Action::NextView)]),
         ),
-        row(
-            "L",
-            "cut or restore the link",
-            Press(&[(Letter('l'), Action::CutLink)]),
-        ),
+        row("L", "cut or restore the link", Press(&[(Letter('l'), Action::CutLink)])),
         row(
             "T",
             "trails: where a few cubes were in the last second",
@@ -106,10 +94,7 @@ pub const BINDINGS: [Binding; 31] = {
         row(
             "F1, ?",
             "explain the screen",
-            Press(&[
-                (Key(KeyCode::F1), Action::Help),
-                (Character("?"), Action::Help),
-            ]),
+            Press(&[(Key(KeyCode::F1), Action::Help), (Character("?"), Action::Help)]),
         ),
         row(
             "F2",
@@ -121,16 +106,8 @@ pub const BINDINGS: [Binding; 31] = {
             "take the tour of the article, or leave it",
             Press(&[(Key(KeyCode::F3), Action::Tour)]),
         ),
-        row(
-            "F4",
-            "the previous step of the tour",
-            Press(&[(Key(KeyCode::F4), Action::TourBack)]),
-        ),
-        row(
-            "F5",
-            "the next step of the tour",
-            Press(&[(Key(KeyCode::F5), Action::TourNext)]),
-        ),
+        row("F4", "the previous step of the tour", Press(&[(Key(KeyCode::F4), Action::TourBack)])),
+        row("F5", "the next step of the tour", Press(&[(Key(KeyCode::F5), Action::TourNext)])),
         row(
             "F9",
             "start or stop recording a replay",
@@ -156,11 +133,7 @@ pub const BINDINGS: [Binding; 31] = {
             "connect again (in `cubewire view`)",
             Press(&[(Key(KeyCode::Enter), Action::Reconnect)]),
         ),
-        row(
-            "Ctrl +, Ctrl -, Ctrl 0",
-            "size of text and panel",
-            Elsewhere,
-        ),
+        row("Ctrl +, Ctrl -, Ctrl 0", "size of text and panel", Elsewhere),
         row(
             "Home",
             "reset the cameras after drag and wheel",
@@ -200,9 +173,8 @@ const OTHER_RUNGS: [(Trigger, Action); 7] = [
 ];
 
 /// Name of the key of each rung of the ladder.
-pub const RUNG_KEYS: [&str; 16] = [
-    "1", "2", "3", "4", "5", "6", "7", "8", "9", "0", "-", "=", "Bk", "[", "]", "\\",
-];
+pub const RUNG_KEYS: [&str; 16] =
+    ["1", "2", "3", "4", "5", "6", "7", "8", "9", "0", "-", "=", "Bk", "[", "]", "\\"];
 
 impl Binding {
     /// Names of the keys.
@@ -232,8 +204,7 @@ pub fn key_of(action: Action) -> &'static str {
         let presses = row.presses();
         !presses.is_empty() && presses.iter().all(|(_, other)| *other == action)
     });
-    row.and_then(|row| row.keys.split(", ").next())
-        .unwrap_or("")
+    row.and_then(|row| row.keys.split(", ").next()).unwrap_or("")
 }
 
 /// The table as aligned lines, for the command line.
@@ -256,9 +227,7 @@ mod tests {
     use super::*;
 
     fn presses() -> impl Iterator<Item = (Trigger, Action)> {
-        BINDINGS
-            .iter()
-            .flat_map(|row| row.presses().iter().copied())
+        BINDINGS.iter().flat_map(|row| row.presses().iter().copied())
     }
 
     #[test]

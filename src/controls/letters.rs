@@ -24,9 +24,7 @@ impl Letters {
 
 /// Stores the characters of pressed keys.
 pub(super) fn read(mut inputs: MessageReader<KeyboardInput>, mut letters: ResMut<Letters>) {
-    let pressed = inputs
-        .read()
-        .filter(|input| input.state.is_pressed() && !input.repeat);
+    let pressed = inputs.read().filter(|input| input.state.is_pressed() && !input.repeat);
     for input in pressed {
         letters.0.insert(input.key_code, character(input));
     }
@@ -122,10 +120,7 @@ mod tests {
         ] {
             assert_eq!(character(&pressed(key, text)), wanted, "{key:?} {text}");
         }
-        let enter = KeyboardInput {
-            logical_key: Key::Enter,
-            ..pressed(KeyCode::KeyZ, "")
-        };
+        let enter = KeyboardInput { logical_key: Key::Enter, ..pressed(KeyCode::KeyZ, "") };
         assert_eq!(character(&enter), None);
     }
 
@@ -165,9 +160,7 @@ mod tests {
                 let Trigger::Letter(letter) = *trigger else {
                     continue;
                 };
-                let index = letters
-                    .iter()
-                    .position(|it| *it == letter.to_ascii_uppercase());
+                let index = letters.iter().position(|it| *it == letter.to_ascii_uppercase());
                 let place = places[index.unwrap()];
                 assert_eq!(on_us_keyboard(place), Some(letter), "{action:?}");
                 assert_eq!(binding.keys, letter.to_uppercase().to_string());

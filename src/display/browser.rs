@@ -55,11 +55,7 @@ pub(crate) fn plugins(window: Window) -> PluginGroupBuilder {
             ..default()
         })
         .set(RenderPlugin {
-            render_creation: WgpuSettings {
-                backends: Some(backends),
-                ..default()
-            }
-            .into(),
+            render_creation: WgpuSettings { backends: Some(backends), ..default() }.into(),
             ..default()
         })
         .set(LogPlugin {

@@ -17,15 +17,10 @@ use super::LOGGED;
 #[must_use]
 pub(crate) fn plugins(window: Window) -> PluginGroupBuilder {
     DefaultPlugins
-        .set(WindowPlugin {
-            primary_window: Some(window),
-            ..default()
-        })
+        .set(WindowPlugin { primary_window: Some(window), ..default() })
         .set(log_plugin())
         // A test opens the window on a thread that is not the main thread.
-        .set(WinitPlugin {
-            run_on_any_thread: true,
-        })
+        .set(WinitPlugin { run_on_any_thread: true })
         // The game handles more signals than Ctrl-C.
         .disable::<TerminalCtrlCHandlerPlugin>()
 }
@@ -59,9 +54,8 @@ pub(crate) fn log_plugin() -> LogPlugin {
         level: Level::WARN,
         // No colour codes in a file.
         fmt_layer: |_| {
-            let layer = fmt::Layer::default()
-                .with_writer(io::stderr)
-                .with_ansi(io::stderr().is_terminal());
+            let layer =
+                fmt::Layer::default().with_writer(io::stderr).with_ansi(io::stderr().is_terminal());
             Some(Box::new(layer))
         },
         ..default()
@@ -90,9 +84,7 @@ fn no_adapter(backends: Backends) -> Option<&'static str> {
         ..InstanceDescriptor::new_without_display_handle_from_env()
     });
     let adapters = block_on(instance.enumerate_adapters(backends));
-    let usable = adapters
-        .iter()
-        .any(|adapter| adapter.get_info().device_type != DeviceType::Other);
+    let usable = adapters.iter().any(|adapter| adapter.get_info().device_type != DeviceType::Other);
     (!usable).then_some(
         "there is no graphics driver: install a Vulkan driver, which may be a software renderer",
     )

@@ -16,10 +16,7 @@ pub(crate) struct NewFile {
 
 impl NewFile {
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
-        Ok(Self {
-            path: path.to_owned(),
-            bytes: Cursor::default(),
-        })
+        Ok(Self { path: path.to_owned(), bytes: Cursor::default() })
     }
 
     /// Creates a file with the next name of the form `cubewire-1.ron`. The browser changes the name if it exists.

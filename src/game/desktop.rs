@@ -1,9 +1,6 @@
 //! Features that need a desktop: films and pictures in files, a network, a terminal.
 
-#![allow(
-    clippy::disallowed_methods,
-    reason = "these features are not available in a browser"
-)]
+#![allow(clippy::disallowed_methods, reason = "these features are not available in a browser")]
 
 pub mod clip;
 pub mod film;

@@ -25,10 +25,7 @@ pub fn fall() -> Script {
     let mut script = script_of(Scene::Katamari);
     for (index, rung) in (0..).zip(LADDER) {
         let lane = LaneSettings {
-            sender: SenderSettings {
-                stages: rung.stages,
-                ..SenderSettings::default()
-            },
+            sender: SenderSettings { stages: rung.stages, ..SenderSettings::default() },
             ..LaneSettings::default()
         };
         let right = Some(Box::new(PaneContent::Lane(lane)));
@@ -39,11 +36,7 @@ pub fn fall() -> Script {
         match script.steps.binary_search_by_key(&at, |step| step.at) {
             Ok(step) => script.steps[step].right = right,
             Err(place) => {
-                let step = Step {
-                    at,
-                    right,
-                    ..Step::default()
-                };
+                let step = Step { at, right, ..Step::default() };
                 script.steps.insert(place, step);
             }
         }
@@ -67,13 +60,8 @@ mod tests {
             }
         }
         let rungs = (0..).zip(LADDER);
-        let rungs: Vec<_> = rungs
-            .map(|(index, rung)| (120 * index, rung.name))
-            .collect();
+        let rungs: Vec<_> = rungs.map(|(index, rung)| (120 * index, rung.name)).collect();
         assert_eq!(shown, rungs);
-        assert!(
-            fall.ticks >= 120 * LADDER.len() as u64,
-            "the last rung, too"
-        );
+        assert!(fall.ticks >= 120 * LADDER.len() as u64, "the last rung, too");
     }
 }

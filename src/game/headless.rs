@@ -51,17 +51,13 @@ pub fn tick_by_tick(script: Script, ticks: u64, lane: &LaneSettings) -> Result<S
         hash = state_hash(hash, game.cubes().current());
         text.push_str(&format!("\n{tick},{hash:016x}"));
         for &lane in &lanes {
-            let sample = world
-                .get::<LaneMeter>(lane)
-                .and_then(|meter| meter.samples().back());
+            let sample = world.get::<LaneMeter>(lane).and_then(|meter| meter.samples().back());
             let sent = sample.into_iter().flat_map(|sample| &sample.snapshots);
             let bytes: usize = sent.map(|packet| packet.payload_bytes).sum();
             text.push_str(&format!(",{bytes}"));
         }
     }
-    let checks = lanes
-        .iter()
-        .filter_map(|&lane| game.app.world().get::<LaneCheck>(lane));
+    let checks = lanes.iter().filter_map(|&lane| game.app.world().get::<LaneCheck>(lane));
     let (compared, wrong): (Vec<_>, Vec<_>) =
         checks.map(|check| (check.compared, check.wrong)).unzip();
     for (name, counts) in [("compared", compared), ("wrong", wrong)] {

@@ -86,10 +86,7 @@ fn lay_out_panel(world: &mut World) -> Result<(), BevyError> {
     let mut contexts = world.query_filtered::<&mut EguiContext, With<PrimaryEguiContext>>();
     let egui = contexts.single_mut(world)?.get_mut().clone();
     let window = egui::Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(1280.0, 720.0));
-    egui.begin_pass(egui::RawInput {
-        screen_rect: Some(window),
-        ..egui::RawInput::default()
-    });
+    egui.begin_pass(egui::RawInput { screen_rect: Some(window), ..egui::RawInput::default() });
     world.run_schedule(EguiPrimaryContextPass);
     let mut output = egui.end_pass();
     let shapes = std::mem::take(&mut output.shapes);

@@ -66,10 +66,7 @@ pub fn run(settings: WindowSettings) -> Result<(), Failure> {
 
 /// Creates an app with Bevy's default plugins and a window.
 pub fn open(settings: &WindowSettings) -> App {
-    let UVec2 {
-        x: width,
-        y: height,
-    } = settings.size;
+    let UVec2 { x: width, y: height } = settings.size;
     let mut app = App::new();
     app.add_plugins(display::plugins(Window {
         title: "Cubewire".to_owned(),
@@ -90,9 +87,7 @@ fn fit(monitors: Query<&Monitor>, mut window: Single<&mut Window, With<PrimaryWi
     let size = window.resolution.physical_size();
     let fitting = screens.reduce(UVec2::max).map_or(size, |it| size.min(it));
     if fitting != size {
-        window
-            .resolution
-            .set_physical_resolution(fitting.x, fitting.y);
+        window.resolution.set_physical_resolution(fitting.x, fitting.y);
     }
 }
 
@@ -121,9 +116,7 @@ pub(super) fn add_frame(app: &mut App, settings: &WindowSettings) {
         EguiPlugin::default(),
         ViewPlugin,
         AppearancePlugin,
-        PanelPlugin {
-            settings: settings.panel.clone(),
-        },
+        PanelPlugin { settings: settings.panel.clone() },
     ));
     app.add_observer(browse)
         .add_plugins((LivePlugin, ExportPlugin))
@@ -151,11 +144,7 @@ fn browse(action: On<Action>) {
 pub(super) fn add_play(app: &mut App, settings: WindowSettings) -> Result<(), Failure> {
     app.add_plugins((GamePlugin, KeyboardPlugin, InputLogPlugin));
     // A replay is compared with its recording, so do not let the tour change the game.
-    if settings
-        .script
-        .as_ref()
-        .is_none_or(|script| script.recorded.is_none())
-    {
+    if settings.script.as_ref().is_none_or(|script| script.recorded.is_none()) {
         tour::install(app);
     }
     if let Some(script) = settings.script {
@@ -190,10 +179,7 @@ mod tests {
             let mut world = World::new();
             let [width, height] = size;
             let resolution = WindowResolution::new(width, height);
-            let window = Window {
-                resolution,
-                ..default()
-            };
+            let window = Window { resolution, ..default() };
             let window = world.spawn((window, PrimaryWindow)).id();
             world.spawn(Monitor {
                 name: None,

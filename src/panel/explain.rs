@@ -59,10 +59,7 @@ fn cards(ui: &mut Ui, state: &PanelState, lane: &LaneView<'_>, picture: Rect) ->
     };
     if is_split && lane.status.plays {
         let [title, text] = match lane.shown.len() > 1 {
-            true => [
-                "Another replica",
-                "The same snapshots, sent with other settings.",
-            ],
+            true => ["Another replica", "The same snapshots, sent with other settings."],
             false => [
                 "The simulation",
                 "901 cubes in a physics engine, on this machine. You roll the blue one.",
@@ -72,10 +69,7 @@ fn cards(ui: &mut Ui, state: &PanelState, lane: &LaneView<'_>, picture: Rect) ->
     }
     let network = lane.settings.describe_network();
     let text = format!("Rebuilt from network packets alone ({network}). Can you see a difference?");
-    let (half, color) = (
-        if is_split { right } else { picture },
-        Side::Right.color_in(look),
-    );
+    let (half, color) = (if is_split { right } else { picture }, Side::Right.color_in(look));
     card(over(half), color, "What another machine sees", &text);
     // The card points to the row of the present rung if the ladder is open.
     let row = rung.filter(|_| state.page == Page::Ladder);
@@ -89,11 +83,7 @@ fn cards(ui: &mut Ui, state: &PanelState, lane: &LaneView<'_>, picture: Rect) ->
     card(rect, look.ink, "What it costs", text);
     let tip = pos2(picture.right() - 2.0, row.clamp(y + 8.0, y + CARD - 8.0));
     let painter = ui.painter();
-    painter.hline(
-        rect.right()..=tip.x - 8.0,
-        tip.y,
-        Stroke::new(1.0, look.ink),
-    );
+    painter.hline(rect.right()..=tip.x - 8.0, tip.y, Stroke::new(1.0, look.ink));
     let (at, size) = (tip - vec2(4.0, 0.0), vec2(8.0, 10.0));
     triangle(painter, at, size, Pointing::Right, look.ink);
     count
@@ -109,10 +99,7 @@ fn start_card(picture: Rect) -> Rect {
         false => CARD,
     };
     let bottom = picture.bottom() - ABOVE_CAPTIONS;
-    Rect::from_min_size(
-        pos2(picture.left() + 24.0, bottom - height),
-        vec2(width, height),
-    )
+    Rect::from_min_size(pos2(picture.left() + 24.0, bottom - height), vec2(width, height))
 }
 
 /// Draws all cards over the part of the window that `inset` leaves free. Returns the action of the pressed button.
@@ -176,11 +163,9 @@ fn draw_start(
                 (&["Space"], "blow them away"),
                 (&["L"], "cut the link"),
             ],
-            (false, _) => &[
-                (&["PageDown"], "compress more"),
-                (&["T"], "trails"),
-                (&[], "drag to turn"),
-            ],
+            (false, _) => {
+                &[(&["PageDown"], "compress more"), (&["T"], "trails"), (&[], "drag to turn")]
+            }
         };
         for (names, about) in hints {
             let width = keys_width(ui, names, about);

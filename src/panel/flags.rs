@@ -36,12 +36,7 @@ pub(super) fn switches(
         for (index, pair) in stages.windows(2).enumerate() {
             if pair[0] != pair[1] {
                 let ago = (stages.len() - 2 - index) as f64 / f64::from(TICKS_PER_SECOND);
-                switches.push(Switch {
-                    x: x_of(ago),
-                    ago,
-                    from: pair[0],
-                    to: pair[1],
-                });
+                switches.push(Switch { x: x_of(ago), ago, from: pair[0], to: pair[1] });
             }
         }
     }
@@ -203,21 +198,12 @@ mod tests {
         assert!(grouped(&[]).is_empty());
         let mut options = *delta.stages;
         options.orientation = cubewire_codec::stages::Orientation::Full;
-        let custom = Switch {
-            x: 0.0,
-            ago: 1.0,
-            from: delta.stages,
-            to: options.check().unwrap(),
-        };
+        let custom = Switch { x: 0.0, ago: 1.0, from: delta.stages, to: options.check().unwrap() };
         assert_eq!(numbers(&[custom]), "custom");
         // Two lanes with consecutive rungs.
         let of_two = [(first, index), (delta, ladder::RELATIVE_INDEX)];
-        let of_two = of_two.map(|(from, to)| Switch {
-            x: 0.0,
-            ago: 1.0,
-            from: from.stages,
-            to: to.stages,
-        });
+        let of_two =
+            of_two.map(|(from, to)| Switch { x: 0.0, ago: 1.0, from: from.stages, to: to.stages });
         assert_eq!(numbers(&of_two), "8, 9");
     }
 

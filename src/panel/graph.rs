@@ -37,11 +37,7 @@ pub(super) fn draw(
         let nothing = Rangef::NOTHING;
         let (marks, said) = flags(ui, frame.above, &frame.chart, &switches, nothing);
         let chips = options(ui, state, lanes, frame.top);
-        Above {
-            legend_end: chips.left() - GAP,
-            marks,
-            said,
-        }
+        Above { legend_end: chips.left() - GAP, marks, said }
     });
     about(ui, words, &response);
 }
@@ -54,9 +50,7 @@ pub(super) fn draw_slim(
     moment: Option<u64>,
 ) {
     let all = ui.max_rect();
-    let plot = all
-        .with_min_x(all.left() + AXIS)
-        .with_max_y(all.bottom() - LINE);
+    let plot = all.with_min_x(all.left() + AXIS).with_max_y(all.bottom() - LINE);
     let sources = sources(ui, state, lanes);
     let lines = Lines::new(&sources, span(state));
     let chart = graph::paint(ui, plot, 0.0, &lines, moment);

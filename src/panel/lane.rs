@@ -59,10 +59,7 @@ pub struct LaneView<'a> {
 impl Selection {
     /// Runs an inspector view, which may change the selected and the hovered cube.
     pub(super) fn highlight<R>(&mut self, show: impl FnOnce(&mut Highlight) -> R) -> R {
-        let mut highlight = Highlight {
-            selected: self.cube,
-            hovered: self.hovered,
-        };
+        let mut highlight = Highlight { selected: self.cube, hovered: self.hovered };
         let shown = show(&mut highlight);
         (self.cube, self.hovered) = (highlight.selected, highlight.hovered);
         shown

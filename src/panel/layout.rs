@@ -37,13 +37,9 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, mut lane: LaneView<'_>)
     let mut root = Ui::new(
         ctx.clone(),
         Id::new("panel_root"),
-        UiBuilder::new()
-            .layer_id(egui::LayerId::background())
-            .max_rect(window),
+        UiBuilder::new().layer_id(egui::LayerId::background()).max_rect(window),
     );
-    let strip = state
-        .shows_timeline(lane.status.is_paused)
-        .then(|| Strip::of(&lane, state));
+    let strip = state.shows_timeline(lane.status.is_paused).then(|| Strip::of(&lane, state));
     let mut drawn = match state.shown_size() {
         PanelSize::Whole => whole(&mut root, state, &mut lane),
         PanelSize::Slim => slim(&mut root, state, &mut lane),
@@ -82,12 +78,7 @@ fn whole(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Draw
     };
     let width = width.floor().min(window.width());
     let look = Look::of(root);
-    let margin = Margin {
-        left: MARGIN as i8,
-        right: MARGIN as i8,
-        top: 12,
-        bottom: 10,
-    };
+    let margin = Margin { left: MARGIN as i8, right: MARGIN as i8, top: 12, bottom: 10 };
     let edge = Panel::right(Id::new("panel"));
     let (rect, asked) = docked(root, edge, width, margin, |ui| {
         ui.spacing_mut().item_spacing = egui::Vec2::ZERO;
@@ -114,8 +105,7 @@ fn whole(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Draw
         asked.or(pressed)
     });
     let edge = Stroke::new(1.0, look.line);
-    root.painter()
-        .vline(rect.left() + 0.5, rect.y_range(), edge);
+    root.painter().vline(rect.left() + 0.5, rect.y_range(), edge);
     let mut drawn = Drawn::default();
     (drawn.inset.right, drawn.asked) = (rect.width(), asked);
     drawn
@@ -159,17 +149,12 @@ fn page_in(
 
 fn slim(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Drawn {
     let mut drawn = Drawn::default();
-    let (edge, margin) = (
-        Panel::bottom(Id::new("slim panel")),
-        Margin::symmetric(12, 10),
-    );
+    let (edge, margin) = (Panel::bottom(Id::new("slim panel")), Margin::symmetric(12, 10));
     let (rect, ()) = docked(root, edge, SLIM_HEIGHT, margin, |ui| {
         let all = ui.max_rect();
         let left = all.with_max_x(all.left() + SLIM_RUNG);
         let right = all.with_min_x(all.right() - SLIM_BUTTONS);
-        let plot = all
-            .with_min_x(left.right() + MARGIN)
-            .with_max_x(right.left() - MARGIN);
+        let plot = all.with_min_x(left.right() + MARGIN).with_max_x(right.left() - MARGIN);
         let mut at = |rect| ui.new_child(UiBuilder::new().max_rect(rect));
         drawn.asked = slim_rung(&mut at(left), lane);
         if plot.width() > MIN_PLOT {
@@ -181,10 +166,8 @@ fn slim(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Drawn
         let is_offered = state.is_touring || state.explaining;
         let usual = Kind::Usual { is_on: false };
         let tour = if is_offered { usual } else { Kind::Primary };
-        for (name, action, kind) in [
-            ("Panel", Action::Panel, usual),
-            ("Tour", Action::Tour, tour),
-        ] {
+        for (name, action, kind) in [("Panel", Action::Panel, usual), ("Tour", Action::Tour, tour)]
+        {
             let is_there = action != Action::Tour || lane.status.tour.is_some();
             if is_there && button(&mut ui, SLIM_BUTTONS, name, key_of(action), kind).clicked() {
                 drawn.asked = Some(action);
@@ -208,12 +191,7 @@ fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
                 pressed = Some(action);
             }
         };
-        step(
-            ui,
-            Pointing::Left,
-            "The previous rung",
-            Action::PreviousRung,
-        );
+        step(ui, Pointing::Left, "The previous rung", Action::PreviousRung);
         let halves = lane.halves.as_deref();
         let beside = halves.map_or(0.0, |halves| compare_width(halves) + GAP);
         let width = ui.available_width() - BUTTON - GAP - beside;
@@ -285,18 +263,13 @@ fn compare(ui: &mut Ui, lane: &mut LaneView<'_>) {
         return;
     };
     let (name, about) = match halves.left_is_lane {
-        true => (
-            "End",
-            "Ends the comparison: the left half shows the simulation again.",
-        ),
+        true => ("End", "Ends the comparison: the left half shows the simulation again."),
         false => (
             "Compare",
             "Shows a replica in the left half, too. It keeps the present settings as a reference.",
         ),
     };
-    let kind = Kind::Usual {
-        is_on: halves.left_is_lane,
-    };
+    let kind = Kind::Usual { is_on: halves.left_is_lane };
     let button = button(ui, compare_width(halves), name, "", kind);
     halves.left_is_lane ^= button.on_hover_text(about).clicked();
 }

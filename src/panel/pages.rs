@@ -33,20 +33,13 @@ impl Page {
                 "Ladder",
                 "Named combinations of stages, the bandwidth of each, and a switch for the stage that it adds.",
             ],
-            Self::Packet => [
-                "One packet",
-                "Every bit of one packet, and of the selected cube.",
-            ],
+            Self::Packet => ["One packet", "Every bit of one packet, and of the selected cube."],
             Self::Kinds => ["By kind of bits", "The bits of one second, by kind."],
             Self::Stages => ["Stages", "A switch for each stage of the compression."],
-            Self::Ranges => [
-                "Ranges",
-                "Parameters of the stages, with their bandwidth and error.",
-            ],
-            Self::Budget => [
-                "Budget",
-                "A bandwidth limit, and the cubes that waited for their turn.",
-            ],
+            Self::Ranges => ["Ranges", "Parameters of the stages, with their bandwidth and error."],
+            Self::Budget => {
+                ["Budget", "A bandwidth limit, and the cubes that waited for their turn."]
+            }
             Self::Link => [
                 "Link and playout",
                 "The link, how often snapshots are sent, and how they become smooth motion.",

@@ -172,13 +172,8 @@ pub enum Tab {
 
 impl Tab {
     /// All tabs, from left to right.
-    pub const ALL: [Self; 5] = [
-        Self::Ladder,
-        Self::Packet,
-        Self::Stages,
-        Self::Network,
-        Self::Help,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::Ladder, Self::Packet, Self::Stages, Self::Network, Self::Help];
 
     /// Returns the pages of the tab. The first one is the default.
     #[must_use]

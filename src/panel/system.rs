@@ -122,10 +122,9 @@ impl PanelInputs<'_, '_> {
     /// `asked` has the settings that a viewer requests from its server.
     fn peers<'a>(&'a self, asked: &'a SenderSettings) -> Peers<'a> {
         match (&self.serving, &self.connection) {
-            (Some(serving), _) => Peers::Viewers {
-                serving,
-                viewers: self.viewers.iter().collect(),
-            },
+            (Some(serving), _) => {
+                Peers::Viewers { serving, viewers: self.viewers.iter().collect() }
+            }
             (None, Some(connection)) => Peers::Server { connection, asked },
             (None, None) => Peers::None,
         }

@@ -49,10 +49,8 @@ const fn orientation(orientation: Orientation) -> Term {
     }
 }
 
-pub(super) const FIXED_BITS: Term = [
-    "fixed bits",
-    "Every field has the number of bits that its stage sets, as in the article.",
-];
+pub(super) const FIXED_BITS: Term =
+    ["fixed bits", "Every field has the number of bits that its stage sets, as in the article."];
 
 const fn velocity(velocity: Velocity) -> Term {
     match velocity {

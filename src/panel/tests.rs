@@ -74,10 +74,7 @@ pub(super) fn meter_of(
 ) -> LaneMeter {
     LaneMeter::from_samples((0..ticks).map(|tick| {
         let mut packet = packet.clone();
-        let mut sample = Sample {
-            tick,
-            ..Sample::default()
-        };
+        let mut sample = Sample { tick, ..Sample::default() };
         change(tick, &mut sample, &mut packet);
         sample.snapshots.push(packet);
         sample
@@ -85,10 +82,7 @@ pub(super) fn meter_of(
 }
 
 /// Usual arrival of a packet.
-pub(super) const ARRIVAL: PacketArrival = PacketArrival {
-    after_ticks: 6,
-    is_late: false,
-};
+pub(super) const ARRIVAL: PacketArrival = PacketArrival { after_ticks: 6, is_late: false };
 
 fn meter() -> LaneMeter {
     meter_of(400, &PacketRecord::default(), |tick, sample, packet| {
@@ -106,13 +100,8 @@ fn meter() -> LaneMeter {
 
 /// Returns a packet of ten cubes. The first moves a little, the second far, and the third turns.
 fn packet_of(stages: Stages) -> PacketRecord {
-    let cube = |x: usize| BodyState {
-        position: vec3(x as f32, 1.0, 2.0),
-        ..BodyState::default()
-    };
-    let initial = Snapshot {
-        bodies: (0..10).map(cube).collect(),
-    };
+    let cube = |x: usize| BodyState { position: vec3(x as f32, 1.0, 2.0), ..BodyState::default() };
+    let initial = Snapshot { bodies: (0..10).map(cube).collect() };
     let mut world = initial.clone();
     world.bodies[0].position.x += 0.01;
     world.bodies[1].position.x += 10.0;
@@ -129,9 +118,8 @@ fn measured(page: Page, stages: Stages) -> Panel {
         packet.arrival = (tick < 394).then_some(ARRIVAL);
     });
     let bytes = |index: usize| 36_000 / (index + 1) + 6_000 * usize::from(index == 3);
-    panel.shadow = Some(ShadowLadder::of_bytes(1_500, move |index, tick| {
-        bytes(index) + tick as usize % 50
-    }));
+    panel.shadow =
+        Some(ShadowLadder::of_bytes(1_500, move |index, tick| bytes(index) + tick as usize % 50));
     panel.ablation = Some(Ablation::of_bytes(stages, 394, |index| 100 + 900 * index));
     panel
 }
@@ -152,20 +140,10 @@ fn harness(page: Page) -> Harness<'static, Panel> {
 
 fn panel(page: Page) -> Panel {
     Panel {
-        state: PanelState {
-            page,
-            ..PanelState::default()
-        },
+        state: PanelState { page, ..PanelState::default() },
         meter: meter(),
-        halves: Some(Halves {
-            left_is_lane: false,
-            selected: Side::Right,
-            typed: Vec::new(),
-        }),
-        status: Status {
-            plays: true,
-            ..Status::default()
-        },
+        halves: Some(Halves { left_is_lane: false, selected: Side::Right, typed: Vec::new() }),
+        status: Status { plays: true, ..Status::default() },
         ..Panel::default()
     }
 }
@@ -187,14 +165,10 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
     let sender = panel.settings.sender;
     let (cost, budget) = (LaneCost::default(), LaneBudget::default());
     let peers = match (&panel.server, &panel.viewers) {
-        (Some(connection), _) => Peers::Server {
-            connection,
-            asked: &sender,
-        },
-        (None, Some((serving, peer))) => Peers::Viewers {
-            serving,
-            viewers: vec![(peer, &sender, &cost, &budget, &panel.meter)],
-        },
+        (Some(connection), _) => Peers::Server { connection, asked: &sender },
+        (None, Some((serving, peer))) => {
+            Peers::Viewers { serving, viewers: vec![(peer, &sender, &cost, &budget, &panel.meter)] }
+        }
         (None, None) => Peers::None,
     };
     // The left half may show the simulation.
@@ -207,11 +181,7 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
         if let Some(stages) = panel.left.filter(|_| side == Side::Left) {
             settings.sender.stages = stages;
         }
-        Measured {
-            side,
-            meter: &panel.meter,
-            settings,
-        }
+        Measured { side, meter: &panel.meter, settings }
     });
     let shown = shown.collect();
     let lane = LaneView {
@@ -311,10 +281,7 @@ fn paints(harness: &Harness<'_, Panel>, is_like: impl Fn(&str) -> bool) -> bool 
 }
 
 fn is_disabled(harness: &Harness<'_, Panel>, label: &str) -> bool {
-    harness
-        .get_by_label_contains(label)
-        .accesskit_node()
-        .is_disabled()
+    harness.get_by_label_contains(label).accesskit_node().is_disabled()
 }
 
 /// Returns the upper end of the buttons below the page.

@@ -69,10 +69,7 @@ pub(super) fn draw(
     range: &mut Option<[u64; 2]>,
 ) -> (f32, Option<u64>) {
     let look = Look::of(root);
-    let margin = Margin {
-        bottom: 4,
-        ..Margin::symmetric(MARGIN as i8, 8)
-    };
+    let margin = Margin { bottom: 4, ..Margin::symmetric(MARGIN as i8, 8) };
     let height = margin.sum().y + ROW + LINE + 4.0 + strip.height() + LINE;
     let edge = Panel::bottom(Id::new("timeline"));
     let (rect, chosen) = docked(root, edge, height, margin, |ui| {
@@ -204,9 +201,8 @@ fn marks(ui: &Ui, above: Rect, chart: &Chart, strip: &Strip<'_>, newest: u64) {
         let samples = lane.meter.samples().iter();
         samples.map(|sample| sample.stages)
     });
-    let mut switches = switches(stages, |ago| {
-        chart.x_of(newest as f64 - ago * f64::from(TICKS_PER_SECOND))
-    });
+    let mut switches =
+        switches(stages, |ago| chart.x_of(newest as f64 - ago * f64::from(TICKS_PER_SECOND)));
     switches.retain(|switch| above.x_range().contains(switch.x));
     let label = moment.map(|tick| {
         let words = words::moment(tick, newest);

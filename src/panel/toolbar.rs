@@ -22,13 +22,7 @@ struct Entry {
 
 impl Entry {
     fn new(name: impl Into<Cow<'static, str>>, action: Action, about: &'static str) -> Self {
-        Self {
-            name: name.into(),
-            action,
-            is_enabled: true,
-            is_on: false,
-            about,
-        }
+        Self { name: name.into(), action, is_enabled: true, is_on: false, about }
     }
 
     fn on(self, is_on: bool) -> Self {
@@ -69,9 +63,11 @@ pub(super) fn draw(
             pressed = pressed.or(entry.show(ui, widget));
         }
         ui.add_space(GAP);
-        pressed = pressed
-            .or(list(ui, "Look", &looking(state, status)))
-            .or(list(ui, "Save", &saving(status)));
+        pressed = pressed.or(list(ui, "Look", &looking(state, status))).or(list(
+            ui,
+            "Save",
+            &saving(status),
+        ));
     });
     pressed
 }
@@ -186,11 +182,7 @@ fn looking(state: &PanelState, status: &Status<'_>) -> [Entry; 7] {
 
 fn saving(status: &Status<'_>) -> [Entry; 5] {
     [
-        Entry::new(
-            "Picture",
-            Action::Screenshot,
-            "Saves a picture of the window as a PNG.",
-        ),
+        Entry::new("Picture", Action::Screenshot, "Saves a picture of the window as a PNG."),
         Entry::new(
             either(status.records_video, "Stop the video", "Video"),
             Action::Video,

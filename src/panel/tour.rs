@@ -60,11 +60,7 @@ impl Tour {
         if index == self.index {
             return self;
         }
-        Self {
-            index,
-            is_elsewhere: self.is_elsewhere && index.is_some(),
-            ..Self::default()
-        }
+        Self { index, is_elsewhere: self.is_elsewhere && index.is_some(), ..Self::default() }
     }
 }
 

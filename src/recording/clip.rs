@@ -27,14 +27,10 @@ pub struct ClipPlugin;
 
 impl Plugin for ClipPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<RemovedLanes>()
-            .add_observer(keep)
-            .add_systems(
-                First,
-                forget
-                    .run_if(on_real_timer(Duration::from_secs(1)))
-                    .after(MessageUpdateSystems),
-            );
+        app.init_resource::<RemovedLanes>().add_observer(keep).add_systems(
+            First,
+            forget.run_if(on_real_timer(Duration::from_secs(1))).after(MessageUpdateSystems),
+        );
     }
 }
 
@@ -76,8 +72,7 @@ impl ClipLane {
 
     fn sample(&self, tick: u64) -> Option<&Sample> {
         let first = self.samples.first()?.tick;
-        self.samples
-            .get(usize::try_from(tick.checked_sub(first)?).ok()?)
+        self.samples.get(usize::try_from(tick.checked_sub(first)?).ok()?)
     }
 
     /// Content of the half at a tick. A viewer's lane has the stages that the server used.
@@ -100,9 +95,8 @@ impl ClipLane {
             })
         });
         let arrived = packets.filter(|at| *at <= tick);
-        let (count, newest) = arrived.fold((0, None), |(count, newest), at| {
-            (count + 1, newest.max(Some(at)))
-        });
+        let (count, newest) =
+            arrived.fold((0, None), |(count, newest), at| (count + 1, newest.max(Some(at))));
         let first = self.samples.first().map_or(tick, |sample| sample.tick);
         let silent = tick - newest.unwrap_or(first).min(tick);
         (count, u32::try_from(silent).unwrap_or(u32::MAX))
@@ -173,12 +167,8 @@ impl Clip {
         if let Some(removed) = world.get_resource::<RemovedLanes>() {
             lanes.extend(removed.0.iter().cloned());
         }
-        let mut clip = Self {
-            ticks: 0..=0,
-            world: world.resource::<WorldHistory>().clone(),
-            lanes,
-            view,
-        };
+        let mut clip =
+            Self { ticks: 0..=0, world: world.resource::<WorldHistory>().clone(), lanes, view };
         let right = clip.lanes.iter().filter(|lane| lane.side == Side::Right);
         let newest = right.filter_map(|lane| Some(*lane.ticks()?.end())).max();
         let moment = world.resource::<Moment>().0;
@@ -221,10 +211,7 @@ impl Clip {
                 // Only the newest packets of the lanes that are still there have details.
                 let lanes = Side::ALL.map(|side| self.lane_at(side, last));
                 let lanes = lanes.into_iter().flatten();
-                lanes
-                    .map(|(_, lane)| lane.first_with_details())
-                    .max()
-                    .unwrap_or(0)
+                lanes.map(|(_, lane)| lane.first_with_details()).max().unwrap_or(0)
             }
             _ => 0,
         }
@@ -326,10 +313,7 @@ impl Clip {
         let entity = shown.map(|(entity, _)| entity).unwrap_or_else(|| {
             let before = lane.samples.iter().take_while(|sample| sample.tick < tick);
             let record = Record::from_samples(before.cloned());
-            let meter = LaneMeter {
-                record,
-                ..LaneMeter::default()
-            };
+            let meter = LaneMeter { record, ..LaneMeter::default() };
             let spawned = (Lane, Filmed(index), side, meter, LaneHistory::default());
             world.spawn(spawned).id()
         });

@@ -26,11 +26,7 @@ pub fn course(
 ) -> Vec<Turn> {
     let mut halves = [left.clone(), PaneContent::Lane(right.clone())];
     let start = Side::ALL.into_iter().zip(halves.clone());
-    let start = start.map(|(side, content)| Turn {
-        from: 0,
-        side,
-        content,
-    });
+    let start = start.map(|(side, content)| Turn { from: 0, side, content });
     let mut turns: Vec<_> = start.collect();
     let steps = script.into_iter().flat_map(|script| &script.steps);
     let steps = steps.flat_map(|step| {
@@ -51,11 +47,7 @@ pub fn course(
             (Change::Switch(switch), PaneContent::Lane(lane)) => drop(switch.apply(lane)),
             (Change::Switch(_), PaneContent::Simulation) => {}
         }
-        turns.push(Turn {
-            from,
-            side,
-            content: content.clone(),
-        });
+        turns.push(Turn { from, side, content: content.clone() });
     }
     turns
 }

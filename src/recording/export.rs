@@ -44,9 +44,7 @@ impl Plugin for ExportPlugin {
                 (
                     screenshot::request.after(CaptureSystems),
                     collect.after(CollectSystems),
-                    finish
-                        .after(exit_on_all_closed)
-                        .run_if(on_message::<AppExit>),
+                    finish.after(exit_on_all_closed).run_if(on_message::<AppExit>),
                 )
                     .chain(),
             );
@@ -166,10 +164,7 @@ mod tests {
 
         for number in 1..3 {
             let said = save(folder.path(), "csv", "all", |_| Ok(())).unwrap();
-            assert!(
-                said.ends_with(&format!("cubewire-{number}.csv: all")),
-                "{said}"
-            );
+            assert!(said.ends_with(&format!("cubewire-{number}.csv: all")), "{said}");
         }
     }
 }

@@ -42,15 +42,10 @@ pub struct LivePlugin;
 impl Plugin for LivePlugin {
     fn build(&self, app: &mut App) {
         app.add_observer(on_action)
-            .add_systems(
-                Update,
-                show_length.in_set(LiveSystems).after(PanelSystems::Notices),
-            )
+            .add_systems(Update, show_length.in_set(LiveSystems).after(PanelSystems::Notices))
             .add_systems(
                 Last,
-                end.after(exit_on_all_closed)
-                    .run_if(on_message::<AppExit>)
-                    .in_set(CollectSystems),
+                end.after(exit_on_all_closed).run_if(on_message::<AppExit>).in_set(CollectSystems),
             )
             .configure_sets(Last, CollectSystems.after(CaptureSystems));
         #[cfg(not(target_family = "wasm"))]

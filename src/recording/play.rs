@@ -18,13 +18,10 @@ pub struct ScriptPlugin;
 
 impl Plugin for ScriptPlugin {
     fn build(&self, app: &mut App) {
-        app.add_observer(on_switch)
-            .add_observer(on_content_change)
-            .add_systems(
-                FixedUpdate,
-                play.in_set(SimulationSystems::Control)
-                    .run_if(resource_exists::<ScriptPlayback>),
-            );
+        app.add_observer(on_switch).add_observer(on_content_change).add_systems(
+            FixedUpdate,
+            play.in_set(SimulationSystems::Control).run_if(resource_exists::<ScriptPlayback>),
+        );
     }
 }
 
@@ -43,13 +40,7 @@ impl ScriptPlayback {
     /// Plays the keys of `script` in a loop, starting with the next tick. Ignores the contents of the halves.
     #[must_use]
     pub const fn new(script: Script) -> Self {
-        Self {
-            script,
-            start: None,
-            repeats: true,
-            shows_halves: false,
-            switches: Vec::new(),
-        }
+        Self { script, start: None, repeats: true, shows_halves: false, switches: Vec::new() }
     }
 
     /// Plays the script once. Afterwards no keys are held.
@@ -62,10 +53,7 @@ impl ScriptPlayback {
     /// Also applies the script's contents of the halves, and `switches`. Their ticks count from the start of the script.
     #[must_use]
     pub fn showing_halves(self, switches: Vec<Switch>) -> Self {
-        Self {
-            shows_halves: true,
-            ..self.switching(switches)
-        }
+        Self { shows_halves: true, ..self.switching(switches) }
     }
 
     /// Also applies `switches`. Their ticks count from the start of the script.
@@ -132,10 +120,7 @@ fn play(
             // When a script repeats, restore the initial contents of the halves.
             let content = content.or_else(|| {
                 let has_restarted = tick == 0 && played > 0;
-                playing
-                    .script
-                    .content_at_start(side)
-                    .filter(|_| has_restarted)
+                playing.script.content_at_start(side).filter(|_| has_restarted)
             });
             if let Some(content) = content.cloned() {
                 commands.trigger(ContentChange(ShowHalf { side, content }));

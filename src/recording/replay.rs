@@ -31,10 +31,7 @@ impl Plugin for InputLogPlugin {
                 log::record_input
                     .after(SimulationSystems::Control)
                     .before(SimulationSystems::Reset),
-                (
-                    log::record_state,
-                    check::check.run_if(resource_exists::<ReplayCheck>),
-                )
+                (log::record_state, check::check.run_if(resource_exists::<ReplayCheck>))
                     .chain()
                     .after(SimulationSystems::Step),
             ),
@@ -45,11 +42,7 @@ impl Plugin for InputLogPlugin {
 impl Recorded {
     /// Metadata of a replay recorded by this program.
     fn by_this_program(states: Vec<u64>) -> Self {
-        let profile = if cfg!(debug_assertions) {
-            "debug"
-        } else {
-            "release"
-        };
+        let profile = if cfg!(debug_assertions) { "debug" } else { "release" };
         let (machine, system) = (std::env::consts::ARCH, std::env::consts::OS);
         Self {
             format: FORMAT,

@@ -204,11 +204,7 @@ mod tests {
         let script = parse("(ticks: 9, steps: [(at: 2, hold: [Right, Blow]), (at: 5, hold: [])])");
         let script = script.unwrap();
         assert_eq!(script.keys_at(1), Keys::default());
-        let keys = Keys {
-            right: true,
-            blow: true,
-            ..Keys::default()
-        };
+        let keys = Keys { right: true, blow: true, ..Keys::default() };
         assert_eq!(script.keys_at(2), keys);
         assert_eq!(script.keys_at(4), keys);
         assert_eq!(script.keys_at(5), Keys::default());
@@ -217,29 +213,16 @@ mod tests {
     #[test]
     fn a_reset_happens_only_at_its_tick() {
         let script = parse("(ticks: 9, steps: [(at: 2, hold: [], reset: true)])").unwrap();
-        assert_eq!(
-            [1, 2, 3].map(|tick| script.resets_at(tick)),
-            [false, true, false]
-        );
+        assert_eq!([1, 2, 3].map(|tick| script.resets_at(tick)), [false, true, false]);
     }
 
     #[test]
     fn files_that_are_no_scripts_are_told_from_scripts_with_mistakes() {
-        for text in [
-            "# Read me",
-            "",
-            "ticks = 9",
-            "{\"ticks\": 9}",
-            "// (",
-            "/* ( */",
-        ] {
+        for text in ["# Read me", "", "ticks = 9", "{\"ticks\": 9}", "// (", "/* ( */"] {
             let error = parse(text).unwrap_err();
             let wanted = ": not a script or a replay, which are RON files, for example \
                           `(ticks: 240, steps: [(at: 60, hold: [Right])])`";
-            assert!(
-                error.starts_with("a.ron:1:") && error.ends_with(wanted),
-                "{error}"
-            );
+            assert!(error.starts_with("a.ron:1:") && error.ends_with(wanted), "{error}");
         }
         let script = "/* a */ // b\n Script(ticks: 9, steps: [])";
         assert_eq!(parse(script).unwrap().ticks, 9);
@@ -252,15 +235,9 @@ mod tests {
     fn a_replay_has_a_hash_for_every_ten_seconds_and_for_its_end() {
         for (ticks, wanted) in [(1, 1), (600, 1), (601, 2), (1_300, 3)] {
             for found in 0..5 {
-                let mut script = Script {
-                    ticks,
-                    ..Script::default()
-                };
-                let mut recorded = Recorded {
-                    format: FORMAT,
-                    states: vec![9; found],
-                    ..Recorded::default()
-                };
+                let mut script = Script { ticks, ..Script::default() };
+                let mut recorded =
+                    Recorded { format: FORMAT, states: vec![9; found], ..Recorded::default() };
                 script.recorded = Some(recorded.clone());
                 recorded.checksum = script.checksum();
                 script.recorded = Some(recorded);
@@ -287,10 +264,7 @@ mod tests {
         }
         let states = "0, ".repeat(10_000);
         let text = format!("(ticks: 9, steps: [], recorded: (states: [{states} no number");
-        assert_eq!(
-            parse(&text).unwrap_err(),
-            "a.ron: states: more than 8640 hashes"
-        );
+        assert_eq!(parse(&text).unwrap_err(), "a.ron: states: more than 8640 hashes");
     }
 
     #[test]
@@ -314,24 +288,12 @@ mod tests {
     #[test]
     fn errors_state_where_they_are() {
         let error = parse("(ticks: 9, steps: [\n  (at: 2, hold: [Rihgt]),\n])").unwrap_err();
-        assert!(
-            error.starts_with("a.ron:2:") && error.contains("Rihgt"),
-            "{error}"
-        );
+        assert!(error.starts_with("a.ron:2:") && error.contains("Rihgt"), "{error}");
         let error = parse("(ticks: 9, steps: [(at: 5, hold: []), (at: 5, hold: [])])");
-        assert_eq!(
-            error.unwrap_err(),
-            "a.ron: step 2: tick 5 does not come after tick 5"
-        );
+        assert_eq!(error.unwrap_err(), "a.ron: step 2: tick 5 does not come after tick 5");
         let error = parse("(ticks: 9, steps: [(at: 9, hold: [])])").unwrap_err();
-        assert_eq!(
-            error,
-            "a.ron: step 1: tick 9 is not before the end at tick 9"
-        );
-        assert_eq!(
-            parse("(ticks: 0, steps: [])").unwrap_err(),
-            "a.ron: ticks must be at least 1"
-        );
+        assert_eq!(error, "a.ron: step 1: tick 9 is not before the end at tick 9");
+        assert_eq!(parse("(ticks: 0, steps: [])").unwrap_err(), "a.ron: ticks must be at least 1");
         assert_eq!(
             parse("(ticks: 18446744073709551615, steps: [])").unwrap_err(),
             "a.ron: ticks must be at most 5184000 (one day), not 18446744073709551615"

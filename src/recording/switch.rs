@@ -134,10 +134,7 @@ mod tests {
         assert!(error("4s:rung=delta").starts_with("unknown setting `rung=delta`"));
         for time in ["4", "-1s", "NaNs", "1e9s", "s"] {
             let wanted = "is not a time from 0s to 86400s, for example `4s` or `2.5s`";
-            assert_eq!(
-                error(&format!("{time}:rung:delta")),
-                format!("`{time}` {wanted}")
-            );
+            assert_eq!(error(&format!("{time}:rung:delta")), format!("`{time}` {wanted}"));
         }
         let nothing = "the setting is missing, for example `4s:rung:delta`";
         assert_eq!(error("4s"), nothing);

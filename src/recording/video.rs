@@ -74,9 +74,7 @@ impl Video {
                 Err(io::Error::other(reason))
             }
         };
-        opened
-            .map(|encoder| Self::new(path.to_owned(), encoder, size))
-            .map_err(FileError::at(path))
+        opened.map(|encoder| Self::new(path.to_owned(), encoder, size)).map_err(FileError::at(path))
     }
 
     /// Starts an MP4 with the first free name of the form `cubewire-1.mp4` in a folder.
@@ -114,12 +112,7 @@ impl Video {
     }
 
     fn new(path: PathBuf, encoder: Box<dyn Encode>, size: (u32, u32)) -> Self {
-        Self {
-            path,
-            size,
-            is_empty: true,
-            encoder: Some(encoder),
-        }
+        Self { path, size, is_empty: true, encoder: Some(encoder) }
     }
 
     /// Appends a frame of width × height × 4 bytes: sRGB, RGBA with one byte per channel, rows from the top, no
@@ -160,9 +153,7 @@ impl Video {
     pub fn finish(mut self, end: Option<Duration>) -> Result<PathBuf, FileError> {
         let encoder = self.encoder.take().ok_or_else(|| self.given_up())?;
         if self.is_empty {
-            return Err(FileError::at(&self.path)(
-                "a video must have at least one frame",
-            ));
+            return Err(FileError::at(&self.path)("a video must have at least one frame"));
         }
         encoder.finish(end).map_err(FileError::at(&self.path))
     }
@@ -246,17 +237,13 @@ fn check_frame(path: &Path, (width, height): (u32, u32), frame: &[u8]) -> Result
     let (wanted, found) = (u64::from(width) * u64::from(height) * 4, frame.len());
     match found as u64 == wanted {
         true => Ok(()),
-        false => Err(FileError::at(path)(format!(
-            "a frame must have {wanted} bytes, not {found}"
-        ))),
+        false => Err(FileError::at(path)(format!("a frame must have {wanted} bytes, not {found}"))),
     }
 }
 
 /// Error for a size that the format does not support.
 fn unsupported((width, height): (u32, u32), limits: &str) -> io::Error {
-    io::Error::other(format!(
-        "its size must be from {limits} pixels, not {width}x{height}"
-    ))
+    io::Error::other(format!("its size must be from {limits} pixels, not {width}x{height}"))
 }
 
 #[cfg(test)]
@@ -299,16 +286,10 @@ mod tests {
         assert_eq!(refusal("a.mp4", (1281, 720), 60), format!("{even}1281x720"));
         assert_eq!(refusal("a.mp4", (64, 65), 60), format!("{even}64x65"));
         let size = "its size must be from 16x16 to 3840x2160 or 2160x3840 pixels, not ";
-        assert_eq!(
-            refusal("a.mp4", (2162, 2162), 60),
-            format!("{size}2162x2162")
-        );
+        assert_eq!(refusal("a.mp4", (2162, 2162), 60), format!("{size}2162x2162"));
         assert_eq!(refusal("a.mp4", (0, 0), 60), format!("{size}0x0"));
         let size = "its size must be from 1x1 to 65535x65535 pixels, not ";
-        assert_eq!(
-            refusal("a.gif", (65_536, 64), 50),
-            format!("{size}65536x64")
-        );
+        assert_eq!(refusal("a.gif", (65_536, 64), 50), format!("{size}65536x64"));
         assert_eq!(refusal("a.png", (64, 0), 50), format!("{size}64x0"));
         let rates = "a GIF counts time in hundredths of a second, so it must have \
                      1, 2, 4, 5, 10, 20, 25 or 50 frames a second, not ";
@@ -316,10 +297,7 @@ mod tests {
         assert_eq!(refusal("a.gif", (64, 64), 100), format!("{rates}100"));
         let rates = "an MP4 must have 1 to 1000 frames a second, not ";
         assert_eq!(refusal("a.mp4", (64, 64), 0), format!("{rates}0"));
-        assert_eq!(
-            refusal("a.mp4", (64, 64), u32::MAX),
-            format!("{rates}4294967295")
-        );
+        assert_eq!(refusal("a.mp4", (64, 64), u32::MAX), format!("{rates}4294967295"));
     }
 
     #[test]
@@ -391,25 +369,16 @@ mod tests {
             let script = r#"trap '' XFSZ; ulimit -f 2; exec "$0" --exact "$1""#;
             let name = std::thread::current().name().unwrap().to_owned();
             let mut limited = std::process::Command::new("sh");
-            limited
-                .args(["-c", script])
-                .arg(std::env::current_exe().unwrap())
-                .arg(name);
+            limited.args(["-c", script]).arg(std::env::current_exe().unwrap()).arg(name);
             let output = limited.env(LIMITED, "1").output().unwrap();
             assert!(output.status.success(), "{output:?}");
-            assert!(
-                String::from_utf8_lossy(&output.stdout).contains("1 passed"),
-                "{output:?}"
-            );
+            assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"), "{output:?}");
             return;
         }
         let folder = tempfile::tempdir().unwrap();
         let names = ["a.mp4", "a.gif", "a.png"];
         // Small videos stay in the write buffer until they are finished.
-        for (side, name) in [56, 480]
-            .into_iter()
-            .flat_map(|side| names.map(|name| (side, name)))
-        {
+        for (side, name) in [56, 480].into_iter().flat_map(|side| names.map(|name| (side, name))) {
             let mut video = Video::create(&folder.path().join(name), (side, side), 50).unwrap();
             let noise = |n: u32| n.wrapping_mul(2_654_435_769).rotate_left(9) as u8;
             let frame: Vec<u8> = (0..side * side * 4).map(noise).collect();

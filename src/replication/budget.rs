@@ -42,10 +42,7 @@ pub(super) struct Throttle {
 
 impl Default for Throttle {
     fn default() -> Self {
-        Self {
-            newest_only: false,
-            one_in: 1,
-        }
+        Self { newest_only: false, one_in: 1 }
     }
 }
 
@@ -99,11 +96,7 @@ impl EncodeBudget {
     /// Creates a budget of this much processor time per tick.
     #[must_use]
     pub fn new(per_tick: Duration) -> Self {
-        Self {
-            per_tick,
-            throttle: Throttle::default(),
-            spent: AtomicU64::default(),
-        }
+        Self { per_tick, throttle: Throttle::default(), spent: AtomicU64::default() }
     }
 
     /// Whether another snapshot may be encoded in this tick. The plan already keeps the mean within the budget; this limits
@@ -116,8 +109,7 @@ impl EncodeBudget {
     /// Records the time of one encode.
     pub(super) fn spend(&self, cost: &mut LaneCost, choice: BaselineChoice, took: Duration) {
         cost.means[choice as usize].add(took.as_secs_f64());
-        self.spent
-            .fetch_add(took.as_nanos() as u64, Ordering::Relaxed);
+        self.spent.fetch_add(took.as_nanos() as u64, Ordering::Relaxed);
     }
 }
 
@@ -131,9 +123,8 @@ pub(super) fn plan(
     *ticks += 1;
     if ticks.is_multiple_of(PLAN_TICKS) {
         let demands = lanes.iter().map(|(asked, cost)| cost.demand(asked));
-        let [full, newest] = demands.fold([Duration::ZERO; 2], |sums, demand| {
-            [sums[0] + demand[0], sums[1] + demand[1]]
-        });
+        let [full, newest] = demands
+            .fold([Duration::ZERO; 2], |sums, demand| [sums[0] + demand[0], sums[1] + demand[1]]);
         let throttle = next(budget.throttle, budget.per_tick, full, newest);
         if throttle != budget.throttle {
             info_once!("encoding is too slow: viewers get less than they requested");
@@ -154,11 +145,7 @@ fn next(now: Throttle, budget: Duration, full: Duration, newest: Duration) -> Th
     let needed = fitting(budget);
     let possible = fitting(budget * 4 / 5);
     Throttle {
-        newest_only: if now.newest_only {
-            possible.newest_only
-        } else {
-            needed.newest_only
-        },
+        newest_only: if now.newest_only { possible.newest_only } else { needed.newest_only },
         one_in: now.one_in.clamp(needed.one_in, possible.one_in),
     }
 }
@@ -189,10 +176,7 @@ mod tests {
 
     #[test]
     fn the_baseline_is_throttled_before_the_rate_and_both_recover() {
-        let throttled = |newest_only, one_in| Throttle {
-            newest_only,
-            one_in,
-        };
+        let throttled = |newest_only, one_in| Throttle { newest_only, one_in };
         let budget = 10 * MS;
         let none = Throttle::default();
         let mut now = none;
@@ -215,13 +199,8 @@ mod tests {
 
     #[test]
     fn lanes_take_turns() {
-        let cost = LaneCost {
-            throttle: Throttle {
-                newest_only: true,
-                one_in: 3,
-            },
-            ..LaneCost::default()
-        };
+        let cost =
+            LaneCost { throttle: Throttle { newest_only: true, one_in: 3 }, ..LaneCost::default() };
         let mut world = World::new();
         let lanes: Vec<_> = (0..6).map(|_| world.spawn_empty().id()).collect();
         for send_interval_ticks in [1, 2] {
@@ -231,9 +210,7 @@ mod tests {
                 ..SenderSettings::default()
             };
             for tick in 0..60 {
-                let due = lanes
-                    .iter()
-                    .filter(|&&lane| cost.is_due(lane, &asked, tick));
+                let due = lanes.iter().filter(|&&lane| cost.is_due(lane, &asked, tick));
                 let expected = if asked.sends_at(tick) { 2 } else { 0 };
                 assert_eq!(due.count(), expected, "{tick}");
             }

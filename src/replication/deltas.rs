@@ -124,15 +124,7 @@ mod tests {
 
     #[test]
     fn bits_are_those_of_ranges() {
-        for (value, bits) in [
-            (0, 0),
-            (-1, 1),
-            (1, 2),
-            (15, 5),
-            (-16, 5),
-            (16, 6),
-            (-17, 6),
-        ] {
+        for (value, bits) in [(0, 0), (-1, 1), (1, 2), (15, 5), (-16, 5), (16, 6), (-17, 6)] {
             assert_eq!(signed_bits(value), bits, "{value}");
         }
         assert_eq!(signed_bits(i32::MIN), DELTA_BITS - 1);
@@ -143,13 +135,9 @@ mod tests {
 
     #[test]
     fn changed_cubes_are_counted_component_by_component() {
-        let cube = |x: usize| BodyState {
-            position: vec3(x as f32, 1.0, 2.0),
-            ..BodyState::default()
-        };
-        let before = Snapshot {
-            bodies: (0..20).map(cube).collect(),
-        };
+        let cube =
+            |x: usize| BodyState { position: vec3(x as f32, 1.0, 2.0), ..BodyState::default() };
+        let before = Snapshot { bodies: (0..20).map(cube).collect() };
         let mut after = before.clone();
         // 15 steps for cube 3, and 100 for cube 12.
         after.bodies[3].position.x += 15.0 / 512.0;
@@ -167,10 +155,7 @@ mod tests {
         assert_eq!((counts.position[5], counts.position[8]), (1.0, 1.0));
         assert_eq!(counts.position.iter().sum::<f32>(), 6.0);
         // The gaps are 3, 8 and 0.
-        assert_eq!(
-            (counts.index[2], counts.index[4], counts.index[0]),
-            (1.0, 1.0, 1.0)
-        );
+        assert_eq!((counts.index[2], counts.index[4], counts.index[0]), (1.0, 1.0, 1.0));
         assert_eq!(counts.largest, [1.0, 0.0]);
         assert_eq!(counts.orientation.iter().sum::<f32>(), 0.0);
     }

@@ -45,10 +45,7 @@ impl Default for Digest {
 
 impl Digest {
     const fn new(out: Out) -> Self {
-        Self {
-            out,
-            snapshot: Snapshot { bodies: Vec::new() },
-        }
+        Self { out, snapshot: Snapshot { bodies: Vec::new() } }
     }
 
     /// Writes to a file, which appears at its path only after [`finish`](Self::finish).
@@ -77,9 +74,7 @@ impl Digest {
     pub fn finish(self) -> io::Result<()> {
         match self.out {
             Out::Memory(_) => Ok(()),
-            Out::File {
-                error: Some(error), ..
-            } => Err(error),
+            Out::File { error: Some(error), .. } => Err(error),
             Out::File { file, .. } => file.finish().map(drop),
         }
     }

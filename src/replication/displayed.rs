@@ -24,8 +24,7 @@ impl DisplayedState {
         self.cubes.clear();
         if let Some(playout) = playout {
             let cubes = 0..playout.to.snapshot.bodies.len();
-            self.cubes
-                .extend(cubes.map(|cube| shown_cube(kind, playout, cube)));
+            self.cubes.extend(cubes.map(|cube| shown_cube(kind, playout, cube)));
         }
     }
 }
@@ -38,11 +37,7 @@ pub(crate) fn shown_cube(
 ) -> BodyState {
     let from = &playout.from.snapshot.bodies[cube];
     let to = &playout.to.snapshot.bodies[cube];
-    if is_teleport(from, to, playout.span_seconds) {
-        *to
-    } else {
-        kind.body(playout, cube)
-    }
+    if is_teleport(from, to, playout.span_seconds) { *to } else { kind.body(playout, cube) }
 }
 
 /// Whether a cube moved farther than its maximum speed allows in that time.
@@ -76,10 +71,7 @@ impl CubeError {
     #[must_use]
     pub fn new(shown: &BodyState, simulated: &BodyState) -> Self {
         let angle = shown.orientation.angle_between(simulated.orientation);
-        Self {
-            metres: shown.position.distance(simulated.position),
-            degrees: angle.to_degrees(),
-        }
+        Self { metres: shown.position.distance(simulated.position), degrees: angle.to_degrees() }
     }
 }
 

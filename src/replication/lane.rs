@@ -36,10 +36,7 @@ impl LaneBudget {
     /// The requested settings with the granted budget.
     #[must_use]
     pub fn granted(&self, asked: &SenderSettings) -> SenderSettings {
-        SenderSettings {
-            budget: self.0.granted_kbps(asked.budget),
-            ..*asked
-        }
+        SenderSettings { budget: self.0.granted_kbps(asked.budget), ..*asked }
     }
 }
 
@@ -50,11 +47,7 @@ pub(crate) struct Sender(pub(super) SnapshotSender);
 
 impl Sender {
     pub(super) fn new(initial: Snapshot) -> Result<Self, InitialStateError> {
-        Ok(Self(SnapshotSender::new(
-            Plan::cubes(),
-            initial,
-            Limits::default(),
-        )?))
+        Ok(Self(SnapshotSender::new(Plan::cubes(), initial, Limits::default())?))
     }
 }
 

@@ -59,10 +59,7 @@ impl LaneMeter {
     /// A meter with these samples, oldest first.
     #[must_use]
     pub fn from_samples(samples: impl IntoIterator<Item = Sample>) -> Self {
-        Self {
-            record: Record::from_samples(samples),
-            ..Self::default()
-        }
+        Self { record: Record::from_samples(samples), ..Self::default() }
     }
 
     /// Fates of the snapshots of the last `seconds`, without those from before the current link conditions.
@@ -120,10 +117,7 @@ pub(crate) fn itemized(stages: Stages, initial: &Snapshot, moved: &Snapshot) -> 
     let mut encoder = Encoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
     let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
     current.quantize(moved, stages.precision()).unwrap();
-    let mut packet = Packet {
-        ledger: BitLedger::itemized(),
-        ..Packet::default()
-    };
+    let mut packet = Packet { ledger: BitLedger::itemized(), ..Packet::default() };
     let encoded = encoder.encode(Sequence(7), stages, &current, None, &mut packet, None);
     encoded.unwrap();
     packet
@@ -144,16 +138,9 @@ mod tests {
             // The frame was long, and snapshots are received at its start.
             (1, 54, long, false),
         ] {
-            let meter = LaneMeter {
-                silent_ticks,
-                ..LaneMeter::default()
-            };
+            let meter = LaneMeter { silent_ticks, ..LaneMeter::default() };
             let stale = is_stale.then_some(TICK * silent_ticks);
-            assert_eq!(
-                meter.stale(send_interval_ticks, frame),
-                stale,
-                "{silent_ticks}"
-            );
+            assert_eq!(meter.stale(send_interval_ticks, frame), stale, "{silent_ticks}");
         }
     }
 

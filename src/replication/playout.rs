@@ -44,10 +44,8 @@ pub(super) fn sample(time: Res<Time>, mut lanes: Query<PlayedLane<'_>>) {
     for (sender, settings, replica, mut meter, displayed) in &mut lanes {
         let buffer = replica.0.playout();
         let waits = settings.effective_interpolation(sender.stages).waits();
-        let starved = waits
-            && buffer
-                .sample(now)
-                .is_some_and(|playout| playout.starved_seconds > 0.0);
+        let starved =
+            waits && buffer.sample(now).is_some_and(|playout| playout.starved_seconds > 0.0);
         let was_starved = meter.newest(2).next().is_some_and(Sample::is_starved);
         let sample = meter.current();
         sample.buffered = buffer.ahead(now);

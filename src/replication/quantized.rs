@@ -79,9 +79,7 @@ mod tests {
     #[test]
     fn a_snapshot_is_quantized_once_a_tick_and_precision() {
         let mut quantized = QuantizedWorld::default();
-        let newest = Snapshot {
-            bodies: vec![BodyState::default(); 3],
-        };
+        let newest = Snapshot { bodies: vec![BodyState::default(); 3] };
         let coarse = ladder::CHANGED_FLAGS.stages.precision();
         let full = ladder::UNCOMPRESSED.stages.precision();
         let first = Arc::clone(quantized.get(0, &newest, coarse).unwrap());

@@ -65,11 +65,7 @@ pub(super) fn receive(
             mut sync,
             is_local,
         ) = lane;
-        let now = if is_local {
-            ticks.elapsed()
-        } else {
-            frames.elapsed()
-        };
+        let now = if is_local { ticks.elapsed() } else { frames.elapsed() };
         let waits = playout.effective_interpolation(sender.stages).waits();
         let receiver = &mut replica.0;
         decoded.0.clear();

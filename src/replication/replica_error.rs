@@ -60,17 +60,11 @@ fn measure(
     let newest = history.0.back()?.0;
     let tick = displayed.due_tick?.clamp(0.0, newest as f64);
     let simulated = history.around(tick)?;
-    let mut replica_error = ReplicaError {
-        tick: Some(tick),
-        ..ReplicaError::default()
-    };
+    let mut replica_error = ReplicaError { tick: Some(tick), ..ReplicaError::default() };
     let mut interacting = 0;
     for (shown, (from, simulated)) in displayed.cubes.iter().zip(simulated) {
         let error = CubeError::new(shown, &simulated);
-        let CubeError {
-            metres: distance,
-            degrees: angle,
-        } = error;
+        let CubeError { metres: distance, degrees: angle } = error;
         if let Some(errors) = &mut errors {
             errors.push(error);
         }

@@ -38,12 +38,7 @@ impl<'a> RungCosts<'a> {
     ) -> Self {
         let encoded = shadow.and_then(ShadowLadder::newest_tick);
         let steady = Steady::of(meter, encoded, moment);
-        let Steady {
-            pace,
-            is_whole,
-            sent,
-            ..
-        } = steady.unwrap_or_default();
+        let Steady { pace, is_whole, sent, .. } = steady.unwrap_or_default();
         // Under a budget a lane sends fewer and larger snapshots, and its shadow encodes the same ones.
         let fewer = match pace.budget_kbps.is_some() && is_whole && sent > 0 {
             true => f64::from(sender.snapshots_per_second()) / sent as f64,
@@ -136,10 +131,7 @@ impl Steady {
         let ends = |tick: Option<u64>| [tick, encoded].into_iter().flatten().min();
         let mut samples = meter.back_from(moment).peekable();
         let mut found = Self {
-            pace: samples
-                .peek()
-                .map(|newest| pace(newest))
-                .unwrap_or_default(),
+            pace: samples.peek().map(|newest| pace(newest)).unwrap_or_default(),
             until: ends(meter.steady_tick(moment)),
             ..Self::default()
         };
@@ -183,30 +175,21 @@ mod tests {
             },
             send_interval_ticks: sender.send_interval_ticks,
             budget_kbps: sender.kept_budget(),
-            snapshots: vec![PacketRecord {
-                payload_bytes: 97,
-                ..PacketRecord::default()
-            }],
+            snapshots: vec![PacketRecord { payload_bytes: 97, ..PacketRecord::default() }],
             ..Sample::default()
         }))
     }
 
     #[test]
     fn the_present_rung_has_the_figures_of_the_lane_and_before_there_are_any_an_estimate() {
-        let sender = SenderSettings {
-            stages: DELTA.stages,
-            ..SenderSettings::default()
-        };
+        let sender = SenderSettings { stages: DELTA.stages, ..SenderSettings::default() };
         // The shadow's packets are larger than the lane's.
         let shadow = ShadowLadder::of_bytes(400, |_, _| 1_000);
         let shadow = Some(&shadow);
         let costs = |meter: &LaneMeter, sender| RungCosts::new(meter, shadow, sender, None);
         let settled = meter(&sender, 400, 200);
         let now = costs(&settled, &sender);
-        assert_eq!(
-            [now.kbps(&DELTA), now.kbps(&INDEX)],
-            [60.0, 480.0].map(Some)
-        );
+        assert_eq!([now.kbps(&DELTA), now.kbps(&INDEX)], [60.0, 480.0].map(Some));
         assert_eq!(now.encoded_kbps(&DELTA), Some(480.0));
         assert_eq!(now.scaled(300.0, 100.0), 180.0);
         let mut switched = meter(&sender, 400, 30);
@@ -221,15 +204,9 @@ mod tests {
         assert!(switched.second(Some(399)).is_some());
         assert_eq!(costs(&switched, &sender).estimate(), Some(480.0));
         // The shadow encoded ticks with another rate.
-        let slower = SenderSettings {
-            send_interval_ticks: 2,
-            ..sender
-        };
+        let slower = SenderSettings { send_interval_ticks: 2, ..sender };
         assert_eq!(costs(&switched, &slower).estimate(), None);
-        let limited = SenderSettings {
-            budget: Some(32),
-            ..sender
-        };
+        let limited = SenderSettings { budget: Some(32), ..sender };
         // The shadow's second ends at tick 390. A second before another budget is as good, but not before another rate.
         for (ticks_ago, wanted) in [(30, None), (65, None), (70, Some(480.0))] {
             let mixed = |change: fn(&mut Sample)| {
@@ -245,10 +222,7 @@ mod tests {
             // The budget of the lane limits the estimate.
             assert_eq!(costs(&budget, &limited).estimate(), Some(32.0));
         }
-        assert_eq!(
-            RungCosts::new(&switched, None, &sender, None).estimate(),
-            None
-        );
+        assert_eq!(RungCosts::new(&switched, None, &sender, None).estimate(), None);
     }
 
     #[test]
@@ -271,11 +245,7 @@ mod tests {
         let costs = RungCosts::new(&meter, Some(&shadow), &sender, None);
         let kbps = costs.kbps(&LADDER[14]).unwrap();
         // Without the budget, before and after the first tick.
-        let free = SenderSettings {
-            stages: LADDER[15].stages,
-            budget: None,
-            ..sender
-        };
+        let free = SenderSettings { stages: LADDER[15].stages, budget: None, ..sender };
         let mut switched = LaneMeter::from_samples(meter.samples().clone());
         switched.switch();
         let mut samples = meter.samples().clone();

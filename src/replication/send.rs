@@ -20,12 +20,7 @@ use super::settings::SenderSettings;
 use crate::clock;
 use crate::simulation::CubeWorld;
 
-type AckedLane<'a> = (
-    &'a mut MessageBuffer,
-    &'a mut Sender,
-    &'a mut LaneMeter,
-    &'a mut LaneBudget,
-);
+type AckedLane<'a> = (&'a mut MessageBuffer, &'a mut Sender, &'a mut LaneMeter, &'a mut LaneBudget);
 
 /// Processes the received acks.
 pub(super) fn receive_acks(world: Res<CubeWorld>, mut lanes: Query<AckedLane<'_>>) {
@@ -83,9 +78,7 @@ pub(super) fn send(
             None => ticks.elapsed(),
         };
         let (limit, is_partial) = (&mut lane.limit.0, stages.can_be_partial());
-        let allowed = lane
-            .buffer
-            .allow(limit, tick, now, settings.budget, is_partial);
+        let allowed = lane.buffer.allow(limit, tick, now, settings.budget, is_partial);
         let must_send = rebuilds.is_planned() && lane.sender.0.wants_state().is_some();
         let is_due = is_due(lane.entity, settings, lane.cost.as_deref(), tick);
         // For a planned rebuild, send even between due ticks or while the last complete snapshot is still being sent.
@@ -187,10 +180,9 @@ impl Due<'_, '_> {
         if let (Some(cost), Some(budget)) = (&mut lane.cost, budget) {
             budget.spend(cost, granted.baseline, took);
         }
-        self.sample.snapshots.push(PacketRecord {
-            acked_ages_ticks,
-            ..PacketRecord::new(tick, packet, stages)
-        });
+        self.sample
+            .snapshots
+            .push(PacketRecord { acked_ages_ticks, ..PacketRecord::new(tick, packet, stages) });
         lane.buffer.outgoing.datagrams.push(packet.bytes.clone());
         Ok(())
     }

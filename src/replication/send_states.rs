@@ -15,10 +15,7 @@ pub struct SendStates {
 
 impl Default for SendStates {
     fn default() -> Self {
-        Self {
-            now: Vec::new(),
-            waits: WaitHistory::new(TICKS_PER_SECOND as u16),
-        }
+        Self { now: Vec::new(), waits: WaitHistory::new(TICKS_PER_SECOND as u16) }
     }
 }
 

@@ -102,11 +102,7 @@ impl LaneSettingsQueryItem<'_, '_> {
     /// Returns a copy of the settings.
     #[must_use]
     pub fn get(&self) -> LaneSettings {
-        LaneSettings {
-            sender: *self.sender,
-            link: self.link.clone(),
-            playout: *self.playout,
-        }
+        LaneSettings { sender: *self.sender, link: self.link.clone(), playout: *self.playout }
     }
 }
 
@@ -124,10 +120,7 @@ impl Default for SenderSettings {
 impl Default for LinkSettings {
     fn default() -> Self {
         Self {
-            conditions: Conditions {
-                latency: ROUND_TRIP / 2,
-                ..Conditions::default()
-            },
+            conditions: Conditions { latency: ROUND_TRIP / 2, ..Conditions::default() },
             seed: 0,
         }
     }
@@ -135,10 +128,7 @@ impl Default for LinkSettings {
 
 impl LinkSettings {
     /// A link without delay and loss, for lanes over a real network.
-    pub const PERFECT: Self = Self {
-        conditions: Conditions::PERFECT,
-        seed: 0,
-    };
+    pub const PERFECT: Self = Self { conditions: Conditions::PERFECT, seed: 0 };
 }
 
 /// Bytes of an uncompressed snapshot of the scene, including IP and UDP headers.
@@ -224,13 +214,7 @@ impl LaneSettings {
     /// The default settings with other stages.
     #[must_use]
     pub fn with_stages(stages: Stages) -> Self {
-        Self {
-            sender: SenderSettings {
-                stages,
-                ..SenderSettings::default()
-            },
-            ..Self::default()
-        }
+        Self { sender: SenderSettings { stages, ..SenderSettings::default() }, ..Self::default() }
     }
 
     /// Whether the chosen interpolation needs velocities that the stages do not send. The lane then uses the

@@ -83,10 +83,7 @@ impl ShadowLadder {
         for tick in 0..ticks {
             for (index, rung) in shadow.rungs.iter_mut().enumerate() {
                 let payload_bytes = bytes(index, tick) - super::HEADER_BYTES;
-                rung.count(Some(&PacketRecord {
-                    payload_bytes,
-                    ..PacketRecord::default()
-                }));
+                rung.count(Some(&PacketRecord { payload_bytes, ..PacketRecord::default() }));
             }
             shadow.newest = Some(tick);
         }
@@ -226,10 +223,8 @@ impl ShadowRung {
         if self.bytes.len() == METER_TICKS {
             self.bytes.pop_front();
         }
-        self.bytes
-            .push_back(u32::try_from(bytes).unwrap_or(u32::MAX));
-        self.totals
-            .add_tick(packet.map_or(&[], std::slice::from_ref));
+        self.bytes.push_back(u32::try_from(bytes).unwrap_or(u32::MAX));
+        self.totals.add_tick(packet.map_or(&[], std::slice::from_ref));
     }
 }
 
@@ -249,10 +244,7 @@ fn newest(
             inputs: inputs(world, sent.acked_ages_ticks[0]),
         })
     };
-    Ok(ShadowTick {
-        tick,
-        sent: sent.map(snapshot).transpose()?,
-    })
+    Ok(ShadowTick { tick, sent: sent.map(snapshot).transpose()? })
 }
 
 /// Returns the simulation inputs of a receiver in sync: since the baseline, or since the scene's start without a baseline.
@@ -272,12 +264,8 @@ fn inputs(world: &CubeWorld, acked_age_ticks: Option<u16>) -> Option<Inputs> {
     Inputs::new(origin, &inputs)
 }
 
-type ShadowedLane = (
-    Entity,
-    &'static mut ShadowLadder,
-    Option<&'static mut Ablation>,
-    &'static LaneMeter,
-);
+type ShadowedLane =
+    (Entity, &'static mut ShadowLadder, Option<&'static mut Ablation>, &'static LaneMeter);
 
 /// Queues the newest tick of each lane with a shadow. Adds an [`Ablation`] of the present stages if [`WantsAblation`] is set.
 pub(super) fn queue(

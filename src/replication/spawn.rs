@@ -64,17 +64,11 @@ pub(crate) fn change(change: On<ChangeLane>, mut lanes: Query<ChangedLane<'_>>) 
 pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
     let now = world.resource::<Time<Fixed>>().elapsed();
     let cubes = world.resource::<CubeWorld>();
-    let welcome = Welcome {
-        plan: Plan::cubes(),
-        tick: cubes.tick(),
-        initial: cubes.current().clone(),
-    };
+    let welcome =
+        Welcome { plan: Plan::cubes(), tick: cubes.tick(), initial: cubes.current().clone() };
     let sender = Sender::new(welcome.initial.clone())?;
     let delay = settings.playout.rule_delay(&settings.sender);
-    let receiving = (
-        Decoded::default(),
-        Replica::simulating(welcome, delay, now)?,
-    );
+    let receiving = (Decoded::default(), Replica::simulating(welcome, delay, now)?);
     let lane = world.spawn((LocalLane, settings, sender, receiving));
     Ok(lane.id())
 }

@@ -137,13 +137,8 @@ impl States {
 
     /// Replaces `cubes` with the states at a tick, with zero velocities. Returns false if the tick is not stored.
     pub fn read(&self, tick: u64, cubes: &mut Vec<BodyState>) -> bool {
-        let after = self
-            .groups
-            .partition_point(|group| group.first_tick <= tick);
-        let Some(group) = after
-            .checked_sub(1)
-            .and_then(|index| self.groups.get(index))
-        else {
+        let after = self.groups.partition_point(|group| group.first_tick <= tick);
+        let Some(group) = after.checked_sub(1).and_then(|index| self.groups.get(index)) else {
             return false;
         };
         let Ok(index) = usize::try_from(tick - group.first_tick) else {

@@ -28,12 +28,7 @@ pub(super) fn force_desync(
     }
 }
 
-type ObservedLane<'a> = (
-    &'a LaneMeter,
-    Option<&'a Sender>,
-    Option<&'a Decoded>,
-    &'a mut LaneSync,
-);
+type ObservedLane<'a> = (&'a LaneMeter, Option<&'a Sender>, Option<&'a Decoded>, &'a mut LaneSync);
 
 /// Updates the sync state of every lane for this tick.
 pub(super) fn observe(mut lanes: Query<ObservedLane<'_>>) {
@@ -42,9 +37,7 @@ pub(super) fn observe(mut lanes: Query<ObservedLane<'_>>) {
             continue;
         };
         let packets = sample.snapshots.iter();
-        let state_bits: f64 = packets
-            .map(|packet| packet.ledger.kind(BitKind::State))
-            .sum();
+        let state_bits: f64 = packets.map(|packet| packet.ledger.kind(BitKind::State)).sum();
         sync.state_kilobits += state_bits / 1000.0;
         if let Some(Sender(protocol)) = sender {
             sync.silent_ticks = sample.acked_age_ticks.map_or(0, u64::from);

@@ -25,23 +25,11 @@ use cubewire_text::{Notation, TextError};
 
 use super::settings::LaneSettings;
 
-const NOTATION: Notation = Notation {
-    comma: ',',
-    colon: ':',
-    slash: '/',
-};
+const NOTATION: Notation = Notation { comma: ',', colon: ':', slash: '/' };
 
 /// Order of the keys when written. It must not change, because the checksum of a replay covers its lanes' texts.
-const ORDER: [&str; 8] = [
-    "rung",
-    "link",
-    "interpolation",
-    "rate",
-    "playout",
-    "baseline",
-    "seed",
-    "budget",
-];
+const ORDER: [&str; 8] =
+    ["rung", "link", "interpolation", "rate", "playout", "baseline", "seed", "budget"];
 
 /// A change of some settings, applicable to any lane.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -226,22 +214,13 @@ mod tests {
         for (text, message) in [
             ("delta", "`delta` is a rung: did you mean `rung:delta`?"),
             ("rung:delta,4g", "`4g` is a link: did you mean `link:4g`?"),
-            (
-                "simulaton",
-                "unknown setting `simulaton`; choose one of rung, stages, ",
-            ),
-            (
-                "rugn:delta",
-                "unknown setting `rugn` (did you mean `rung`?); choose one of rung, ",
-            ),
+            ("simulaton", "unknown setting `simulaton`; choose one of rung, stages, "),
+            ("rugn:delta", "unknown setting `rugn` (did you mean `rung`?); choose one of rung, "),
             (
                 "stage:delta=off",
                 "unknown setting `stage` (did you mean `stages`?); choose one of rung, stages, ",
             ),
-            (
-                "rung:detla",
-                "unknown rung `detla` (did you mean `delta`?); choose one of uncompr",
-            ),
+            ("rung:detla", "unknown rung `detla` (did you mean `delta`?); choose one of uncompr"),
             ("rung:xyz", "unknown rung `xyz`; choose one of uncompr"),
             ("rung", "the rung is missing; choose one of uncompr"),
             ("stages:delta=on", "unknown delta `on`; choose one of off, "),
@@ -259,10 +238,7 @@ mod tests {
                 "budget:8kbps",
                 "budget must be from 16kbps to 1024kbps, for example 64kbps, not `8kbps`",
             ),
-            (
-                "seed:-1",
-                "seed must be a whole number from 0 to 18446744073709551615, not `-1`",
-            ),
+            ("seed:-1", "seed must be a whole number from 0 to 18446744073709551615, not `-1`"),
             ("link:loss=2", "loss is 2, which is out of range; "),
         ] {
             let error = error(text);
@@ -270,10 +246,7 @@ mod tests {
         }
         for delay in ["-1ms", "NaNms", "1e9ms", "3"] {
             let wanted = "playout must be rule, adaptive, or from 0ms to 4000ms, for example 150ms";
-            assert_eq!(
-                error(&format!("playout:{delay}")),
-                format!("{wanted}, not `{delay}`")
-            );
+            assert_eq!(error(&format!("playout:{delay}")), format!("{wanted}, not `{delay}`"));
         }
     }
 }

@@ -101,9 +101,7 @@ fn begin(
     let granted = server.and_then(|server| server.granted);
     for (settings, mut meter) in &mut lanes {
         // Before the first packet, assume the stages that the server will use: the requested ones, or their fallback.
-        let asked = meter
-            .fallback
-            .and(FallbackReason::instead_of(settings.stages));
+        let asked = meter.fallback.and(FallbackReason::instead_of(settings.stages));
         let asked = asked.unwrap_or(settings.stages);
         let last = meter.samples().back();
         let stages = last.map_or(asked, |sample| sample.stages);

@@ -31,18 +31,12 @@ pub(super) fn build(mut commands: Commands) {
     commands.spawn((
         DespawnOnReset,
         DefaultRapierContext,
-        RapierConfiguration {
-            gravity: physics::GRAVITY,
-            ..RapierConfiguration::new(1.0)
-        },
+        RapierConfiguration { gravity: physics::GRAVITY, ..RapierConfiguration::new(1.0) },
         simulation,
     ));
 
-    let surface = (
-        DespawnOnReset,
-        Friction::coefficient(scene::FRICTION),
-        Restitution::coefficient(0.0),
-    );
+    let surface =
+        (DespawnOnReset, Friction::coefficient(scene::FRICTION), Restitution::coefficient(0.0));
     for solid in physics::solids() {
         match solid {
             Solid::Floor => commands.spawn((
@@ -61,9 +55,7 @@ pub(super) fn build(mut commands: Commands) {
                 RigidBody::Dynamic,
                 Collider::cuboid(half, half, half),
                 ColliderMassProperties::Density(scene::DENSITY),
-                SoftCcd {
-                    prediction: physics::LOOK_AHEAD,
-                },
+                SoftCcd { prediction: physics::LOOK_AHEAD },
                 Transform::from_translation(centre),
             )),
         };
@@ -84,9 +76,7 @@ pub(super) fn register_bodies(
     let mut handles = vec![RigidBodyHandle::invalid(); scene::CUBES];
     for (entity, &SimulatedCube(cube), &RapierRigidBodyHandle(handle)) in &added {
         // The transform only sets the initial position of the body, and is not read afterwards.
-        commands
-            .entity(entity)
-            .remove::<(Transform, GlobalTransform)>();
+        commands.entity(entity).remove::<(Transform, GlobalTransform)>();
         handles[cube] = handle;
         let body = set.bodies.get_mut(handle).ok_or("a cube has no body")?;
         physics::set_rest_thresholds(body);

@@ -63,9 +63,7 @@ fn connect(added: On<Add, LocalLane>, lanes: Query<&LinkSettings>, mut commands:
     };
     // A link uses this seed and the next one, for its two directions. Different settings must not share any.
     let link = MemoryLink::new(&settings.conditions, settings.seed.wrapping_mul(2));
-    commands
-        .entity(added.entity)
-        .try_insert((Connection(link), MessageBuffer::new(HEADER_BYTES)));
+    commands.entity(added.entity).try_insert((Connection(link), MessageBuffer::new(HEADER_BYTES)));
 }
 
 fn follow_settings(mut lanes: Query<(&mut Connection, &LinkSettings, &mut LaneMeter)>) {
@@ -90,12 +88,7 @@ fn receive<LocalEnd: LaneEnd>(
     }
 }
 
-type FlushedLane<'a, LocalEnd> = (
-    Entity,
-    &'a mut Connection,
-    &'a mut LocalEnd,
-    &'a mut LaneMeter,
-);
+type FlushedLane<'a, LocalEnd> = (Entity, &'a mut Connection, &'a mut LocalEnd, &'a mut LaneMeter);
 
 /// Sends the outgoing messages of an end, and counts the traffic.
 fn flush<LocalEnd: LaneEnd>(

@@ -46,14 +46,7 @@ impl Plugin for AppearancePlugin {
             .init_resource::<LargestTexture>()
             .add_systems(
                 Startup,
-                (
-                    camera::spawn,
-                    trails::spawn,
-                    floor::spawn,
-                    stage::spawn,
-                    player::spawn,
-                )
-                    .chain(),
+                (camera::spawn, trails::spawn, floor::spawn, stage::spawn, player::spawn).chain(),
             )
             .add_systems(PostStartup, dress_cubes)
             .init_resource::<TouchKeys>()
@@ -62,9 +55,7 @@ impl Plugin for AppearancePlugin {
                 (
                     // After the systems that show other notices.
                     quality::lower.after(EguiPreUpdateSet::ProcessInput),
-                    touch::read
-                        .after(InputSystems)
-                        .run_if(resource_exists::<Touches>),
+                    touch::read.after(InputSystems).run_if(resource_exists::<Touches>),
                 ),
             )
             .add_systems(
@@ -74,13 +65,7 @@ impl Plugin for AppearancePlugin {
                     picking::pick,
                     quality::choose.run_if(resource_changed::<Quality>),
                     stage::set_detail.run_if(resource_changed::<Detail>),
-                    (
-                        stage::paint,
-                        stage::light,
-                        floor::paint,
-                        trails::paint,
-                        paint_cubes,
-                    )
+                    (stage::paint, stage::light, floor::paint, trails::paint, paint_cubes)
                         .chain()
                         .run_if(resource_changed::<Theme>.or_eager(resource_changed::<Detail>)),
                     player::paint.run_if(resource_changed::<Theme>),
@@ -112,10 +97,7 @@ impl Plugin for AppearancePlugin {
                 PostUpdate,
                 EguiPostUpdateSet::PostProcessOutput.before(AssetEventSystems),
             )
-            .add_systems(
-                EguiPrimaryContextPass,
-                overlay::draw.in_set(ViewSystems::Overlay),
-            );
+            .add_systems(EguiPrimaryContextPass, overlay::draw.in_set(ViewSystems::Overlay));
     }
 }
 
@@ -150,9 +132,7 @@ impl Paint {
     /// Material for the cost of a cube.
     fn of_cost(&self, colors: CubeColors, costs: &Costs, cost: Cost) -> &Handle<StandardMaterial> {
         if colors == CubeColors::Form {
-            return cost
-                .form
-                .map_or(&self.not_sent, |form| &self.forms[form as usize]);
+            return cost.form.map_or(&self.not_sent, |form| &self.forms[form as usize]);
         }
         let Some(fraction) = costs.scale.fraction(cost.amount) else {
             return &self.not_sent;
@@ -211,10 +191,7 @@ fn dress_cubes(
         amounts: amounts.map(|color| material(color, SHINE)).collect(),
         forms: Form::ALL.map(|each| material(form(each), SHINE)).into(),
         player: materials.add(player::material()),
-        over: materials.add(StandardMaterial {
-            unlit: true,
-            ..default()
-        }),
+        over: materials.add(StandardMaterial { unlit: true, ..default() }),
         // The transform scales the meshes to the cube's side.
         cube: meshes.add(bevel::cube()),
         outline: meshes.add(outline(Theme::default())),
@@ -368,31 +345,18 @@ mod tests {
         let at = Transform::from_xyz(1.0, 2.0, 0.2);
         let off = |metres: f32| Transform::from_xyz(1.0 + metres, 2.0, 0.2);
         let turned = at.with_rotation(Quat::from_rotation_z(0.1));
-        let over = [
-            (at, false),
-            (off(0.001), false),
-            (off(0.02), false),
-            (turned, false),
-            (at, true),
-        ];
+        let over =
+            [(at, false), (off(0.001), false), (off(0.02), false), (turned, false), (at, true)];
         let mut outlines = Vec::new();
         for (index, (shown, interacting)) in (1..).zip(over) {
             let cube = ViewCube { index, interacting };
             world.spawn((Side::Left, cube, at, Visibility::default()));
-            outlines.push(
-                world
-                    .spawn((Side::Right, cube, shown, Visibility::default()))
-                    .id(),
-            );
+            outlines.push(world.spawn((Side::Right, cube, shown, Visibility::default())).id());
         }
         world.run_system_once(dress_cubes).unwrap();
         world.run_system_once(colour).unwrap();
-        let seen = outlines
-            .iter()
-            .map(|&cube| *world.get::<Visibility>(cube).unwrap());
-        let seen: Vec<_> = seen
-            .map(|visibility| visibility != Visibility::Hidden)
-            .collect();
+        let seen = outlines.iter().map(|&cube| *world.get::<Visibility>(cube).unwrap());
+        let seen: Vec<_> = seen.map(|visibility| visibility != Visibility::Hidden).collect();
         assert_eq!(seen, [false, false, true, true, true]);
         let mut under = world.query::<(&Side, &ViewCube, &MeshMaterial3d<StandardMaterial>)>();
         let under = under.iter(&world).filter(|(half, ..)| **half == Side::Left);
@@ -400,11 +364,7 @@ mod tests {
         let paint = world.resource::<Paint>();
         assert_eq!(under.len(), 5);
         for (_, cube, material) in under {
-            let wanted = if cube.interacting {
-                &paint.muted
-            } else {
-                &paint.grey
-            };
+            let wanted = if cube.interacting { &paint.muted } else { &paint.grey };
             assert_eq!(material.0, *wanted);
         }
     }

@@ -88,8 +88,7 @@ impl Builder {
         let faces_in = (b - a).cross(c - a).dot(a + b + c) < 0.0;
         for last in 2..corners.len() {
             let [a, b, c] = [corners[0], corners[last - 1], corners[last]];
-            self.indices
-                .extend(if faces_in { [a, c, b] } else { [a, b, c] });
+            self.indices.extend(if faces_in { [a, c, b] } else { [a, b, c] });
         }
     }
 
@@ -99,12 +98,7 @@ impl Builder {
             let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
             for from in [0, 1 << u, 1 << v, (1 << u) | (1 << v)] {
                 let to = from | (1 << axis);
-                self.add(&[
-                    vertex(from, u),
-                    vertex(from, v),
-                    vertex(to, v),
-                    vertex(to, u),
-                ]);
+                self.add(&[vertex(from, u), vertex(from, v), vertex(to, v), vertex(to, u)]);
             }
         }
         for corner in 0..8 {
@@ -113,14 +107,11 @@ impl Builder {
     }
 
     fn finish(self) -> Mesh {
-        Mesh::new(
-            PrimitiveTopology::TriangleList,
-            RenderAssetUsages::default(),
-        )
-        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, self.positions)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, self.normals)
-        .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, self.colors)
-        .with_inserted_indices(Indices::U16(self.indices))
+        Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::default())
+            .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, self.positions)
+            .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, self.normals)
+            .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, self.colors)
+            .with_inserted_indices(Indices::U16(self.indices))
     }
 }
 
@@ -163,10 +154,7 @@ mod tests {
     #[test]
     fn they_lie_inside_the_unit_cube_and_have_unit_normals() {
         assert_eq!(cube().count_vertices(), 24);
-        for mesh in [
-            cube(),
-            outline([(0.01, Color::BLACK), (0.04, Color::WHITE)]),
-        ] {
+        for mesh in [cube(), outline([(0.01, Color::BLACK), (0.04, Color::WHITE)])] {
             for position in vectors(&mesh, Mesh::ATTRIBUTE_POSITION) {
                 assert_eq!(position.abs().max_element(), 0.5);
             }

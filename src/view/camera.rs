@@ -49,11 +49,7 @@ impl Default for Orbit {
     /// Same distance as in the article's demo. With this pitch the horizon is below the headline, a sixth of the picture from
     /// its top.
     fn default() -> Self {
-        Self {
-            yaw: 0.0,
-            pitch: 0.37,
-            distance: 12.5,
-        }
+        Self { yaw: 0.0, pitch: 0.37, distance: 12.5 }
     }
 }
 
@@ -107,9 +103,7 @@ pub(super) fn spawn(
                 ..default()
             }),
             DistanceFog {
-                falloff: FogFalloff::ExponentialSquared {
-                    density: FOG_DENSITY,
-                },
+                falloff: FogFalloff::ExponentialSquared { density: FOG_DENSITY },
                 ..default()
             },
             Transform::default(),
@@ -124,10 +118,7 @@ pub(super) fn spawn(
         Msaa::Off,
         Tonemapping::None,
         RenderLayers::none(),
-        Camera {
-            order: 2,
-            ..default()
-        },
+        Camera { order: 2, ..default() },
     ));
 }
 
@@ -141,9 +132,8 @@ pub(super) fn orbit(
     mut dragging: Local<bool>,
     mut orbit: ResMut<Orbit>,
 ) {
-    let over_view = window
-        .cursor_position()
-        .is_some_and(|pointer| !inset.covers(pointer, window.size()));
+    let over_view =
+        window.cursor_position().is_some_and(|pointer| !inset.covers(pointer, window.size()));
     let pressed = [MouseButton::Left, MouseButton::Right];
     if buttons.any_just_pressed(pressed) {
         *dragging = over_view;
@@ -186,9 +176,8 @@ pub(super) fn follow(
     let selected = selection.cube.filter(|_| selection.follows);
     let followed = selected.unwrap_or(PLAYER);
     for (side, mut follow, mut transform) in &mut cameras {
-        let Some((_, _, player)) = cubes
-            .iter()
-            .find(|(other, cube, _)| *other == side && cube.index == followed)
+        let Some((_, _, player)) =
+            cubes.iter().find(|(other, cube, _)| *other == side && cube.index == followed)
         else {
             continue;
         };

@@ -61,11 +61,9 @@ mod tests {
 
     #[test]
     fn a_window_is_no_larger_than_the_adapter_can_draw() {
-        for (size, expected) in [
-            ([1440, 900], [1440, 900]),
-            ([5000, 900], [4096, 900]),
-            ([9000, 5000], [4096, 4096]),
-        ] {
+        for (size, expected) in
+            [([1440, 900], [1440, 900]), ([5000, 900], [4096, 900]), ([9000, 5000], [4096, 4096])]
+        {
             let mut app = App::new();
             app.insert_resource(LargestTexture(4096))
                 .init_resource::<Canvas>()
@@ -73,19 +71,12 @@ mod tests {
             let mut resolution = WindowResolution::new(size[0], size[1]);
             resolution.set_scale_factor(2.0);
             resolution.set_physical_resolution(size[0], size[1]);
-            let window = Window {
-                resolution,
-                ..default()
-            };
+            let window = Window { resolution, ..default() };
             let window = app.world_mut().spawn((window, PrimaryWindow)).id();
             app.update();
             let canvas = app.world().resource::<Canvas>();
             assert_eq!(canvas.size, UVec2::from(expected));
-            let constraints = app
-                .world()
-                .get::<Window>(window)
-                .unwrap()
-                .resize_constraints;
+            let constraints = app.world().get::<Window>(window).unwrap().resize_constraints;
             assert_eq!([constraints.max_width, constraints.max_height], [2048.0; 2]);
         }
     }

@@ -27,13 +27,8 @@ pub enum CubeColors {
 
 impl CubeColors {
     /// All modes in the order of the key.
-    pub const ALL: [Self; 5] = [
-        Self::Interaction,
-        Self::Bits,
-        Self::Form,
-        Self::Distance,
-        Self::Wait,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::Interaction, Self::Bits, Self::Form, Self::Distance, Self::Wait];
 
     /// Returns the next mode of the cycle.
     #[must_use]
@@ -223,14 +218,8 @@ pub(super) fn want_history(colors: Res<CubeColors>, mut wanted: ResMut<Wanted>) 
     wanted.colors = *colors != CubeColors::Interaction;
 }
 
-type CostingLane<'a> = (
-    &'a Side,
-    &'a LaneMeter,
-    &'a CubeErrors,
-    &'a SendStates,
-    &'a LaneHistory,
-    Has<LocalLane>,
-);
+type CostingLane<'a> =
+    (&'a Side, &'a LaneMeter, &'a CubeErrors, &'a SendStates, &'a LaneHistory, Has<LocalLane>);
 
 pub(super) fn measure(
     colors: Res<CubeColors>,
@@ -263,10 +252,9 @@ pub(super) fn measure(
             CubeColors::Distance => {
                 let past = moment.0.map(|tick| history.errors_at(tick, &world));
                 let errors = past.as_ref().unwrap_or(&errors.0);
-                half.extend(errors.iter().map(|error| Cost {
-                    amount: error.metres * 1000.0,
-                    form: None,
-                }));
+                half.extend(
+                    errors.iter().map(|error| Cost { amount: error.metres * 1000.0, form: None }),
+                );
             }
             CubeColors::Wait if moment.0.is_none() => add_waits(half, send_states),
             CubeColors::Wait => {}
@@ -365,13 +353,8 @@ mod tests {
 
     /// Packets of a world of five cubes: the first moves a little, the second moves far, two turn, and one rests.
     fn meter(stages: Stages, packets: u64) -> LaneMeter {
-        let cube = |x: f32| BodyState {
-            position: vec3(x, 1.0, 2.0),
-            ..BodyState::default()
-        };
-        let initial = Snapshot {
-            bodies: (0..5).map(|x| cube(x as f32)).collect(),
-        };
+        let cube = |x: f32| BodyState { position: vec3(x, 1.0, 2.0), ..BodyState::default() };
+        let initial = Snapshot { bodies: (0..5).map(|x| cube(x as f32)).collect() };
         let mut moved = initial.clone();
         moved.bodies[0].position.x += 0.01;
         moved.bodies[1].position.x += 10.0;
@@ -411,10 +394,7 @@ mod tests {
     #[test]
     fn the_form_is_that_of_the_orientation() {
         let forms = |stages| -> Vec<Option<Form>> {
-            costs(&meter(stages, 3), None)
-                .iter()
-                .map(|cost| cost.form)
-                .collect()
+            costs(&meter(stages, 3), None).iter().map(|cost| cost.form).collect()
         };
         let relative = forms(RELATIVE_ORIENTATION.stages);
         let [exact, small, large] = [Form::Exact, Form::Small, Form::Large].map(Some);
@@ -443,10 +423,7 @@ mod tests {
             let scale = Scale::of(CubeColors::Bits, range);
             assert_eq!(scale, Scale::Linear(ends));
             assert_eq!(scale.fraction(0.0), None);
-            assert_eq!(
-                scale.fraction(0.5 * ends[0] + 0.001).map(f32::round),
-                Some(0.0)
-            );
+            assert_eq!(scale.fraction(0.5 * ends[0] + 0.001).map(f32::round), Some(0.0));
             assert_eq!(
                 ends.map(|end| scale.fraction(end)),
                 [(ends[0] > 0.0).then_some(0.0), Some(1.0)]
@@ -455,10 +432,7 @@ mod tests {
         // A few small cubes among many do not stretch the scale.
         let mut amounts = vec![60.0; 95];
         amounts.extend([0.0, 0.0, 1.0, 2.0, 70.0]);
-        let costs: Vec<_> = amounts
-            .into_iter()
-            .map(|amount| Cost { amount, form: None })
-            .collect();
+        let costs: Vec<_> = amounts.into_iter().map(|amount| Cost { amount, form: None }).collect();
         assert_eq!(range(costs.iter()), [60.0, 70.0]);
         assert_eq!(range([].iter()), [0.0; 2]);
     }
@@ -479,18 +453,12 @@ mod tests {
         world.init_resource::<WorldHistory>();
         world.init_resource::<Costs>();
         world.insert_resource(CubeColors::Wait);
-        let meter = LaneMeter::from_samples([Sample {
-            tick: 20,
-            ..Sample::default()
-        }]);
+        let meter = LaneMeter::from_samples([Sample { tick: 20, ..Sample::default() }]);
         let lane = (LocalLane, Side::Right, LaneHistory::default(), meter);
         let lane = world.spawn(lane).id();
         let unknown = |world: &mut World, now: &[SendState], moment| {
             world.insert_resource(Moment(moment));
-            let mut send_states = SendStates {
-                now: now.to_vec(),
-                ..SendStates::default()
-            };
+            let mut send_states = SendStates { now: now.to_vec(), ..SendStates::default() };
             for tick in [14, 20] {
                 send_states.record(tick);
             }
@@ -499,12 +467,7 @@ mod tests {
             world.resource::<Costs>().unknown
         };
         let send_states = [
-            SendState::Waiting(Wait {
-                since: 9,
-                error: 0.1,
-                priority: 1.0,
-                more_urgent: 0,
-            }),
+            SendState::Waiting(Wait { since: 9, error: 0.1, priority: 1.0, more_urgent: 0 }),
             SendState::InFlight { sent: 9 },
         ];
         assert_eq!(unknown(&mut world, &send_states, None), None);
@@ -515,10 +478,7 @@ mod tests {
             assert_eq!(costs.counts(None), [CUBES - 1; 2]);
             // The scale is fixed and logarithmic: 1 to 4 ticks take as much of it as 4 to 16.
             let at = [1.0, 4.0, 16.0].map(|ticks| costs.scale.fraction(ticks * TICK_MS));
-            assert_eq!(
-                at.map(|at| (100.0 * at.unwrap()).round()),
-                [0.0, 50.0, 100.0]
-            );
+            assert_eq!(at.map(|at| (100.0 * at.unwrap()).round()), [0.0, 50.0, 100.0]);
         }
         let past = unknown(&mut world, &send_states, Some(19));
         assert_eq!(past, Some("not recorded"));

@@ -54,10 +54,7 @@ pub(super) fn show_simulation(
     if lanes.iter().any(|(&side, _)| side == Side::Left) {
         return;
     }
-    let over = lanes
-        .iter()
-        .next()
-        .filter(|_| *mode == ViewMode::Difference);
+    let over = lanes.iter().next().filter(|_| *mode == ViewMode::Difference);
     let tick = over.and_then(|(_, ticks)| ticks?.tick);
     let past = tick.and_then(|tick| recent.around(tick));
     let shown: Vec<BodyState> = match past {
@@ -66,9 +63,7 @@ pub(super) fn show_simulation(
             let (from, to) = (&world.previous().bodies, &world.current().bodies);
             let cubes = from.iter().zip(to);
             let fraction = time.overstep_fraction();
-            cubes
-                .map(|(from, to)| between(from, to, fraction))
-                .collect()
+            cubes.map(|(from, to)| between(from, to, fraction)).collect()
         }
     };
     show_half(Side::Left, &shown, &mut cubes);
@@ -167,12 +162,7 @@ pub(super) fn is_present(moment: Res<Moment>) -> bool {
 /// Moves the cubes of the replicas. Reads decoded snapshots and the clock, never the simulation.
 pub(super) fn show_replicas(
     time: Res<Time<Fixed>>,
-    mut lanes: Query<(
-        &Side,
-        &PlayoutSettings,
-        &Replica,
-        Option<&mut DisplayedTicks>,
-    )>,
+    mut lanes: Query<(&Side, &PlayoutSettings, &Replica, Option<&mut DisplayedTicks>)>,
     mut cubes: Query<(&Side, &mut ViewCube, &mut Transform)>,
 ) {
     let now = time.elapsed() + time.overstep();

@@ -74,12 +74,8 @@ pub(super) fn is_on(exaggeration: Res<Exaggeration>) -> bool {
     *exaggeration != Exaggeration::None
 }
 
-type Exaggerated<'a> = (
-    &'a Side,
-    &'a DisplayedTicks,
-    Option<&'a LaneHistory>,
-    Option<&'a Simulated>,
-);
+type Exaggerated<'a> =
+    (&'a Side, &'a DisplayedTicks, Option<&'a LaneHistory>, Option<&'a Simulated>);
 
 /// Exaggerates the error of each cube of a replica against the simulation at the displayed tick.
 pub(super) fn exaggerate(
@@ -126,16 +122,13 @@ mod tests {
             orientation: Quat::from_rotation_x(0.4),
             ..BodyState::default()
         };
-        for (exaggeration, factor) in [
-            (Exaggeration::None, 1.0),
-            (Exaggeration::Ten, 10.0),
-            (Exaggeration::Fifty, 50.0),
-        ] {
+        for (exaggeration, factor) in
+            [(Exaggeration::None, 1.0), (Exaggeration::Ten, 10.0), (Exaggeration::Fifty, 50.0)]
+        {
             let off = vec3(0.01, 0.0, -0.02);
-            for (angle, drawn) in [
-                (0.01, 0.01 * factor),
-                (0.5, f32::min(0.5 * factor, std::f32::consts::PI)),
-            ] {
+            for (angle, drawn) in
+                [(0.01, 0.01 * factor), (0.5, f32::min(0.5 * factor, std::f32::consts::PI))]
+            {
                 for sign in [1.0, -1.0] {
                     let turned = Quat::from_rotation_z(angle) * simulated.orientation;
                     let mut shown = Transform::from_translation(simulated.position + off)
@@ -144,10 +137,7 @@ mod tests {
                     let moved = shown.translation - simulated.position;
                     assert!(moved.distance(factor * off) < 1e-4, "{moved}");
                     let wanted = Quat::from_rotation_z(drawn) * simulated.orientation;
-                    assert!(
-                        shown.rotation.angle_between(wanted) < 1e-2,
-                        "{angle} × {factor}"
-                    );
+                    assert!(shown.rotation.angle_between(wanted) < 1e-2, "{angle} × {factor}");
                 }
             }
         }

@@ -75,10 +75,7 @@ pub fn show(world: &mut World, side: Side, content: PaneContent) -> Result<()> {
 
 fn select(world: &mut World, lane: Entity) {
     let mut selected = world.query_filtered::<Entity, With<Selected>>();
-    let others: Vec<_> = selected
-        .iter(world)
-        .filter(|&other| other != lane)
-        .collect();
+    let others: Vec<_> = selected.iter(world).filter(|&other| other != lane).collect();
     world.entity_mut(lane).insert(Selected);
     for other in others {
         let mut other = world.entity_mut(other);

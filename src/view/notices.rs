@@ -111,12 +111,7 @@ impl Notices {
         }
         let sentence = self.sentences.front();
         let sentence = sentence.map(|sentence| (sentence.text.as_str(), sentence.is_error));
-        let states = [
-            self.connection.as_deref(),
-            self.state.as_deref(),
-            self.autoplay,
-            self.hint,
-        ];
+        let states = [self.connection.as_deref(), self.state.as_deref(), self.autoplay, self.hint];
         let state = states.into_iter().flatten().next();
         sentence.or(state.map(|state| (state, false)))
     }
@@ -161,10 +156,8 @@ mod tests {
 
     #[test]
     fn what_is_said_during_a_video_is_shown_after_it() {
-        let mut notices = Notices {
-            replay: Some("Replay 0:01.0".to_owned()),
-            ..Notices::default()
-        };
+        let mut notices =
+            Notices { replay: Some("Replay 0:01.0".to_owned()), ..Notices::default() };
         notices.show("before".to_owned(), SECOND);
         notices.hide(true, SECOND * 2);
         notices.show("during".to_owned(), SECOND * 3);
@@ -182,10 +175,7 @@ mod tests {
 
     #[test]
     fn an_error_stays_until_a_key_and_a_state_is_shown_in_between() {
-        let mut notices = Notices {
-            hint: Some("F2 shows the panel"),
-            ..Notices::default()
-        };
+        let mut notices = Notices { hint: Some("F2 shows the panel"), ..Notices::default() };
         notices.fail("the disk is full".to_owned(), SECOND);
         notices.show("saved".to_owned(), SECOND);
         notices.go_on(SECOND * 600, false);

@@ -125,11 +125,8 @@ mod tests {
     #[test]
     fn titles_of_one_tick_are_combined() {
         let (picture, halves) = picture();
-        let title = |overlay: &Overlay| {
-            overlay.titles(SECOND, picture, halves, [None; 2])[0]
-                .0
-                .clone()
-        };
+        let title =
+            |overlay: &Overlay| overlay.titles(SECOND, picture, halves, [None; 2])[0].0.clone();
         let mut overlay = Overlay::default();
         overlay.announce(Side::Right, "delta".to_owned(), SECOND);
         overlay.announce(Side::Right, "4G".to_owned(), SECOND);

@@ -47,10 +47,8 @@ impl Pane {
         );
         image.texture_descriptor.usage |= TextureUsages::RENDER_ATTACHMENT;
         let image = images.add(image);
-        let target = RenderTarget::Image(ImageRenderTarget {
-            handle: image.clone(),
-            scale_factor: 1.0,
-        });
+        let target =
+            RenderTarget::Image(ImageRenderTarget { handle: image.clone(), scale_factor: 1.0 });
         let area = URect::default();
         (Self { image, area }, target)
     }
@@ -63,10 +61,7 @@ fn picture(canvas: &Canvas, inset: Inset, [above, below]: [f32; 2]) -> URect {
     let min = uvec2(0, pixels(above)).min(canvas.size);
     let free = uvec2(pixels(inset.right), pixels(inset.bottom + below));
     let max = canvas.size.saturating_sub(free);
-    URect {
-        min,
-        max: max.max(min),
-    }
+    URect { min, max: max.max(min) }
 }
 
 /// Area of one side, pixels. Empty if the side is hidden.
@@ -133,11 +128,7 @@ pub(super) fn place(
             }
             // The window can exceed the largest texture during the frame of a resize.
             let size = (area.size() * factor).min(UVec2::splat(largest.0));
-            let size = Extent3d {
-                width: size.x,
-                height: size.y,
-                depth_or_array_layers: 1,
-            };
+            let size = Extent3d { width: size.x, height: size.y, depth_or_array_layers: 1 };
             let has_size = |image: &Image| image.texture_descriptor.size == size;
             if !images.get(&pane.image).is_some_and(has_size)
                 && let Some(mut image) = images.get_mut(&pane.image)
@@ -161,10 +152,7 @@ pub(super) fn place(
 mod tests {
     use super::*;
 
-    const HIGH: Detail = Detail::High {
-        occlusion: false,
-        is_software: false,
-    };
+    const HIGH: Detail = Detail::High { occlusion: false, is_software: false };
 
     #[test]
     fn the_halves_leave_a_gap_and_cover_the_rest() {
@@ -227,11 +215,7 @@ mod tests {
             let mut images = app.world_mut().resource_mut::<Assets<Image>>();
             let (pane, _) = Pane::new(&mut images);
             let image = pane.image.clone();
-            let camera = (
-                Camera::default(),
-                Projection::default(),
-                RenderLayers::default(),
-            );
+            let camera = (Camera::default(), Projection::default(), RenderLayers::default());
             app.world_mut().spawn((Side::Left, pane, camera));
             app.update();
             let images = app.world().resource::<Assets<Image>>();

@@ -30,10 +30,7 @@ pub(super) struct Pointer<'w, 's> {
 impl Pointer<'_, '_> {
     /// Pointer position in logical pixels, if it is over the view.
     fn over_view(&self) -> Option<Vec2> {
-        let is_taken = self
-            .egui
-            .as_ref()
-            .is_some_and(|egui| egui.wants_any_pointer_input());
+        let is_taken = self.egui.as_ref().is_some_and(|egui| egui.wants_any_pointer_input());
         let at = self.window.cursor_position()?;
         (!is_taken && !self.inset.covers(at, self.window.size())).then_some(at)
     }
@@ -83,16 +80,14 @@ fn cube_at(
     cameras: &Query<(&Side, &Pane, &Camera, &GlobalTransform)>,
     cubes: &Query<SeenCube<'_>>,
 ) -> Option<usize> {
-    let (side, pane, camera, transform) = cameras
-        .iter()
-        .find(|(_, pane, ..)| pane.area.contains(pixel.as_uvec2()))?;
+    let (side, pane, camera, transform) =
+        cameras.iter().find(|(_, pane, ..)| pane.area.contains(pixel.as_uvec2()))?;
     let size = camera.logical_viewport_size()?;
     let within = (pixel - pane.area.min.as_vec2()) / pane.area.size().as_vec2();
     let ray = camera.viewport_to_world(transform, within * size).ok()?;
     let hits = cubes.iter().filter(|(half, ..)| *half == side);
     let hits = hits.filter_map(|(_, cube, transform)| Some((cube.index, hit(ray, transform)?)));
-    hits.min_by(|a, b| a.1.total_cmp(&b.1))
-        .map(|(cube, _)| cube)
+    hits.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(cube, _)| cube)
 }
 
 /// Distance along `ray` to a cube with its scale as side length. `None` if the ray misses it.

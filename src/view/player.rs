@@ -42,11 +42,7 @@ pub(super) fn spawn(
 ) {
     let [inner, outer] = RING;
     let mesh = meshes.add(Annulus::new(inner, outer).mesh().resolution(64));
-    let material = materials.add(StandardMaterial {
-        unlit: true,
-        depth_bias: 4.0,
-        ..default()
-    });
+    let material = materials.add(StandardMaterial { unlit: true, depth_bias: 4.0, ..default() });
     for side in Side::ALL {
         commands.spawn((
             Ring,
@@ -78,9 +74,7 @@ pub(super) fn follow(
     mut rings: Query<(&Side, &mut Transform), With<Ring>>,
 ) {
     for (side, mut ring) in &mut rings {
-        let player = cubes
-            .iter()
-            .find(|(other, cube, _)| *other == side && cube.index == PLAYER);
+        let player = cubes.iter().find(|(other, cube, _)| *other == side && cube.index == PLAYER);
         if let Some((_, _, player)) = player {
             let position = player.translation.with_z(RING_HEIGHT);
             if ring.translation != position {

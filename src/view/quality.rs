@@ -51,22 +51,14 @@ impl Default for LargestTexture {
 
 impl Detail {
     pub(super) const fn has_occlusion(self) -> bool {
-        matches!(
-            self,
-            Self::High {
-                occlusion: true,
-                ..
-            }
-        )
+        matches!(self, Self::High { occlusion: true, .. })
     }
 
     /// Samples for textures seen at an angle. Only 1 in software: with more, llvmpipe 15 needs minutes for some frames
     /// with a floor up to the horizon.
     pub(super) const fn anisotropy(self) -> u16 {
         match self {
-            Self::High {
-                is_software: false, ..
-            } => 8,
+            Self::High { is_software: false, .. } => 8,
             Self::High { .. } | Self::Low => 1,
         }
     }
@@ -88,9 +80,8 @@ pub(super) fn choose(
         largest.set_if_neq(LargestTexture(limits.max_texture_dimension_2d));
     }
     // Bevy does not support ambient occlusion on WebGPU.
-    let is_web_gpu = adapter
-        .as_ref()
-        .is_some_and(|adapter| adapter.backend == Backend::BrowserWebGpu);
+    let is_web_gpu =
+        adapter.as_ref().is_some_and(|adapter| adapter.backend == Backend::BrowserWebGpu);
     let is_software = adapter.is_none_or(|adapter| adapter.device_type == DeviceType::Cpu);
     let is_high = match *quality {
         Quality::Auto => !is_software,
@@ -101,14 +92,7 @@ pub(super) fn choose(
         && limits.is_some_and(|limits| {
             limits.max_storage_textures_per_shader_stage >= OCCLUSION_STORAGE_TEXTURES
         });
-    detail.set_if_neq(if is_high {
-        Detail::High {
-            occlusion,
-            is_software,
-        }
-    } else {
-        Detail::Low
-    });
+    detail.set_if_neq(if is_high { Detail::High { occlusion, is_software } } else { Detail::Low });
 }
 
 /// Changes to low detail after too many slow frames, if the setting is [`Quality::Auto`]. Never changes back.

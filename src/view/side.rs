@@ -66,10 +66,7 @@ pub struct Selected;
 
 /// Content of a half. Its text form is `simulation` or the text form of a lane.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there are only two of them, and a few in a script"
-)]
+#[expect(clippy::large_enum_variant, reason = "there are only two of them, and a few in a script")]
 pub enum PaneContent {
     /// The simulation itself.
     Simulation,
@@ -106,9 +103,7 @@ impl Halves<'_, '_> {
     #[must_use]
     pub fn content(&self, side: Side) -> PaneContent {
         let lane = self.0.iter().find(|(other, _)| **other == side);
-        lane.map_or(PaneContent::Simulation, |(_, lane)| {
-            PaneContent::Lane(lane.get())
-        })
+        lane.map_or(PaneContent::Simulation, |(_, lane)| PaneContent::Lane(lane.get()))
     }
 }
 
@@ -119,11 +114,7 @@ impl FromStr for PaneContent {
         match text {
             SIMULATION => Ok(Self::Simulation),
             lane => lane.parse().map(Self::Lane).map_err(|error| match error {
-                TextError::Unknown {
-                    what,
-                    given,
-                    mut legal,
-                } if given == text => {
+                TextError::Unknown { what, given, mut legal } if given == text => {
                     legal.insert(0, SIMULATION.to_owned());
                     TextError::Unknown { what, given, legal }
                 }

@@ -28,13 +28,7 @@ const FILL: Vec3 = Vec3::new(70.0, -60.0, 30.0);
 
 /// Elevations of the rings of the sky in radians, and the shares of the upper colour. The default view ends 10° above the
 /// horizon.
-const RINGS: [(f32, f32); 5] = [
-    (-0.5, 0.0),
-    (0.0, 0.0),
-    (0.06, 0.45),
-    (0.2, 1.0),
-    (1.57, 1.0),
-];
+const RINGS: [(f32, f32); 5] = [(-0.5, 0.0), (0.0, 0.0), (0.06, 0.45), (0.2, 1.0), (1.57, 1.0)];
 
 /// Factor of the ambient light if the fill light is off.
 const WITHOUT_FILL: f32 = 1.25;
@@ -106,10 +100,7 @@ pub(super) fn spawn(
     for side in Side::ALL {
         commands.spawn((
             side,
-            DirectionalLight {
-                shadow_maps_enabled: true,
-                ..default()
-            },
+            DirectionalLight { shadow_maps_enabled: true, ..default() },
             Transform::from_translation(SUN).looking_at(Vec3::ZERO, Vec3::Z),
             RenderLayers::layer(side.layer()),
         ));
@@ -152,11 +143,7 @@ pub(super) fn light(
     // In a browser, Bevy's renderer supports one directional light per view.
     let has_fill = *detail != Detail::Low && MAX_DIRECTIONAL_LIGHTS > 1;
     ambient.color = lights.shade;
-    ambient.brightness = if has_fill {
-        lights.ambient
-    } else {
-        lights.ambient * WITHOUT_FILL
-    };
+    ambient.brightness = if has_fill { lights.ambient } else { lights.ambient * WITHOUT_FILL };
     for (mut light, mut visibility, is_fill) in &mut suns {
         if is_fill {
             (light.illuminance, light.color) = (lights.fill_lux, lights.shade);
@@ -243,12 +230,9 @@ fn dome(colors: [Rgb; 2]) -> Mesh {
         }
     }
     let normals = vec![Vec3::Z; positions.len()];
-    Mesh::new(
-        PrimitiveTopology::TriangleList,
-        RenderAssetUsages::default(),
-    )
-    .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
-    .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
-    .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colors)
-    .with_inserted_indices(Indices::U16(indices))
+    Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::default())
+        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
+        .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
+        .with_inserted_attribute(Mesh::ATTRIBUTE_COLOR, colors)
+        .with_inserted_indices(Indices::U16(indices))
 }

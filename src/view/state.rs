@@ -47,10 +47,7 @@ impl ViewState {
             orbit: copy(world),
             fixed: copy(world),
             quality: copy(world),
-            selection: Selection {
-                hovered: None,
-                ..copy(world)
-            },
+            selection: Selection { hovered: None, ..copy(world) },
         }
     }
 

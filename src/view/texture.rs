@@ -15,9 +15,8 @@ pub(super) fn mixed(
     mix: impl Fn(usize, usize) -> f32,
 ) -> Image {
     let [from, to] = colors.map(|color| color.to_srgba());
-    let mut level: Vec<f32> = (0..size * size)
-        .map(|pixel| mix(pixel / size, pixel % size))
-        .collect();
+    let mut level: Vec<f32> =
+        (0..size * size).map(|pixel| mix(pixel / size, pixel % size)).collect();
     let mut level_size = size;
     let mut levels = 1;
     let mut data = Vec::new();
@@ -32,11 +31,7 @@ pub(super) fn mixed(
         level_size /= 2;
         levels += 1;
     }
-    let extent = Extent3d {
-        width: size as u32,
-        height: size as u32,
-        depth_or_array_layers: 1,
-    };
+    let extent = Extent3d { width: size as u32, height: size as u32, depth_or_array_layers: 1 };
     let mut image = Image::new_uninit(
         extent,
         TextureDimension::D2,

@@ -133,17 +133,11 @@ mod tests {
         assert_eq!(orbit(&app), before);
         touch(&mut app, &[(2, Started, [300.0, 100.0])]);
         assert_eq!(keys(&app), Keys::default());
-        touch(
-            &mut app,
-            &[(1, Moved, [180.0, 100.0]), (2, Moved, [320.0, 100.0])],
-        );
+        touch(&mut app, &[(1, Moved, [180.0, 100.0]), (2, Moved, [320.0, 100.0])]);
         let turned = orbit(&app);
         assert_ne!(turned, before);
         // Moving fingers apart zooms in.
-        touch(
-            &mut app,
-            &[(1, Moved, [170.0, 100.0]), (2, Moved, [330.0, 100.0])],
-        );
+        touch(&mut app, &[(1, Moved, [170.0, 100.0]), (2, Moved, [330.0, 100.0])]);
         assert!(orbit(&app).distance < turned.distance);
         let rested = orbit(&app);
         touch(&mut app, &[]);
@@ -161,10 +155,7 @@ mod tests {
     #[test]
     fn a_finger_on_the_panel_does_not_roll() {
         let mut app = app();
-        app.insert_resource(Inset {
-            right: 400.0,
-            ..Inset::default()
-        });
+        app.insert_resource(Inset { right: 400.0, ..Inset::default() });
         touch(&mut app, &[(1, TouchPhase::Started, [1_100.0, 100.0])]);
         touch(&mut app, &[(1, TouchPhase::Moved, [1_000.0, 100.0])]);
         assert_eq!(app.world().resource::<TouchKeys>().0, Keys::default());

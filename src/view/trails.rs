@@ -64,9 +64,8 @@ impl Trails {
             return;
         }
         let player = cubes[PLAYER].position;
-        let mut others: Vec<_> = (0..cubes.len())
-            .filter(|&cube| cube != PLAYER && cubes[cube].interacting)
-            .collect();
+        let mut others: Vec<_> =
+            (0..cubes.len()).filter(|&cube| cube != PLAYER && cubes[cube].interacting).collect();
         let distance = |&cube: &usize| cubes[cube].position.distance_squared(player);
         others.sort_by(|a, b| distance(b).total_cmp(&distance(a)));
         others.truncate(OTHERS);
@@ -126,12 +125,7 @@ pub(super) fn spawn(
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
     let mesh = meshes.add(Cuboid::from_length(BEAD_SIZE));
-    let materials = Side::ALL.map(|_| {
-        materials.add(StandardMaterial {
-            unlit: true,
-            ..default()
-        })
-    });
+    let materials = Side::ALL.map(|_| materials.add(StandardMaterial { unlit: true, ..default() }));
     for (side, material) in Side::ALL.into_iter().zip(&materials) {
         for trail in 0..=OTHERS {
             for index in 0..TRAIL_TICKS {

@@ -90,11 +90,7 @@ impl FromStr for Address {
 
     /// Parses a query, with or without the question mark.
     fn from_str(query: &str) -> Result<Self, TextError> {
-        const NOTATION: Notation = Notation {
-            comma: '&',
-            colon: '=',
-            slash: '/',
-        };
+        const NOTATION: Notation = Notation { comma: '&', colon: '=', slash: '/' };
         let query = query.strip_prefix('?').unwrap_or(query);
         let parameters = form_urlencoded::parse(query.as_bytes());
         let address: Result<Self, _> = NOTATION.change(&Self::default(), parameters);
@@ -164,9 +160,8 @@ mod tests {
 
     #[test]
     fn an_address_carries_what_the_command_line_carries() {
-        let address: Address = "?left=rung:delta&right=rung:predicted,link:4g&script=katamari&calm"
-            .parse()
-            .unwrap();
+        let address: Address =
+            "?left=rung:delta&right=rung:predicted,link:4g&script=katamari&calm".parse().unwrap();
         let lane: LaneSettings = "rung:predicted,link:4g".parse().unwrap();
         assert_eq!(address.right, Some(lane));
         assert_eq!(address.left, Some("rung:delta".parse().unwrap()));
@@ -207,10 +202,7 @@ mod tests {
         let left: PaneContent = "simulation".parse().unwrap();
         let right: LaneSettings = "rung:predicted,link:4g,rate:30".parse().unwrap();
         let query = query(&left, &right).unwrap();
-        assert!(
-            query.starts_with("?left=simulation&right=rung:predicted,"),
-            "{query}"
-        );
+        assert!(query.starts_with("?left=simulation&right=rung:predicted,"), "{query}");
         let address: Address = query.parse().unwrap();
         assert_eq!((address.left, address.right), (Some(left), Some(right)));
     }
@@ -233,24 +225,12 @@ mod tests {
                 "rung=predictd",
                 "unknown rung `predictd` (did you mean `predicted`?); choose one of uncompressed",
             ),
-            (
-                "quality=medium",
-                "unknown quality `medium`; choose one of auto, low, high",
-            ),
-            (
-                "tour=99",
-                &format!("tour must be a step from 1 to {}, not `99`", STEPS.len()),
-            ),
-            (
-                "right=rung:delta&rate=20",
-                "the right lane is set by `right` and by single settings",
-            ),
+            ("quality=medium", "unknown quality `medium`; choose one of auto, low, high"),
+            ("tour=99", &format!("tour must be a step from 1 to {}, not `99`", STEPS.len())),
+            ("right=rung:delta&rate=20", "the right lane is set by `right` and by single settings"),
         ] {
             let error = error(query);
-            assert!(
-                error.starts_with(&format!("the address: {message}")),
-                "{error}"
-            );
+            assert!(error.starts_with(&format!("the address: {message}")), "{error}");
         }
     }
 }

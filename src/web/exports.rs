@@ -110,11 +110,7 @@ fn follow_page(tour: Option<ResMut<Tour>>) {
     if let Some(mut tour) = tour
         && (1..=STEPS.len()).contains(&step)
     {
-        *tour = Tour {
-            index: Some(step - 1),
-            is_elsewhere: true,
-            ..Tour::default()
-        };
+        *tour = Tour { index: Some(step - 1), is_elsewhere: true, ..Tour::default() };
     }
 }
 

@@ -20,28 +20,23 @@ use crate::view::{DisplayedTicks, Selected, Side, ViewMode};
 #[must_use]
 pub fn report(world: &mut World) -> Value {
     let mut displayed = world.query::<(&Side, &DisplayedTicks)>();
-    let displayed = displayed
-        .iter(world)
-        .find(|(side, _)| **side == Side::Right);
+    let displayed = displayed.iter(world).find(|(side, _)| **side == Side::Right);
     let replica_tick = displayed.and_then(|(_, displayed)| displayed.tick);
     let mut lanes = world
         .query_filtered::<(&SenderSettings, &LinkSettings, &LaneMeter, &LaneCheck), With<Selected>>(
         );
-    let lane = lanes
-        .iter(world)
-        .next()
-        .map(|(sender, link, meter, check)| {
-            json!({
-                "rung": ladder::rung_of(sender.stages).map(|rung| rung.name),
-                "stages": sender.stages.to_string(),
-                "link_cut": link.conditions.cut,
-                "article_kbps": meter.kbps(Accounting::PayloadAndUdp),
-                "received": meter.received,
-                "refused": meter.refused,
-                "compared": check.compared,
-                "wrong": check.wrong,
-            })
-        });
+    let lane = lanes.iter(world).next().map(|(sender, link, meter, check)| {
+        json!({
+            "rung": ladder::rung_of(sender.stages).map(|rung| rung.name),
+            "stages": sender.stages.to_string(),
+            "link_cut": link.conditions.cut,
+            "article_kbps": meter.kbps(Accounting::PayloadAndUdp),
+            "received": meter.received,
+            "refused": meter.refused,
+            "compared": check.compared,
+            "wrong": check.wrong,
+        })
+    });
     let cubes = world.resource::<CubeWorld>();
     let states = &cubes.current().bodies;
     let player = states[PLAYER].position;

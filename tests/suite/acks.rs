@@ -16,10 +16,8 @@ struct Acks {
 fn acks(samples: &[Sample]) -> Acks {
     let totals = Totals::of(samples);
     let packets = samples.iter().flat_map(|sample| &sample.snapshots);
-    let ages: Vec<_> = packets
-        .filter_map(|packet| packet.reference_age_ticks())
-        .map(f64::from)
-        .collect();
+    let ages: Vec<_> =
+        packets.filter_map(|packet| packet.reference_age_ticks()).map(f64::from).collect();
     Acks {
         kbps: totals.kbps_of(totals.traffic.ack_bytes),
         baseline_age: ages.iter().sum::<f64>() / ages.len() as f64,

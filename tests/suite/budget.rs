@@ -30,9 +30,7 @@ fn how_the_cubes_stand_is_known_while_it_is_shown_and_there_is_a_budget() {
         let send_states = send_states(&game).unwrap();
         assert_eq!(send_states.len(), CUBES);
         let sample = game.meter().samples().back().unwrap();
-        let waits = send_states
-            .iter()
-            .filter_map(|one| one.waiting_ticks(sample.tick));
+        let waits = send_states.iter().filter_map(|one| one.waiting_ticks(sample.tick));
         assert_eq!(waits.max().unwrap_or(0), sample.longest_wait_ticks);
         assert_eq!(sample.budget_kbps, Some(32));
         let mut ranks: Vec<_> = send_states.iter().filter_map(rank).collect();

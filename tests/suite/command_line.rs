@@ -19,10 +19,7 @@ pub(crate) const FRAME_BYTES: usize = 901 * (1 + 8 + 12 + 4);
 
 pub(crate) fn cubewire(arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("cubewire").unwrap();
-    command
-        .args(arguments)
-        .env_remove("DISPLAY")
-        .env_remove("WAYLAND_DISPLAY");
+    command.args(arguments).env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
     command
 }
 
@@ -52,10 +49,7 @@ fn headless_prints_figures_for_programs() {
         .map(|kind| kind["bits_per_snapshot"].as_f64().unwrap())
         .sum();
     let bytes = figures["payload_bytes"].as_f64().unwrap();
-    assert!(
-        (bits - bytes * 8.0).abs() < 1e-6,
-        "the ledger is the payload"
-    );
+    assert!((bits - bytes * 8.0).abs() < 1e-6, "the ledger is the payload");
     let article = figures["article"]["mean_kbps"].as_f64().unwrap();
     assert!((article - (bytes + 28.0) * 60.0 * 8.0 / 1000.0).abs() < 1e-6);
 }
@@ -73,15 +67,7 @@ fn times_of_frames_are_printed_for_people_and_for_programs() {
 
 #[test]
 fn a_budget_is_kept_in_every_second() {
-    let play = [
-        "headless",
-        "--seconds",
-        "12",
-        "--json",
-        "--budget",
-        "64",
-        "--script",
-    ];
+    let play = ["headless", "--seconds", "12", "--json", "--budget", "64", "--script"];
     let of = |rung: &str| {
         let script = script_path("katamari");
         json(cubewire(&play).arg(script).args(["--rung", rung]))["budget"].clone()
@@ -93,10 +79,7 @@ fn a_budget_is_kept_in_every_second() {
         assert!(figure("max_second_kbps") <= 64.0, "{budget}");
         // The budget is used, and no body waits forever.
         assert!(figure("max_second_kbps") > 56.0, "{budget}");
-        assert!(
-            (1.0..180.0).contains(&figure("longest_wait_ticks")),
-            "{budget}"
-        );
+        assert!((1.0..180.0).contains(&figure("longest_wait_ticks")), "{budget}");
     }
     let error = |budget: &Value| budget["mean_error_mm"].as_f64().unwrap();
     assert!(error(&predicted) < error(&flags), "{predicted} {flags}");
@@ -114,9 +97,7 @@ fn the_ladder_is_printed_and_drawn() {
     let png = folder.path().join("rungs.png");
     let ladder = || {
         let mut ladder = cubewire(&["ladder", "--seconds", "2", "--script"]);
-        ladder
-            .arg(script_path("rolling"))
-            .current_dir(folder.path());
+        ladder.arg(script_path("rolling")).current_dir(folder.path());
         ladder
     };
     let table = printed(ladder().arg("--png").arg(&png));
@@ -129,10 +110,7 @@ fn the_ladder_is_printed_and_drawn() {
     for line in table.lines().skip(1).take(count - 2) {
         assert!(line.chars().count() <= 100, "{line}");
     }
-    assert!(
-        table.contains("256 kbps: index is the first rung below it"),
-        "{table}"
-    );
+    assert!(table.contains("256 kbps: index is the first rung below it"), "{table}");
     assert!(!table.contains("| position bits"), "{table}");
 
     let details = printed(ladder().arg("--bits"));
@@ -186,10 +164,7 @@ fn a_captured_play_is_a_recording_that_the_lab_can_read() {
 fn without_a_display_it_says_so_and_prints_the_ladder() {
     let said = printed(&mut cubewire(&[]));
     let first = said.lines().next().unwrap();
-    assert!(
-        first.contains("cannot open a window, because there is no display"),
-        "{said}"
-    );
+    assert!(first.contains("cannot open a window, because there is no display"), "{said}");
     assert!(said.contains("| predicted-position "), "{said}");
 }
 
@@ -240,10 +215,7 @@ fn options_for_tests_and_measurements_are_not_in_the_help() {
 
 #[test]
 fn help_is_a_command_as_well() {
-    assert_eq!(
-        printed(&mut cubewire(&["help"])),
-        printed(&mut cubewire(&["--help"]))
-    );
+    assert_eq!(printed(&mut cubewire(&["help"])), printed(&mut cubewire(&["--help"])));
     assert_eq!(
         printed(&mut cubewire(&["help", "ladder"])),
         printed(&mut cubewire(&["ladder", "--help"]))
@@ -292,10 +264,7 @@ fn table(document: &str, header: &str) -> Vec<String> {
     let text = fs::read_to_string(path).unwrap();
     let mut lines = text.lines();
     let header_line = lines.find(|line| line.starts_with(header));
-    assert!(
-        header_line.is_some(),
-        "{document} has no table that begins `{header}`"
-    );
+    assert!(header_line.is_some(), "{document} has no table that begins `{header}`");
     let rows = lines.skip(1).take_while(|line| line.starts_with('|'));
     rows.map(str::to_owned).collect()
 }
@@ -315,10 +284,8 @@ fn the_readmes_ladder_has_every_summary_and_measured_bandwidth() {
     let figures = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/lab/FIGURES.md");
     let figures = fs::read_to_string(figures).unwrap();
     let (_, measured) = figures.split_once("\n## The ladder: mix\n").unwrap();
-    let measured: Vec<Vec<&str>> = measured
-        .lines()
-        .map(|line| line.split('|').map(str::trim).collect())
-        .collect();
+    let measured: Vec<Vec<&str>> =
+        measured.lines().map(|line| line.split('|').map(str::trim).collect()).collect();
     let rows: Vec<_> = ladder::all()
         .map(|Rung { name, summary, .. }| {
             let cells = measured.iter().find(|cells| cells.get(1) == Some(&name));

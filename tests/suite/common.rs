@@ -37,10 +37,8 @@ pub(crate) fn script(name: &str) -> Script {
 
 /// Returns a generator with a random seed, or with the seed in `CUBEWIRE_SEED`. Prints the seed.
 pub(crate) fn random() -> ChaCha8Rng {
-    let seed = std::env::var("CUBEWIRE_SEED").map_or_else(
-        |_| rand::random(),
-        |seed| seed.parse().expect("CUBEWIRE_SEED is a number"),
-    );
+    let seed = std::env::var("CUBEWIRE_SEED")
+        .map_or_else(|_| rand::random(), |seed| seed.parse().expect("CUBEWIRE_SEED is a number"));
     println!("CUBEWIRE_SEED={seed}");
     ChaCha8Rng::seed_from_u64(seed)
 }

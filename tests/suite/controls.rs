@@ -99,12 +99,7 @@ fn p_pauses_at_once_n_steps_one_tick_r_puts_everything_back_and_v_goes_through_t
     }
     let kept = game.app.world().resource::<Messages<KeyboardInput>>();
     assert!(kept.len() < 5, "{} messages", kept.len());
-    let modes = [
-        ViewMode::Left,
-        ViewMode::Right,
-        ViewMode::Difference,
-        ViewMode::Split,
-    ];
+    let modes = [ViewMode::Left, ViewMode::Right, ViewMode::Difference, ViewMode::Split];
     for mode in modes {
         tap(&mut game, KeyCode::KeyV);
         assert_eq!(*game.app.world().resource::<ViewMode>(), mode);
@@ -118,9 +113,7 @@ fn ends_that_simulate_are_in_sync_again_after_single_steps() {
     let mut settings = LaneSettings::default();
     settings.sender.stages = ladder::SIMULATED.stages;
     let entity = game.lane;
-    game.app
-        .world_mut()
-        .trigger(ChangeLane { entity, settings });
+    game.app.world_mut().trigger(ChangeLane { entity, settings });
     steps(&mut game, 60);
     let synced = |game: &LaneGame| {
         let lane = game.app.world().get::<LaneSync>(entity);
@@ -156,18 +149,10 @@ fn a_question_mark_asks_for_help_again_and_again_even_if_shift_is_released_first
 /// Keys of a layout and the text that they type.
 type Layout = [(KeyCode, &'static str)];
 
-const QWERTZ: &Layout = &[
-    (KeyCode::KeyY, "z"),
-    (KeyCode::KeyZ, "y"),
-    (KeyCode::Minus, "ß"),
-    (KeyCode::Digit1, "1"),
-];
-const AZERTY: &Layout = &[
-    (KeyCode::KeyW, "z"),
-    (KeyCode::KeyZ, "w"),
-    (KeyCode::Minus, ")"),
-    (KeyCode::Digit1, "&"),
-];
+const QWERTZ: &Layout =
+    &[(KeyCode::KeyY, "z"), (KeyCode::KeyZ, "y"), (KeyCode::Minus, "ß"), (KeyCode::Digit1, "1")];
+const AZERTY: &Layout =
+    &[(KeyCode::KeyW, "z"), (KeyCode::KeyZ, "w"), (KeyCode::Minus, ")"), (KeyCode::Digit1, "&")];
 const RUSSIAN: &Layout = &[
     (KeyCode::KeyZ, "я"),
     (KeyCode::KeyR, "к"),

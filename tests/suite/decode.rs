@@ -32,14 +32,9 @@ pub(crate) fn read_mp4(path: &Path) -> Result<(Mp4Info, Frames), Box<dyn Error>>
     let mut demuxer = Mp4FileDemuxer::new();
     while let Some(required) = demuxer.required_input() {
         let start = usize::try_from(required.position)?.min(bytes.len());
-        let end = required
-            .size
-            .map_or(bytes.len(), |size| (start + size).min(bytes.len()));
+        let end = required.size.map_or(bytes.len(), |size| (start + size).min(bytes.len()));
         let position = required.position;
-        demuxer.handle_input(Input {
-            position,
-            data: &bytes[start..end],
-        });
+        demuxer.handle_input(Input { position, data: &bytes[start..end] });
     }
     let track = demuxer.tracks()?.first().ok_or("there is no track")?;
     let timescale = f64::from(track.timescale.get());
@@ -71,9 +66,7 @@ pub(crate) fn read_mp4(path: &Path) -> Result<(Mp4Info, Frames), Box<dyn Error>>
             annex_b.extend(unit);
             data = rest;
         }
-        let frame = decoder
-            .decode(&annex_b)?
-            .ok_or("a sample without a frame")?;
+        let frame = decoder.decode(&annex_b)?.ok_or("a sample without a frame")?;
         if frame.dimensions() != info.size {
             return Err(format!("{:?} in a video of {:?}", frame.dimensions(), info.size).into());
         }
@@ -84,9 +77,7 @@ pub(crate) fn read_mp4(path: &Path) -> Result<(Mp4Info, Frames), Box<dyn Error>>
 
 fn parameter_sets(avcc: &AvccBox) -> Vec<u8> {
     let units = avcc.sps_list.iter().chain(&avcc.pps_list);
-    units
-        .flat_map(|unit| [&[0, 0, 0, 1], unit.as_slice()].concat())
-        .collect()
+    units.flat_map(|unit| [&[0, 0, 0, 1], unit.as_slice()].concat()).collect()
 }
 
 fn rgb(frame: &impl YUVSource) -> Vec<u8> {

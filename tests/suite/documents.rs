@@ -64,9 +64,7 @@ fn anchors(text: &str) -> Vec<String> {
     let headings = outside.lines().filter(|line| line.starts_with('#'));
     let anchor = |heading: &str| {
         let title = heading.trim_start_matches('#').trim().to_lowercase();
-        let kept = title
-            .chars()
-            .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        let kept = title.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
         kept.map(|c| if c == ' ' { '-' } else { c }).collect()
     };
     headings.map(anchor).collect()
@@ -139,9 +137,8 @@ fn every_picture_is_shown_and_there_are_few() {
         .collect();
     let pictures = fs::read_dir(folder).unwrap();
     let pictures = pictures.map(|entry| entry.unwrap().path().canonicalize().unwrap());
-    let pictures: Vec<_> = pictures
-        .filter(|path| path.extension() != Some("md".as_ref()))
-        .collect();
+    let pictures: Vec<_> =
+        pictures.filter(|path| path.extension() != Some("md".as_ref())).collect();
     assert!(pictures.len() <= 10, "{pictures:?}");
     for picture in pictures {
         assert!(shown.contains(&picture), "{}", picture.display());
@@ -177,10 +174,7 @@ fn the_tests_that_hold_a_promise_exist() {
         "server_to_client_key",
         "slice_index",
     ];
-    let names: Vec<_> = quoted
-        .filter(is_test)
-        .filter(|name| !theirs.contains(name))
-        .collect();
+    let names: Vec<_> = quoted.filter(is_test).filter(|name| !theirs.contains(name)).collect();
     assert!(names.len() > 25, "{names:?}");
     let mut sources = String::new();
     for folder in ["src", "tests", "crates"] {

@@ -26,12 +26,7 @@ struct Table {
 impl Table {
     fn read(path: &Path) -> Self {
         let mut reader = csv::Reader::from_path(path).unwrap();
-        let names: Vec<String> = reader
-            .headers()
-            .unwrap()
-            .iter()
-            .map(str::to_owned)
-            .collect();
+        let names: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
         let rows = reader.records().map(|row| {
             let row = row.unwrap();
             let cells = row.iter().map(str::to_owned);
@@ -156,11 +151,7 @@ fn assert_errors(table: &Table) {
     assert!(table.count("max_error_mm") > 180 && table.sum("max_error_mm") > 0.0);
     let mean = table.column("mean_error_mm");
     let pairs = mean.iter().zip(&error);
-    assert!(
-        pairs
-            .flat_map(|(mean, max)| Some((*mean)? <= (*max)? + 1e-3))
-            .all(|is| is)
-    );
+    assert!(pairs.flat_map(|(mean, max)| Some((*mean)? <= (*max)? + 1e-3)).all(|is| is));
 }
 
 #[test]
@@ -171,10 +162,7 @@ fn a_table_leaves_out_what_is_not_measured_and_what_is_not_sent() {
     printed(cubewire(&arguments).arg(&path));
     let table = Table::read(&path);
     assert_eq!(table.rows.len(), 120);
-    assert_eq!(
-        table.rows[0]["seconds"].parse::<f64>().unwrap().floor(),
-        2.0
-    );
+    assert_eq!(table.rows[0]["seconds"].parse::<f64>().unwrap().floor(), 2.0);
     // The last packets are still in flight.
     let arrived = table.column("arrived_after_ticks");
     assert!(arrived[..110].iter().all(Option::is_some));

@@ -40,9 +40,6 @@ fn a_viewer_with_another_fingerprint_is_never_sent_arithmetic_coding() {
     step(&mut game, &mut [&mut viewer], 60);
     let mut served = lanes(&mut game).into_iter();
     let (peer, settings, _) = served.find(|lane| Some(lane.0.id) == client).unwrap();
-    assert_eq!(
-        (settings.stages, peer.fallback),
-        (ladder::DELTA.stages, None)
-    );
+    assert_eq!((settings.stages, peer.fallback), (ladder::DELTA.stages, None));
     assert_eq!(viewer.connection().granted, None);
 }

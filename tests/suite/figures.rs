@@ -70,9 +70,7 @@ fn no_rung_from_position_to_relative_orientation_costs_more_than_the_one_before(
         let costs = measure(game, ticks, skip).unwrap();
         let index = |wanted: &str| costs.iter().position(|cost| cost.rung == wanted).unwrap();
         for pair in costs[index("position")..=index("relative-orientation")].windows(2) {
-            let [below, above] = pair else {
-                unreachable!("windows of two")
-            };
+            let [below, above] = pair else { unreachable!("windows of two") };
             assert!(
                 above.mean_kbps <= below.mean_kbps * 1.01,
                 "{name}: {} {:.2}, {} {:.2}",

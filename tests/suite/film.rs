@@ -143,10 +143,7 @@ fn a_film_made_during_play_equals_what_was_shown() {
     assert!(with_two_lanes > 70, "{with_two_lanes}");
     let path = only_file(folder.path());
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
-    assert!(
-        name.starts_with("cubewire-20") && name.ends_with(".mp4"),
-        "{name}"
-    );
+    assert!(name.starts_with("cubewire-20") && name.ends_with(".mp4"), "{name}");
     let (info, frames) = read_mp4(&path).unwrap();
     assert_eq!((frames.len(), info.size), (180, (160, 90)));
     let sentence = format!("{}: 3.0 s of what both halves showed", path.display());
@@ -157,10 +154,7 @@ fn a_film_made_during_play_equals_what_was_shown() {
 fn a_film_made_in_a_viewer_equals_what_was_shown() {
     let folder = tempfile::tempdir().unwrap();
     let mut game = server(Key::LOOPBACK, 1);
-    let settings = LaneSettings {
-        link: LinkSettings::PERFECT,
-        ..lane("predicted")
-    };
+    let settings = LaneSettings { link: LinkSettings::PERFECT, ..lane("predicted") };
     let connection = dial(address(&game), Key::LOOPBACK);
     let plugins = SmallFilms(folder.path().to_owned());
     let mut viewer = HeadlessViewer::with_plugins(connection, settings, plugins);
@@ -217,11 +211,7 @@ fn a_game_that_is_closed_during_a_film_leaves_the_frames_so_far() {
     game.app.world_mut().trigger(Action::FilmLast(60));
     eventually("the first frames", || {
         game.step();
-        game.app
-            .world()
-            .resource::<Notices>()
-            .film
-            .filter(|film| *film > 0.0)
+        game.app.world().resource::<Notices>().film.filter(|film| *film > 0.0)
     });
     game.app.world_mut().write_message(AppExit::Success);
     game.step();
@@ -245,10 +235,7 @@ fn the_copied_command_films_a_replay_and_says_what_differs() {
     };
     let sentences = copied(&mut game);
     let replay = folder.path().join("cubewire-1.ron");
-    let wanted = format!(
-        "Copied: cubewire record --replay {} --out ",
-        replay.display()
-    );
+    let wanted = format!("Copied: cubewire record --replay {} --out ", replay.display());
     assert!(sentences[0].starts_with(&wanted), "{sentences:?}");
     assert_eq!(sentences.len(), 1, "{sentences:?}");
     let script = Script::load(&replay).unwrap();

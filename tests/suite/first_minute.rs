@@ -139,9 +139,7 @@ fn the_game_plays_by_itself_until_somebody_presses_a_key() {
 #[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
 fn a_calm_game_waits() {
     let window = Window::start(Some(SECOND), &["--calm"]);
-    let report = window.wait("half a minute", |report| {
-        report["seconds"].as_f64() >= Some(25.0)
-    });
+    let report = window.wait("half a minute", |report| report["seconds"].as_f64() >= Some(25.0));
     assert_eq!(report["plays_script"], false);
     assert_eq!(report["interacting"], 1);
 }
@@ -205,10 +203,7 @@ fn the_past_the_colours_and_a_cube_are_looked_at_with_keys_and_mouse() {
     window.click(330.0, strip);
     let report = window.wait("a tick of the range", |report| moment(report) != Some(last));
     let clicked = moment(&report).unwrap();
-    assert!(
-        (first..last).contains(&clicked),
-        "{clicked} in {first} to {last}"
-    );
+    assert!((first..last).contains(&clicked), "{clicked} in {first} to {last}");
     window.press("Escape");
     window.expect("/panel/range", Value::Null);
     window.press("Escape");
@@ -236,9 +231,8 @@ fn sliders_and_columns_are_moved_and_clicked_while_the_ball_rolls() {
     // Drag the steps per metre to the end of the slider.
     let y = 134.0;
     window.drag([left + 192.0, y], [left + 260.0, y]);
-    let report = window.wait("finer positions", |report| {
-        stages(report).contains("position=quantized-4096+")
-    });
+    let report = window
+        .wait("finer positions", |report| stages(report).contains("position=quantized-4096+"));
     assert_eq!(report["rung"], Value::Null);
     window.screenshot("ranges");
     // Check that the receiver accepted every packet.

@@ -43,9 +43,7 @@ fn both_halves_go_back_to_what_they_showed() {
         game.step();
         let world = game.app.world();
         simulated.push(poses(&game.cubes().current().bodies));
-        displayed.push(poses(
-            &world.get::<DisplayedState>(game.lane).unwrap().cubes,
-        ));
+        displayed.push(poses(&world.get::<DisplayedState>(game.lane).unwrap().cubes));
     }
     let newest = game.cubes().tick();
     pause(&mut game.app, true);
@@ -105,10 +103,7 @@ fn over_each_other_both_halves_show_the_same_tick_now_and_in_the_past() {
     game.step();
     let past = error(&mut game);
     for over in [now, past] {
-        assert!(
-            over < 0.001 && over * 20.0 < beside,
-            "{over} m, {beside} m beside each other"
-        );
+        assert!(over < 0.001 && over * 20.0 < beside, "{over} m, {beside} m beside each other");
     }
 }
 
@@ -139,9 +134,7 @@ fn exaggerated_errors_are_as_many_times_as_large_now_and_in_the_past() {
         // Back from 10 times.
         game.app.insert_resource(Exaggeration::None);
         let (_, real) = &offsets[0];
-        let is_off = real
-            .iter()
-            .filter(|(off, angle)| off.length() > 2e-4 && *angle > 1e-3);
+        let is_off = real.iter().filter(|(off, angle)| off.length() > 2e-4 && *angle > 1e-3);
         assert!(is_off.count() > 5, "{moment:?}");
         for (factor, drawn) in &offsets {
             for (real, drawn) in real.iter().zip(drawn) {
@@ -150,10 +143,7 @@ fn exaggerated_errors_are_as_many_times_as_large_now_and_in_the_past() {
                     "{factor}: {real:?}, {drawn:?}"
                 );
                 let angle = (factor * real.1).min(std::f32::consts::PI);
-                assert!(
-                    (angle - drawn.1).abs() < 2e-3,
-                    "{factor}: {real:?}, {drawn:?}"
-                );
+                assert!((angle - drawn.1).abs() < 2e-3, "{factor}: {real:?}, {drawn:?}");
             }
         }
     }

@@ -5,36 +5,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// All dependencies that the codec may have.
-const CODEC_DEPENDENCIES: [&str; 6] = [
-    "bitstream-io",
-    "glam",
-    "postcard",
-    "serde",
-    "thiserror",
-    "wide",
-];
+const CODEC_DEPENDENCIES: [&str; 6] =
+    ["bitstream-io", "glam", "postcard", "serde", "thiserror", "wide"];
 
 /// The packages in the table of README.md. For each: its name, the manifest that depends on it, the file that the
 /// table links to, and code in that file that uses the package.
 const NAMED_PACKAGES: [(&str, &str, &str, &[&str]); 5] = [
-    (
-        "bevy",
-        "Cargo.toml",
-        "src/game/window.rs",
-        &["use bevy::prelude", ".add_systems("],
-    ),
+    ("bevy", "Cargo.toml", "src/game/window.rs", &["use bevy::prelude", ".add_systems("]),
     (
         "bevy_rapier3d",
         "Cargo.toml",
         "src/simulation.rs",
         &["RapierPhysicsPlugin::", "PhysicsSet::StepSimulation"],
     ),
-    (
-        "bevy_egui",
-        "Cargo.toml",
-        "src/panel/layout.rs",
-        &["ctx: &egui::Context", "Panel::"],
-    ),
+    ("bevy_egui", "Cargo.toml", "src/panel/layout.rs", &["ctx: &egui::Context", "Panel::"]),
     (
         "renet",
         "crates/bevy/Cargo.toml",
@@ -63,9 +47,7 @@ fn map() -> Vec<String> {
 
 /// Returns the row of a module or crate, from 1 for the lowest, or 0 if it is not in the map.
 fn level(map: &[String], name: &str) -> usize {
-    map.iter()
-        .position(|row| row == name)
-        .map_or(0, |row| row + 1)
+    map.iter().position(|row| row == name).map_or(0, |row| row + 1)
 }
 
 /// Returns the identifier at the start of a text.
@@ -107,8 +89,7 @@ fn upward(map: &[String], file: &str, text: &str) -> Vec<String> {
     let is_module = |name: &str| root().join("src").join(name).with_extension("rs").exists();
     let named =
         named.filter(|to| *to != names[0] && (!is_module(to) || level(map, to) >= own.max(1)));
-    out.chain(named.map(|to| format!("{file}: crate::{to}")))
-        .collect()
+    out.chain(named.map(|to| format!("{file}: crate::{to}"))).collect()
 }
 
 /// Returns the dependencies of a crate without `dev-dependencies`.
@@ -139,9 +120,7 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
         true => rust_files(&path),
         false => vec![path],
     });
-    files
-        .filter(|path| path.extension().is_some_and(|end| end == "rs"))
-        .collect()
+    files.filter(|path| path.extension().is_some_and(|end| end == "rs")).collect()
 }
 
 #[test]
@@ -182,10 +161,7 @@ fn the_named_packages_do_their_work() {
     let readme = read("README.md");
     for (package, manifest, path, calls) in NAMED_PACKAGES {
         let text = read(manifest);
-        assert!(
-            dependencies(&text).contains(&package),
-            "{manifest}: {package}"
-        );
+        assert!(dependencies(&text).contains(&package), "{manifest}: {package}");
         let row = format!("| {package} | ");
         let row = readme.lines().find(|line| line.starts_with(&row));
         let row = row.unwrap_or_else(|| panic!("README.md has no row of {package}"));
@@ -193,10 +169,7 @@ fn the_named_packages_do_their_work() {
         let code = read(path);
         let code = without_comments(&code);
         for call in calls {
-            assert!(
-                code.iter().any(|line| line.contains(call)),
-                "{path} has no {call}"
-            );
+            assert!(code.iter().any(|line| line.contains(call)), "{path} has no {call}");
         }
     }
 }
@@ -229,8 +202,5 @@ fn what_points_up_is_found_in_every_form() {
                     [dev-dependencies]\nproptest = \"1\"\n";
     let found = upward_dependencies(&map, "crates/codec", manifest);
     assert_eq!(found, ["rand", "cubewire-link"]);
-    assert_eq!(
-        upward_dependencies(&map, "crates/link", manifest),
-        ["cubewire-link"]
-    );
+    assert_eq!(upward_dependencies(&map, "crates/link", manifest), ["cubewire-link"]);
 }

@@ -35,38 +35,23 @@ fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
         ("--calmer", "'--calm'"),
         ("headles", "'headless'"),
         ("serve --insecure", "--bind <ADDR>"),
-        (
-            "--network 5g",
-            "unknown network `5g`; choose one of perfect, lan",
-        ),
+        ("--network 5g", "unknown network `5g`; choose one of perfect, lan"),
         ("--interpolation cubic", "hermite"),
         ("--rate -25", "rate must be 60, 30, 20 or 10, not `-25`"),
-        (
-            "--size -12",
-            "-12 is not a width and height from 64 to 16384, for example 1280x720",
-        ),
+        ("--size -12", "-12 is not a width and height from 64 to 16384, for example 1280x720"),
         (
             "headless --script assets/scripts/katamari.ron --skip 60",
             "--skip: 60 s must be less than the 35.1 s that are played\n",
         ),
         ("tour 0", "'[STEP]': steps are numbered 1 to "),
         ("tour five", "'[STEP]': steps are numbered 1 to "),
-        (
-            "--left delta",
-            "`delta` is a rung: did you mean `rung:delta`?",
-        ),
-        (
-            "--left bogus",
-            "unknown setting `bogus`; choose one of simulation, rung, stages, ",
-        ),
+        ("--left delta", "`delta` is a rung: did you mean `rung:delta`?"),
+        ("--left bogus", "unknown setting `bogus`; choose one of simulation, rung, stages, "),
         (
             "record --fall --right rung:delta --out a.mp4",
             "'--fall' cannot be used with '--right <LANE>'",
         ),
-        (
-            "headless --budget 8",
-            "budget must be from 16kbps to 1024kbps",
-        ),
+        ("headless --budget 8", "budget must be from 16kbps to 1024kbps"),
         (
             "--rung uncompressed --budget 64",
             "--budget: a budget requires a rung that lists changed cubes, unlike `uncompressed`",
@@ -75,28 +60,13 @@ fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
             "headless --rung predicted --nudge 1",
             "--nudge: a viewer with the rung `predicted` has no simulation to change",
         ),
-        (
-            "screenshots --out Cargo.toml",
-            "error: Cargo.toml: is not a folder\n",
-        ),
+        ("screenshots --out Cargo.toml", "error: Cargo.toml: is not a folder\n"),
         ("--theme grey", "'grey' for '--theme <THEME>'"),
         ("ladder --list --bits", "'--list' cannot be used with"),
-        (
-            "ladder --skip abc",
-            "abc is not a number of seconds from 0 to 86400",
-        ),
-        (
-            "view --connect a:1 --timeout 31",
-            "31 is not a whole number from 1 to 30",
-        ),
-        (
-            "serve --bind 127.0.0.1:0 --viewers 0",
-            "0 is not a whole number from 1 to 64",
-        ),
-        (
-            "serve --bind 7000",
-            "7000 is not an IP address and port, for example 192.168.1.5:7000",
-        ),
+        ("ladder --skip abc", "abc is not a number of seconds from 0 to 86400"),
+        ("view --connect a:1 --timeout 31", "31 is not a whole number from 1 to 30"),
+        ("serve --bind 127.0.0.1:0 --viewers 0", "0 is not a whole number from 1 to 64"),
+        ("serve --bind 7000", "7000 is not an IP address and port, for example 192.168.1.5:7000"),
         (
             "headless --seconds 1 --capture /nowhere/play.bin",
             "/nowhere/play.bin: there is no folder /nowhere\n",
@@ -117,30 +87,15 @@ fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
             "record --series quick --out a.mp4",
             "a.mp4: a series is a folder of videos: give the name of a folder\n",
         ),
-        (
-            "--left simulaton",
-            "unknown setting `simulaton` (did you mean `simulation`?)",
-        ),
+        ("--left simulaton", "unknown setting `simulaton` (did you mean `simulation`?)"),
         (
             "serve --bind 0.0.0.0:0 --insecure --headless",
             "cannot listen at 0.0.0.0:0: it can be reached from other machines, which needs a key\n",
         ),
-        (
-            "--recordings /nowhere",
-            "/nowhere: there is no such folder\n",
-        ),
-        (
-            "headless --script nowhere.ron",
-            "nowhere.ron: No such file or directory\n",
-        ),
+        ("--recordings /nowhere", "/nowhere: there is no such folder\n"),
+        ("headless --script nowhere.ron", "nowhere.ron: No such file or directory\n"),
     ]);
-    for command in [
-        "headless",
-        "",
-        "view --connect a:1",
-        "play a.ron",
-        "record --out a.mp4",
-    ] {
+    for command in ["headless", "", "view --connect a:1", "play a.ron", "record --out a.mp4"] {
         for value in ["abc", "-3", "0", "NaN", "1e9", "-inf", "3s"] {
             let wanted = format!(
                 "'--seconds <SECONDS>': {value} is not a number of seconds above 0 and up to 86400, for example 2.5"
@@ -149,10 +104,7 @@ fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
         }
     }
     for (value, wanted) in [
-        (
-            "--skip -1.5",
-            "-1.5 is not a number of seconds from 0 to 86400",
-        ),
+        ("--skip -1.5", "-1.5 is not a number of seconds from 0 to 86400"),
         (
             "--at -1s:rung:delta",
             "`-1s` is not a time from 0s to 86400s, for example `4s` or `2.5s`",
@@ -166,10 +118,7 @@ fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
             "--right rung:delta,link:loss=2",
             "loss is 2, which is out of range; the nearest in range is 1",
         ),
-        (
-            "--left rung:delta,rate:25",
-            "rate must be 60, 30, 20 or 10, not `25`",
-        ),
+        ("--left rung:delta,rate:25", "rate must be 60, 30, 20 or 10, not `25`"),
     ] {
         assert_complaints(&[(&format!("record --out /nowhere/a.mp4 {value}"), wanted)]);
     }
@@ -195,10 +144,7 @@ fn what_is_quoted_sends_a_terminal_no_control_characters_and_no_megabytes() {
     for lane in ["rung:\u{1b}[2J", "\u{9b}2J"] {
         let said = complaint(&["--right", lane]);
         assert!(said.contains("--right <LANE>"), "{said:?}");
-        assert!(
-            !said.replace('\n', "").chars().any(char::is_control),
-            "{said:?}"
-        );
+        assert!(!said.replace('\n', "").chars().any(char::is_control), "{said:?}");
     }
 }
 
@@ -224,12 +170,7 @@ fn a_file_that_cannot_be_used_is_named_with_the_position_in_it() {
             "--script",
             "c.ron:1:1: not a script or a replay, which are RON files, for example ",
         ),
-        (
-            "d.ron",
-            b"\xff\xfe",
-            "play",
-            "d.ron: not a script or a replay, ",
-        ),
+        ("d.ron", b"\xff\xfe", "play", "d.ron: not a script or a replay, "),
         (
             "e.csv",
             b"sent_ms,delay_ms\n0,20\n16,soon\n",
@@ -280,20 +221,11 @@ fn serving_and_viewing_ask_for_a_key_or_for_insecure() {
     };
     for command in [&["serve", "--bind"], &["view", "--connect"]] {
         let said = without_key(&[command[0], command[1], "127.0.0.1:0"]);
-        assert!(
-            said.contains("--key-file") && said.contains("--insecure"),
-            "{said}"
-        );
+        assert!(said.contains("--key-file") && said.contains("--insecure"), "{said}");
     }
     let said = complaint(&["serve", "--headless", "--bind", "0.0.0.0:0", "--insecure"]);
     assert!(said.contains("needs a key"), "{said}");
-    let abroad = [
-        "view",
-        "--headless",
-        "--insecure",
-        "--connect",
-        "192.0.2.1:7000",
-    ];
+    let abroad = ["view", "--headless", "--insecure", "--connect", "192.0.2.1:7000"];
     let wanted = "192.0.2.1:7000 is on another machine, which needs a key";
     assert!(complaint(&abroad).contains(wanted));
     let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -304,10 +236,7 @@ fn serving_and_viewing_ask_for_a_key_or_for_insecure() {
     let mut everywhere = cubewire(&["serve", "--headless", "--bind", "0.0.0.0:0"]);
     let output = everywhere.env("CUBEWIRE_KEY", "1".repeat(64)).output();
     let said = String::from_utf8(output.unwrap().stderr).unwrap();
-    assert!(
-        said.contains("pass the address for viewers with --public"),
-        "{said}"
-    );
+    assert!(said.contains("pass the address for viewers with --public"), "{said}");
 }
 
 #[test]
@@ -317,10 +246,7 @@ fn a_file_that_holds_no_secret_key_is_refused() {
     let key = key.to_str().unwrap();
     let serve = ["serve", "--headless", "--bind", "127.0.0.1:0"];
     let said = complaint(&[&serve[..], &["--key-file", key]].concat());
-    assert!(
-        said.contains("--key-file: ") && said.contains(key),
-        "{said}"
-    );
+    assert!(said.contains("--key-file: ") && said.contains(key), "{said}");
     let made = cubewire(&["key", "--out", key]).output().unwrap();
     assert!(made.status.success() && made.stdout.is_empty(), "{made:?}");
     let said = complaint(&["key", "--out", key]);
@@ -347,9 +273,7 @@ fn a_file_that_holds_no_secret_key_is_refused() {
         );
         assert_eq!(said, wanted);
         let public = File::create(folder.path().join("public")).unwrap();
-        public
-            .set_permissions(Permissions::from_mode(0o644))
-            .unwrap();
+        public.set_permissions(Permissions::from_mode(0o644)).unwrap();
         let mut key = std::process::Command::new(assert_cmd::cargo::cargo_bin("cubewire"));
         let made = key.arg("key").stdout(public).output().unwrap();
         let said = String::from_utf8(made.stderr).unwrap();
@@ -365,14 +289,7 @@ fn a_viewer_says_why_it_never_connected() {
     // The key comes from the environment. No server is running.
     let output = cubewire(&["key"]).output().unwrap();
     let key = String::from_utf8(output.stdout).unwrap();
-    let view = [
-        "view",
-        "--headless",
-        "--connect",
-        "127.0.0.1:1",
-        "--timeout",
-        "1",
-    ];
+    let view = ["view", "--headless", "--connect", "127.0.0.1:1", "--timeout", "1"];
     let output = cubewire(&view).env("CUBEWIRE_KEY", key).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     let said = String::from_utf8(output.stderr).unwrap();

@@ -60,9 +60,8 @@ fn damage<T, E: Display>(
     read: impl Fn(&str) -> Result<T, E>,
     mut check: impl FnMut(&str, T),
 ) {
-    let mutations = std::env::var("CUBEWIRE_MUTATIONS").map_or(MUTATIONS, |mutations| {
-        mutations.parse().expect("CUBEWIRE_MUTATIONS is a number")
-    });
+    let mutations = std::env::var("CUBEWIRE_MUTATIONS")
+        .map_or(MUTATIONS, |mutations| mutations.parse().expect("CUBEWIRE_MUTATIONS is a number"));
     let mut is_accepted = |text: &str| match read(text) {
         Ok(value) => {
             check(text, value);
@@ -161,14 +160,10 @@ fn assert_comes_back(lane: &LaneSettings) {
 #[test]
 fn halves_and_lanes() {
     let texts = [lanes(), vec!["simulation".to_owned()]].concat();
-    damage(
-        &texts,
-        str::parse,
-        |text, content: PaneContent| match &content {
-            PaneContent::Lane(lane) => assert_comes_back(lane),
-            PaneContent::Simulation => assert_eq!(content.to_text().as_deref(), Some(text)),
-        },
-    );
+    damage(&texts, str::parse, |text, content: PaneContent| match &content {
+        PaneContent::Lane(lane) => assert_comes_back(lane),
+        PaneContent::Simulation => assert_eq!(content.to_text().as_deref(), Some(text)),
+    });
 }
 
 #[test]
@@ -176,9 +171,7 @@ fn switches() {
     let times = ["0s", "2.5s", "86400s"].into_iter().cycle();
     let sides = ["", "left.", "right."].into_iter().cycle();
     let texts = lanes().into_iter().zip(times.zip(sides.skip(1)));
-    let texts: Vec<_> = texts
-        .map(|(lane, (time, side))| format!("{time}:{side}{lane}"))
-        .collect();
+    let texts: Vec<_> = texts.map(|(lane, (time, side))| format!("{time}:{side}{lane}")).collect();
     damage(&texts, str::parse, |_, switch: Switch| {
         assert!(switch.at <= MAX_SECONDS as u64 * 60);
         let mut lane = LaneSettings::default();
@@ -240,11 +233,7 @@ fn read_script(text: &str) -> Result<Script, ScriptError> {
 fn assert_script(script: &Script, saved: &Path) {
     assert!((1..=MAX_SECONDS as u64 * 60).contains(&script.ticks));
     assert!(script.lead_in < script.ticks);
-    assert!(
-        script
-            .steps
-            .is_sorted_by(|before, step| before.at < step.at)
-    );
+    assert!(script.steps.is_sorted_by(|before, step| before.at < step.at));
     for step in &script.steps {
         assert!(step.at < script.ticks);
         let _ = script.keys_at(step.at);
@@ -286,10 +275,8 @@ fn replays() {
 #[test]
 fn settings_of_the_panel() {
     let default = PanelState::default().to_text().unwrap();
-    let texts = [
-        default,
-        "(graph_seconds: 33, scale: Some(1.5), theme: Dark, page: Link)".to_owned(),
-    ];
+    let texts =
+        [default, "(graph_seconds: 33, scale: Some(1.5), theme: Dark, page: Link)".to_owned()];
     damage(&texts, PanelState::parse, |_, state| {
         assert!((10..=60).contains(&state.graph_seconds.0));
         let text = state.to_text().unwrap();

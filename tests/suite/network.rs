@@ -77,9 +77,7 @@ struct Crossing {
 /// Sends each rung over each network. Checks that snapshots arrive, and that they are right.
 fn cross(ticks: usize, presets: &[&'static Preset], rungs: &[Rung]) {
     let mut game = HeadlessGame::new(Some(script("mix")));
-    let pairs = presets
-        .iter()
-        .flat_map(|&preset| rungs.iter().map(move |&rung| (preset, rung)));
+    let pairs = presets.iter().flat_map(|&preset| rungs.iter().map(move |&rung| (preset, rung)));
     let mut crossings: Vec<_> = pairs
         .map(|(preset, rung)| {
             let settings = lane(&format!("{},link:{}", rung.name, preset.name));
@@ -87,12 +85,7 @@ fn cross(ticks: usize, presets: &[&'static Preset], rungs: &[Rung]) {
             let mut entity = game.app.world_mut().entity_mut(lane);
             entity.insert(LaneCheck::default());
             let sent = Totals::default();
-            Crossing {
-                preset,
-                rung,
-                lane,
-                sent,
-            }
+            Crossing { preset, rung, lane, sent }
         })
         .collect();
     for _ in 0..ticks {
@@ -144,10 +137,11 @@ impl Crossing {
             |bits_per_second: u64| bits_per_second as f64 / 8.0 / f64::from(TICKS_PER_SECOND);
         let fitting = match conditions.bandwidth {
             // Once the queue is full, hardly any snapshot finds room for all of its packets.
-            Some(Bandwidth {
-                bits_per_second,
-                queue_bytes,
-            }) if wire > per_tick(bits_per_second) => queue_bytes as f64 / wire,
+            Some(Bandwidth { bits_per_second, queue_bytes })
+                if wire > per_tick(bits_per_second) =>
+            {
+                queue_bytes as f64 / wire
+            }
             _ => ticks,
         };
         fitting.min(ticks) * all_survive
@@ -161,11 +155,7 @@ const FRAGMENT_BYTES: f64 = 1200.0;
 fn rungs_cross_networks_for_five_seconds() {
     let networks = ["article", "3g", "hostile"].map(|name| Preset::by_name(name).unwrap());
     let rungs = ["uncompressed", "delta", "changed-flags", "predicted"];
-    cross(
-        300,
-        &networks,
-        &rungs.map(|name| ladder::rung(name).unwrap()),
-    );
+    cross(300, &networks, &rungs.map(|name| ladder::rung(name).unwrap()));
 }
 
 #[test]
@@ -188,9 +178,7 @@ fn viewers_come_and_go_across_the_wrap_and_no_cube_is_ever_wrong() {
     let mut parameters = ChaCha8Rng::seed_from_u64(1);
     let readable = Stages::every_readable(|most| parameters.random_range(0..most));
     let plan = Plan::cubes();
-    let stages: Vec<_> = readable
-        .filter(|&stages| plan.check_complete(stages).is_ok())
-        .collect();
+    let stages: Vec<_> = readable.filter(|&stages| plan.check_complete(stages).is_ok()).collect();
     let mut game = HeadlessGame::new(Some(script("mix")));
     let mut cubes = game.app.world_mut().resource_mut::<CubeWorld>();
     cubes.count_from(FIRST);
@@ -215,10 +203,7 @@ fn viewers_come_and_go_across_the_wrap_and_no_cube_is_ever_wrong() {
             }
             if tick >= *at {
                 let settings = any_settings(&mut random, &stages);
-                world.trigger(ChangeLane {
-                    entity: lane,
-                    settings,
-                });
+                world.trigger(ChangeLane { entity: lane, settings });
                 *at = change_at;
                 switches += 1;
             }
@@ -307,9 +292,7 @@ fn a_curve_through_velocities_beats_the_line_at_ten_a_second() {
     let lanes = ["linear", "hermite", "extrapolate"]
         .map(|kind| lane(&format!("at-rest,rate:10,interpolation:{kind}")));
     let errors = Play::new(lanes, 200).mean_errors(300);
-    let [line, curve, beyond] = errors[..] else {
-        unreachable!("three lanes")
-    };
+    let [line, curve, beyond] = errors[..] else { unreachable!("three lanes") };
     println!("linear {line} m, hermite {curve} m, extrapolate {beyond} m");
     assert!(curve < 0.9 * line, "{curve} and {line}");
     assert!(beyond > curve, "{beyond} and {curve}");
@@ -346,28 +329,20 @@ fn enough_delay_prevents_stalls() {
     let lanes =
         ["20ms", "250ms"].map(|delay| lane(&format!("changed-flags,link:article,playout:{delay}")));
     let play = Play::new(lanes, 600);
-    let stalls: Vec<_> = play
-        .each::<LaneMeter>()
-        .map(|meter| meter.totals().stalls)
-        .collect();
+    let stalls: Vec<_> = play.each::<LaneMeter>().map(|meter| meter.totals().stalls).collect();
     assert!(stalls[0] > 25, "{stalls:?} stalls");
     assert_eq!(stalls[1], 0);
 }
 
 #[test]
 fn the_smallest_baseline_is_nearly_always_the_newest() {
-    let lanes = ["newest", "smallest"].map(|baseline| {
-        lane(&format!(
-            "predicted-position,link:article,baseline:{baseline}"
-        ))
-    });
+    let lanes = ["newest", "smallest"]
+        .map(|baseline| lane(&format!("predicted-position,link:article,baseline:{baseline}")));
     let play = Play::new(lanes, 500);
     play.assert_faultless();
     let bytes = play.each::<LaneMeter>().map(|meter| {
         let bytes = meter.samples().iter();
-        bytes
-            .map(|sample| sample.bytes(Accounting::PayloadAndUdp))
-            .sum()
+        bytes.map(|sample| sample.bytes(Accounting::PayloadAndUdp)).sum()
     });
     let bytes: Vec<usize> = bytes.collect();
     let (newest, smallest) = (bytes[0], bytes[1]);

@@ -112,11 +112,7 @@ fn a_katamari_ball_holds_together_while_it_rolls_and_lets_go_after() {
     for tick in 0..1830 {
         step(&mut game, tick);
         if tick > 900 {
-            fastest = fastest.max(
-                game.cubes().current().bodies[PLAYER]
-                    .linear_velocity
-                    .length(),
-            );
+            fastest = fastest.max(game.cubes().current().bodies[PLAYER].linear_velocity.length());
             assert!(near(&game) > 60, "{} cubes at tick {tick}", near(&game));
         }
     }
@@ -161,9 +157,7 @@ fn hovering_blows_cubes_away() {
     }
     let (low, high) = heights
         .iter()
-        .fold((f32::MAX, 0.0_f32), |(low, high), &height| {
-            (low.min(height), high.max(height))
-        });
+        .fold((f32::MAX, 0.0_f32), |(low, high), &height| (low.min(height), high.max(height)));
     assert!(low > 2.0 && high < 3.2, "it hovers at {low} to {high} m");
     let cubes = &game.cubes().current().bodies;
     let start = cubewire_scene::initial_position;

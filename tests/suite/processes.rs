@@ -82,21 +82,12 @@ fn processes_agree_on_every_snapshot_on_loopback_and_over_a_bad_network() {
 
 fn agree_on_loopback() {
     let folders = [(); 4].map(|()| TempDir::new().unwrap());
-    let [sent, decoded @ ..] = folders
-        .each_ref()
-        .map(|folder| folder.path().join("digest"));
+    let [sent, decoded @ ..] = folders.each_ref().map(|folder| folder.path().join("digest"));
     let key = key(folders[0].path(), "key");
     let (server, address) = serve_mix(&[], "127.0.0.1:0", &key, &sent);
     let options = [
         &["--rung", "relative-orientation"][..],
-        &[
-            "--rung",
-            "at-rest",
-            "--rate",
-            "20",
-            "--interpolation",
-            "hermite",
-        ],
+        &["--rung", "at-rest", "--rate", "20", "--interpolation", "hermite"],
         &["--network", "hostile"],
     ];
     let mut viewers = [0, 1, 2].map(|viewer| {
@@ -125,10 +116,7 @@ fn agree_on_loopback() {
         assert!(decoded.len() > sent.len() / 2);
     }
     assert!(third[1].iter().all(|tick| tick % 3 == 0), "{third:?}");
-    assert!(
-        hostile[0].len() < hostile[1].len(),
-        "the network loses some"
-    );
+    assert!(hostile[0].len() < hostile[1].len(), "the network loses some");
 }
 
 /// Two network namespaces with a cable between them. They are removed on drop.
@@ -147,13 +135,11 @@ impl Namespaces {
         ];
         let made = ip(&["netns", "add", a]) && ip(&["netns", "add", b]) && ip(&cable);
         let up = made
-            && [(a, SERVER), (b, "10.77.0.2")]
-                .iter()
-                .all(|(name, address)| {
-                    let address = format!("{address}/24");
-                    ip(&["-n", name, "address", "add", &address, "dev", "cable"])
-                        && ip(&["-n", name, "link", "set", "cable", "up"])
-                });
+            && [(a, SERVER), (b, "10.77.0.2")].iter().all(|(name, address)| {
+                let address = format!("{address}/24");
+                ip(&["-n", name, "address", "add", &address, "dev", "cable"])
+                    && ip(&["-n", name, "link", "set", "cable", "up"])
+            });
         up.then_some(this)
     }
 
@@ -163,10 +149,7 @@ impl Namespaces {
         let tc = |discipline: &str| {
             let exec = ["netns", "exec", &self.names[0]];
             let tc = "tc qdisc add dev cable root".split(' ');
-            let tc: Vec<_> = exec
-                .into_iter()
-                .chain(tc.chain(discipline.split(' ')))
-                .collect();
+            let tc: Vec<_> = exec.into_iter().chain(tc.chain(discipline.split(' '))).collect();
             ip(&tc)
         };
         if tc("netem loss 5% delay 40ms 15ms") {
@@ -197,9 +180,7 @@ const SERVER: &str = "10.77.0.1";
 fn agree_over_a_bad_network(namespaces: &Namespaces) {
     let spoiled_by = namespaces.spoil();
     let folders = [(); 2].map(|()| TempDir::new().unwrap());
-    let [sent, decoded] = folders
-        .each_ref()
-        .map(|folder| folder.path().join("digest"));
+    let [sent, decoded] = folders.each_ref().map(|folder| folder.path().join("digest"));
     let key = key(folders[0].path(), "key");
     let [a, b] = namespaces.names.each_ref();
     let [a, b] = [a, b].map(|name| ["ip", "netns", "exec", name]);

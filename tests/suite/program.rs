@@ -77,25 +77,14 @@ pub(crate) fn address(out: impl Read) -> String {
 /// Starts a server that writes a digest and waits until it listens. Returns its address, too.
 pub(crate) fn serve(by: &[&str], more: &[&str], digest: &Path) -> (Killed, String) {
     let digest = ["--digest", digest.to_str().unwrap()];
-    let mut server = start(
-        by,
-        &[&["serve", "--headless", "--json"], more, &digest].concat(),
-    );
+    let mut server = start(by, &[&["serve", "--headless", "--json"], more, &digest].concat());
     let address = address(server.0.stdout.as_mut().unwrap());
     (server, address)
 }
 
 /// Starts a viewer that writes a digest and waits until it is connected.
 pub(crate) fn view(by: &[&str], server: &str, more: &[&str], digest: &Path) -> Killed {
-    let view = [
-        "view",
-        "--headless",
-        "--json",
-        "--timeout",
-        "30",
-        "--connect",
-        server,
-    ];
+    let view = ["view", "--headless", "--json", "--timeout", "30", "--connect", server];
     let digest = ["--digest", digest.to_str().unwrap()];
     let mut viewer = start(by, &[&view, more, &digest].concat());
     let mut line = [0; 13];

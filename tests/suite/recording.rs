@@ -45,16 +45,10 @@ fn count(frame: &[u8], columns: std::ops::Range<usize>, is: impl Fn([i32; 3]) ->
 fn check_frame(name: &str, frame: &[u8]) {
     for half in [0..WIDTH / 2, WIDTH / 2..WIDTH] {
         let player = count(frame, half.clone(), |[red, _, blue]| blue > red + 60);
-        let red = count(frame, half.clone(), |[red, green, blue]| {
-            red > green + 60 && red > blue + 60
-        });
-        let dark = count(frame, half.clone(), |[red, green, blue]| {
-            red + green + blue < 420
-        });
-        assert!(
-            player > 5,
-            "{name}, {half:?}: {player} pixels of the player"
-        );
+        let red =
+            count(frame, half.clone(), |[red, green, blue]| red > green + 60 && red > blue + 60);
+        let dark = count(frame, half.clone(), |[red, green, blue]| red + green + blue < 420);
+        assert!(player > 5, "{name}, {half:?}: {player} pixels of the player");
         assert!(red > 40, "{name}, {half:?}: {red} pixels of red cubes");
         assert!(dark > 200, "{name}, {half:?}: {dark} pixels of shade");
     }
@@ -117,9 +111,7 @@ fn the_quick_series_shows_every_rung_and_every_interpolation() {
         check_frame(name, &frames[FRAMES - 1]);
         // The camera moves in every frame.
         let below = FIGURES * WIDTH * 3;
-        let still = frames
-            .windows(2)
-            .filter(|two| two[0][below..] == two[1][below..]);
+        let still = frames.windows(2).filter(|two| two[0][below..] == two[1][below..]);
         assert_eq!(still.count(), 0, "{name}: frames that stand still");
     }
     // The number next to a rung is its bandwidth.
@@ -130,11 +122,7 @@ fn the_quick_series_shows_every_rung_and_every_interpolation() {
 /// Returns a short film of the series in a small size.
 fn short_film() -> Film {
     let episode = episodes(Series::Quick, Series::Quick.size()).remove(LADDER.len() - 1);
-    Film {
-        size: (160, 90).into(),
-        frames: 12,
-        ..episode.film
-    }
+    Film { size: (160, 90).into(), frames: 12, ..episode.film }
 }
 
 /// Shows the simulation next to a lane, with changes of the lane's settings.
@@ -142,20 +130,13 @@ fn beside_simulation(lane: &str, switches: &[&str]) -> FilmContent {
     FilmContent::Halves {
         left: PaneContent::Simulation,
         right: lane.parse().unwrap(),
-        switches: switches
-            .iter()
-            .map(|switch| switch.parse().unwrap())
-            .collect(),
+        switches: switches.iter().map(|switch| switch.parse().unwrap()).collect(),
     }
 }
 
 /// Returns a film that is too small to show anything.
 fn tiny_film() -> Film {
-    Film {
-        size: (64, 64).into(),
-        skipped_ticks: 0,
-        ..short_film()
-    }
+    Film { size: (64, 64).into(), skipped_ticks: 0, ..short_film() }
 }
 
 fn shoot(film: &Film, slowness: Duration) -> (Take, Vec<Vec<u8>>) {
@@ -184,12 +165,9 @@ fn a_slow_machine_films_the_same_frames_as_a_fast_one() {
 
 /// Returns a replay as F9 records it. The first second is lead-in.
 fn replay(ticks: usize) -> Script {
-    let mut game = LaneGame::with_plugins(
-        Some(script("katamari")),
-        LaneSettings::default(),
-        InputLogPlugin,
-    )
-    .unwrap();
+    let mut game =
+        LaneGame::with_plugins(Some(script("katamari")), LaneSettings::default(), InputLogPlugin)
+            .unwrap();
     for tick in 0..ticks {
         if tick == 60 {
             game.app.world_mut().resource_mut::<InputLog>().begin();
@@ -204,11 +182,7 @@ fn replay(ticks: usize) -> Script {
 fn a_replay_is_filmed_to_its_last_tick_at_any_rate() {
     let replay = replay(120);
     for frames_per_second in [1, 4, 7, 25, 64] {
-        let film = Film {
-            frames_per_second,
-            script: Some(replay.clone()),
-            ..tiny_film()
-        };
+        let film = Film { frames_per_second, script: Some(replay.clone()), ..tiny_film() };
         let mut filming = film.set_up().unwrap().remove(0);
         for frame in 1..=frames_per_second {
             filming.frame().unwrap();
@@ -222,12 +196,7 @@ fn a_replay_is_filmed_to_its_last_tick_at_any_rate() {
     }
     let mut other = replay;
     other.steps.clear();
-    let film = Film {
-        frames_per_second: 4,
-        frames: 4,
-        script: Some(other),
-        ..tiny_film()
-    };
+    let film = Film { frames_per_second: 4, frames: 4, script: Some(other), ..tiny_film() };
     let (take, _) = shoot(&film, Duration::ZERO);
     assert!(matches!(take.replay, Some(Outcome::Different(_))));
 }
@@ -244,10 +213,7 @@ fn a_mean_is_of_the_ticks_in_which_there_was_a_lane() {
         ..tiny_film()
     };
     let (take, _) = shoot(&film, Duration::ZERO);
-    let means = take
-        .sent
-        .iter()
-        .map(|sent| sent.mean_kbps().unwrap().round());
+    let means = take.sent.iter().map(|sent| sent.mean_kbps().unwrap().round());
     assert!(means.eq([17_369.0, 12_017.0]));
 }
 
@@ -272,10 +238,7 @@ fn lanes_of_one_play_are_filmed_side_by_side_after_a_card() {
     // No setting was switched.
     let switched = |part: &serde_json::Value| part["by_stages"] != serde_json::json!([]);
     assert!(!parts.iter().any(switched), "{said}");
-    assert!(
-        kbps[0] <= 256.0 && kbps[1] <= 64.0 && kbps[2] <= 32.0,
-        "{kbps:?}"
-    );
+    assert!(kbps[0] <= 256.0 && kbps[1] <= 64.0 && kbps[2] <= 32.0, "{kbps:?}");
     assert!(kbps[0] > kbps[1] && kbps[1] > kbps[2], "{kbps:?}");
     assert!(errors[0] < errors[1] && errors[1] < errors[2], "{errors:?}");
 
@@ -309,16 +272,11 @@ fn a_column_is_switched_and_named_and_compared_with_the_first() {
         frames: 12,
         skipped_ticks: 120,
         shown: FilmContent::Columns {
-            lanes: [first, "rung:predicted"]
-                .map(|lane| lane.parse().unwrap())
-                .into(),
+            lanes: [first, "rung:predicted"].map(|lane| lane.parse().unwrap()).into(),
             labels: labels.iter().map(|&label| label.to_owned()).collect(),
             switches: vec!["1s:2.rung:index".parse().unwrap()],
         },
-        overlay: Overlay {
-            hidden: vec![Part::Graph],
-            ..Overlay::default()
-        },
+        overlay: Overlay { hidden: vec![Part::Graph], ..Overlay::default() },
         ..short_film()
     };
     let (take, dear) = shoot(&film("rung:uncompressed", &[]), Duration::ZERO);
@@ -348,10 +306,7 @@ fn the_same_command_gives_the_same_file() {
         record
             .arg(script_path("katamari"))
             .args(["--left", "rung:changed-flags,link:4g"])
-            .args([
-                "--right",
-                "rung:delta,link:hostile,rate:20,interpolation:none",
-            ])
+            .args(["--right", "rung:delta,link:hostile,rate:20,interpolation:none"])
             .args(["--skip", "4", "--seconds", "0.2", "--size", "160x90"])
             .args(["--at", "0.1s:rung:predicted", "--out"]);
         let said = printed(record.arg(&path));
@@ -372,34 +327,18 @@ fn everything_over_the_scene_can_be_left_out() {
         let film = Film {
             size: size.into(),
             frames: 1,
-            overlay: Overlay {
-                hidden: hidden.to_vec(),
-                ..Overlay::default()
-            },
+            overlay: Overlay { hidden: hidden.to_vec(), ..Overlay::default() },
             shown: beside_simulation("rung:predicted", &["0s:rate:30"]),
             // Sky and floor are bright in the light theme.
-            look: Look {
-                theme: Theme::Light,
-                ..Look::default()
-            },
+            look: Look { theme: Theme::Light, ..Look::default() },
             ..short_film()
         };
         shoot(&film, Duration::ZERO).1.remove(0)
     };
     let all = film(&[]);
-    let parts = [
-        Part::Labels,
-        Part::Figures,
-        Part::Graph,
-        Part::Rung,
-        Part::Link,
-        Part::Titles,
-    ];
+    let parts = [Part::Labels, Part::Figures, Part::Graph, Part::Rung, Part::Link, Part::Titles];
     for part in parts {
-        assert!(
-            film(&[part]) != all,
-            "{part:?} is there, and can be left out"
-        );
+        assert!(film(&[part]) != all, "{part:?} is there, and can be left out");
     }
     // The figures' place shows the sky and the distant floor.
     let nothing = film(&[&parts[..], &[Part::Heading]].concat());
@@ -454,10 +393,7 @@ fn a_gif_and_numbered_pictures_have_the_frames_of_the_play() {
         record.args(["--fps", fps, "--out"]).arg(&out);
         // Without a session directory, the graphics driver must not print warnings either.
         let output = record.env_remove("XDG_RUNTIME_DIR").output().unwrap();
-        assert!(
-            output.status.success() && output.stderr.is_empty(),
-            "{output:?}"
-        );
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
         out
     };
     let gif = fs::File::open(record("a.gif", "20")).unwrap();
@@ -515,54 +451,26 @@ fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
             "--size 641x360",
             "a.mp4: an MP4 needs an even width and an even height, not 641x360",
         ),
-        (
-            "a.mp4",
-            "--size 640",
-            "640 is not a width and height from 64 to 16384",
-        ),
-        (
-            "no/folder/a.mp4",
-            "",
-            "no/folder/a.mp4: there is no folder /",
-        ),
-        (
-            "a.avi",
-            "",
-            "a.avi: the name of a video must end in .mp4, .gif or .png",
-        ),
+        ("a.mp4", "--size 640", "640 is not a width and height from 64 to 16384"),
+        ("no/folder/a.mp4", "", "no/folder/a.mp4: there is no folder /"),
+        ("a.avi", "", "a.avi: the name of a video must end in .mp4, .gif or .png"),
         ("a.mp4", "--fps 0", "0 is not a whole number from 1 to 240"),
         ("a.gif", "--fps 60", "hundredths of a second"),
-        (
-            "a.mp4",
-            "--lane rung:delta",
-            "--lane must be given 2 to 4 times",
-        ),
-        (
-            "a.mp4",
-            "--lane rung:delta --lane rung:index --right rung:delta",
-            "cannot be used with",
-        ),
+        ("a.mp4", "--lane rung:delta", "--lane must be given 2 to 4 times"),
+        ("a.mp4", "--lane rung:delta --lane rung:index --right rung:delta", "cannot be used with"),
         (
             "a.mp4",
             "--right simulation",
             "the right half must show a lane; only the left half can show the simulation",
         ),
-        (
-            "a.mp4",
-            "--left rung:detla",
-            "unknown rung `detla` (did you mean `delta`?)",
-        ),
+        ("a.mp4", "--left rung:detla", "unknown rung `detla` (did you mean `delta`?)"),
         (
             "a.mp4",
             "--right stages:changed-flags=separate",
             "changed flags need delta encoding, because they compare with a baseline",
         ),
         ("a.mp4", "--at 4:rung:delta", "`4` is not a time"),
-        (
-            "a.mp4",
-            "--seconds 4 --at 4s:rung:delta",
-            "--at: 4s:rung:delta: the film ends after 4 s",
-        ),
+        ("a.mp4", "--seconds 4 --at 4s:rung:delta", "--at: 4s:rung:delta: the film ends after 4 s"),
         (
             "a.mp4",
             "--at 1s:left.rung:delta",
@@ -588,21 +496,9 @@ fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
             "--label a --label b --label c",
             "--label is given 3 times, but there are 2 names",
         ),
-        (
-            "a.mp4",
-            "--rung delta",
-            "set the right one with `--right rung:delta`",
-        ),
-        (
-            "a.mp4",
-            "--megabytes 0",
-            "0 is not a number of megabytes from 0.01 to 1000000",
-        ),
-        (
-            "a.gif",
-            "--megabytes 1",
-            "a.gif: only the size of an MP4 can be limited",
-        ),
+        ("a.mp4", "--rung delta", "set the right one with `--right rung:delta`"),
+        ("a.mp4", "--megabytes 0", "0 is not a number of megabytes from 0.01 to 1000000"),
+        ("a.gif", "--megabytes 1", "a.gif: only the size of an MP4 can be limited"),
         (
             "a.mp4",
             &format!("--replay {script}"),
@@ -616,10 +512,7 @@ fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
     ] {
         let out = folder.path().join(name);
         let record = ["record", "--out", out.to_str().unwrap()];
-        let arguments: Vec<_> = record
-            .into_iter()
-            .chain(arguments.split_whitespace())
-            .collect();
+        let arguments: Vec<_> = record.into_iter().chain(arguments.split_whitespace()).collect();
         let said = complaint(&arguments);
         assert!(said.contains(wanted), "{arguments:?}: {said}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);

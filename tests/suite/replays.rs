@@ -32,13 +32,7 @@ fn game(script: Option<Script>) -> LaneGame {
             .insert_resource(RecordingFolder("not a folder".into()));
         app.world_mut().spawn((Window::default(), PrimaryWindow));
     };
-    let plugins = (
-        ViewPlugin,
-        ControlsPlugin,
-        InputLogPlugin,
-        LivePlugin,
-        resources,
-    );
+    let plugins = (ViewPlugin, ControlsPlugin, InputLogPlugin, LivePlugin, resources);
     LaneGame::with_plugins(script, LaneSettings::default(), plugins).unwrap()
 }
 
@@ -67,26 +61,16 @@ fn log(game: &LaneGame) -> &InputLog {
     game.app.world().resource::<InputLog>()
 }
 
-const RIGHT: Keys = Keys {
-    right: true,
-    left: false,
-    up: false,
-    down: false,
-    blow: false,
-    gather: false,
-};
+const RIGHT: Keys =
+    Keys { right: true, left: false, up: false, down: false, blow: false, gather: false };
 
-const GATHER: Keys = Keys {
-    gather: true,
-    ..RIGHT
-};
+const GATHER: Keys = Keys { gather: true, ..RIGHT };
 
 #[test]
 fn what_f9_wrote_down_is_repeated_bit_for_bit() {
     let folder = tempfile::tempdir().unwrap();
     let mut game = game(None);
-    game.app
-        .insert_resource(RecordingFolder(folder.path().to_owned()));
+    game.app.insert_resource(RecordingFolder(folder.path().to_owned()));
     hold(&mut game, RIGHT, 40);
     // The replay does not need the time before a reset.
     game.app.world_mut().write_message(ResetSimulation);
@@ -195,11 +179,9 @@ fn a_minute_of_scripted_play_is_repeated() {
     let (replay, hash) = recorded("mix", 3_600);
     replay.save(&path).unwrap();
     let said = printed(cubewire(&["play", "--headless"]).arg(&path));
-    for wanted in [
-        "3\u{2009}600",
-        &format!("{hash:016x}"),
-        "every state matches the recording, bit for bit",
-    ] {
+    for wanted in
+        ["3\u{2009}600", &format!("{hash:016x}"), "every state matches the recording, bit for bit"]
+    {
         assert!(said.contains(&format!("{wanted} |")), "{said}");
     }
 
@@ -245,10 +227,7 @@ fn a_damaged_or_older_replay_is_refused_in_one_sentence() {
     };
 
     let ticks = refused(&text.replacen("ticks: 300", "ticks: 301", 1));
-    assert!(
-        ticks.starts_with("error: a.ron: the replay is damaged: its checksum is "),
-        "{ticks}"
-    );
+    assert!(ticks.starts_with("error: a.ron: the replay is damaged: its checksum is "), "{ticks}");
     let older = refused(&text.replacen("format: 1", "format: 0", 1));
     assert_eq!(
         older,
@@ -276,10 +255,7 @@ fn a_damaged_or_older_replay_is_refused_in_one_sentence() {
 fn a_script_can_be_played_like_a_replay() {
     let path = crate::common::script_path("blow");
     let said = printed(cubewire(&["play", "--headless"]).arg(path));
-    assert!(
-        said.contains("which has no recorded states to compare with"),
-        "{said}"
-    );
+    assert!(said.contains("which has no recorded states to compare with"), "{said}");
 }
 
 fn settings(game: &mut LaneGame, wanted: Side) -> Option<LaneSettings> {
@@ -306,11 +282,7 @@ fn scripts_and_switches_change_what_the_halves_show_at_their_ticks() {
     for tick in 0..125 {
         game.step();
         let held = game.app.world().resource::<HeldKeys>().0.right;
-        assert_eq!(
-            held,
-            tick % 100 >= 10,
-            "{tick}: keys stay held where only a half changes"
-        );
+        assert_eq!(held, tick % 100 >= 10, "{tick}: keys stay held where only a half changes");
         let now = Side::ALL.map(|side| settings(&mut game, side));
         let now = now.map(|lane| lane.and_then(|lane| lane.to_text()));
         if seen.last().map(|(_, before)| before) != Some(&now) {
@@ -387,10 +359,7 @@ fn a_lane_with_another_seed_is_another_lane() {
     let world = game.app.world_mut();
     let lane = |text: &str| PaneContent::Lane(text.parse().unwrap());
     view::show(world, Side::Right, lane("rung:index,link:4g")).unwrap();
-    assert!(
-        world.get_entity(first).is_ok(),
-        "it only has other settings"
-    );
+    assert!(world.get_entity(first).is_ok(), "it only has other settings");
     view::show(world, Side::Right, lane("rung:index,link:4g,seed:3")).unwrap();
     assert!(world.get_entity(first).is_err());
     let mut lanes = world.query_filtered::<&LinkSettings, (With<Selected>, With<ShadowLadder>)>();

@@ -48,10 +48,8 @@ fn snapshots_survive_a_cut_link_and_the_lane_recovers() {
 #[test]
 fn a_longer_round_trip_means_older_baselines() {
     let mut game = game("katamari", "changed-flags");
-    link(&mut game).conditions = Conditions {
-        latency: Duration::from_millis(250),
-        ..Conditions::PERFECT
-    };
+    link(&mut game).conditions =
+        Conditions { latency: Duration::from_millis(250), ..Conditions::PERFECT };
     steps(&mut game, 200);
     let sample = game.meter().newest(1).next().unwrap();
     assert_eq!(sample.acked_age_ticks, Some(30));
@@ -84,10 +82,7 @@ fn the_replica_shows_what_the_simulation_was_at_its_playout_time() {
         let Some(tick) = tick.filter(|&tick| tick >= 1.0) else {
             continue;
         };
-        let (from, to) = (
-            &history[tick.floor() as usize],
-            &history[tick.ceil() as usize],
-        );
+        let (from, to) = (&history[tick.floor() as usize], &history[tick.ceil() as usize]);
         let replica = shown(&mut game, Side::Right);
         for (index, shown) in replica.iter().enumerate() {
             let (from, to) = (from.bodies[index].position, to.bodies[index].position);
@@ -100,10 +95,7 @@ fn the_replica_shows_what_the_simulation_was_at_its_playout_time() {
     assert!(worst <= 0.5 / 512.0 * 3.0_f32.sqrt() + 1e-5);
     let last = displayed(&game).tick.unwrap();
     let late_ms = (game.cubes().tick() as f64 - last) / 60.0 * 1000.0;
-    assert!(
-        (134.0..137.0).contains(&late_ms),
-        "50 ms under way, 85 ms of playout: {late_ms}"
-    );
+    assert!((134.0..137.0).contains(&late_ms), "50 ms under way, 85 ms of playout: {late_ms}");
 }
 
 #[test]

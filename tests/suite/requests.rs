@@ -42,11 +42,8 @@ fn a_server_serves_what_it_admits_and_survives_every_other_request_that_can_be_r
     let mut game = server(Key::LOOPBACK, 8);
     let mut honest = viewer(&game, "changed-flags");
     step(&mut game, &mut [&mut honest], 30);
-    let known = [
-        partial(ladder::DELTA.stages),
-        partial(ladder::PREDICTED.stages),
-        of_another_scene(),
-    ];
+    let known =
+        [partial(ladder::DELTA.stages), partial(ladder::PREDICTED.stages), of_another_scene()];
     let drawn = [(); 12].map(|()| *others.choose(&mut random).unwrap());
     for stages in known.into_iter().chain(drawn) {
         let mut rogue = Rogue::connect(&mut game, &mut [&mut honest], PROTOCOL_VERSION);
@@ -57,10 +54,7 @@ fn a_server_serves_what_it_admits_and_survives_every_other_request_that_can_be_r
     let mut rogue = Rogue::connect(&mut game, &mut [&mut honest], PROTOCOL_VERSION);
     for number in 1..=200 {
         let stages = *admitted.choose(&mut random).unwrap();
-        rogue.request(&Request {
-            number,
-            ..request_for(stages)
-        });
+        rogue.request(&Request { number, ..request_for(stages) });
         let is_served = (0..MOST_TICKS).any(|_| {
             step(&mut game, &mut [&mut honest], 1);
             rogue.step();
@@ -91,9 +85,7 @@ const MOST_TICKS: usize = 300;
 /// Sets a lane to stages that cannot be sent.
 fn spoil(game: &mut HeadlessGame, entity: Entity) {
     let settings = LaneSettings::with_stages(partial(ladder::DELTA.stages));
-    game.app
-        .world_mut()
-        .trigger(ChangeLane { entity, settings });
+    game.app.world_mut().trigger(ChangeLane { entity, settings });
 }
 
 #[test]

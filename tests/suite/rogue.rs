@@ -28,11 +28,7 @@ impl Rogue {
         let socket = socket();
         socket.connect(server).unwrap();
         let netcode = netcode(server);
-        Self {
-            socket,
-            netcode,
-            renet: RenetConnection::new(FROM_SERVER_BYTES),
-        }
+        Self { socket, netcode, renet: RenetConnection::new(FROM_SERVER_BYTES) }
     }
 
     /// Ends a tick like a viewer's app.
@@ -62,10 +58,7 @@ impl Rogue {
         }
         assert_eq!(udp(game).connected(), before + 1);
         let contract = Contract::new(Plan::cubes(), String::new());
-        let hello = Hello {
-            version,
-            ..contract.hello()
-        };
+        let hello = Hello { version, ..contract.hello() };
         rogue.reliable(&ClientMessage::Hello(hello).encode());
         rogue
     }

@@ -64,17 +64,12 @@ fn bevy() -> App {
     let mut app = App::new();
     let plugins = DefaultPlugins
         .set(RenderPlugin {
-            render_creation: WgpuSettings {
-                backends: None,
-                ..WgpuSettings::default()
-            }
-            .into(),
+            render_creation: WgpuSettings { backends: None, ..WgpuSettings::default() }.into(),
             ..RenderPlugin::default()
         })
         .disable::<WinitPlugin>()
         .disable::<LogPlugin>();
-    app.add_plugins(plugins)
-        .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
+    app.add_plugins(plugins).insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
     app
 }
 
@@ -112,13 +107,8 @@ fn viewer() -> UdpViewer {
 
 #[test]
 fn no_two_systems_of_the_window_run_in_an_order_that_is_left_open() {
-    let replay = Script {
-        lead_in: 10,
-        ..script("blow")
-    };
-    let mut app = window(Some(replay), |app, settings| {
-        add_server(app, settings, server())
-    });
+    let replay = Script { lead_in: 10, ..script("blow") };
+    let mut app = window(Some(replay), |app, settings| add_server(app, settings, server()));
     assert_no_ambiguities(&mut app);
     // Without a script, the game may play by itself.
     assert_no_ambiguities(&mut window(None, add_game));

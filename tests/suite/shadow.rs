@@ -26,9 +26,7 @@ struct InTheFrame {
 impl InTheFrame {
     fn new(initial: &Snapshot) -> Self {
         let encoder = || Encoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
-        let rungs: Vec<_> = ladder::all()
-            .map(|rung| (rung, encoder(), HashMap::new()))
-            .collect();
+        let rungs: Vec<_> = ladder::all().map(|rung| (rung, encoder(), HashMap::new())).collect();
         Self {
             totals: vec![Totals::default(); rungs.len()],
             bytes: vec![Vec::new(); rungs.len()],
@@ -48,9 +46,7 @@ impl InTheFrame {
             };
             let stages = rung.stages;
             let mut quantized = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
-            quantized
-                .quantize(cubes.current(), stages.precision())
-                .unwrap();
+            quantized.quantize(cubes.current(), stages.precision()).unwrap();
             let ages = sent.acked_ages_ticks;
             let [baseline, second, third] =
                 ages.map(|age| baselines.get(&(tick - u64::from(age?))));
@@ -66,10 +62,7 @@ impl InTheFrame {
             let references = Baselines {
                 baseline,
                 additional: [second, third],
-                simulated: Simulated {
-                    inputs: Some(&inputs),
-                    state_chunk: &[],
-                },
+                simulated: Simulated { inputs: Some(&inputs), state_chunk: &[] },
                 ..Baselines::default()
             };
             let (mut packet, mut kept) = (Packet::default(), Baseline::default());
@@ -158,10 +151,7 @@ fn the_figures_say_how_old_they_are() {
         let now = game.cubes().tick();
         let shadow = game.app.world().get::<ShadowLadder>(game.lane).unwrap();
         let counted = shadow.rungs()[0].totals.ticks as u64;
-        assert_eq!(
-            shadow.age_ticks(now),
-            (counted > 0).then_some(now - counted)
-        );
+        assert_eq!(shadow.age_ticks(now), (counted > 0).then_some(now - counted));
         // At most one queue is being encoded while another one fills.
         assert!(now - counted <= 30);
     }
@@ -203,11 +193,7 @@ fn a_shadow_that_is_moved_to_another_lane_continues_there() {
         let meter = game.app.world().get::<LaneMeter>(second).unwrap();
         expected.encode(&game, meter);
     }
-    let mut shadow = game
-        .app
-        .world_mut()
-        .get_mut::<ShadowLadder>(second)
-        .unwrap();
+    let mut shadow = game.app.world_mut().get_mut::<ShadowLadder>(second).unwrap();
     shadow.finish(None).unwrap();
     expected.check(shadow.rungs());
 }

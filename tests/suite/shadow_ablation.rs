@@ -20,10 +20,7 @@ fn ablated(settings: LaneSettings) -> LaneGame {
 fn step(game: &mut LaneGame, ticks: usize) {
     for _ in 0..ticks {
         game.step();
-        let mut lanes = game
-            .app
-            .world_mut()
-            .query::<(&mut ShadowLadder, &mut Ablation)>();
+        let mut lanes = game.app.world_mut().query::<(&mut ShadowLadder, &mut Ablation)>();
         for (mut ladder, mut ablation) in lanes.iter_mut(game.app.world_mut()) {
             ablation.finish(&mut ladder).unwrap();
         }
@@ -51,11 +48,7 @@ fn figures(game: &mut LaneGame) -> Vec<(&'static str, f64, f64)> {
 
 #[test]
 fn an_ablation_costs_what_the_shadow_ladder_says_where_they_have_the_same_stages() {
-    for (rung, common) in [
-        ("changed-flags", 3),
-        ("predicted-position", 2),
-        ("relative-index", 4),
-    ] {
+    for (rung, common) in [("changed-flags", 3), ("predicted-position", 2), ("relative-index", 4)] {
         let mut game = ablated(lane(rung));
         step(&mut game, 120);
         let figures = figures(&mut game);
@@ -76,16 +69,7 @@ fn an_ablation_of_arithmetic_coding_costs_about_what_the_shadow_ladder_says() {
     step(&mut game, 240);
     let figures = figures(&mut game);
     let names: Vec<_> = figures.iter().map(|(name, ..)| *name).collect();
-    assert_eq!(
-        names,
-        [
-            "predicted",
-            "arithmetic",
-            "delta",
-            "position",
-            "predicted-position"
-        ]
-    );
+    assert_eq!(names, ["predicted", "arithmetic", "delta", "position", "predicted-position"]);
     for (name, ablated, shadowed) in figures {
         let difference = ablated / shadowed - 1.0;
         assert!(difference.abs() < 0.02, "{name}: {ablated} {shadowed}");
@@ -113,9 +97,7 @@ fn other_stages_start_it_again_and_nothing_runs_that_nobody_wants() {
     step(&mut game, 100);
     assert!(ablation(&game).unwrap().rows()[0].kbps().is_some());
     let (entity, settings) = (game.lane, lane("index"));
-    game.app
-        .world_mut()
-        .trigger(ChangeLane { entity, settings });
+    game.app.world_mut().trigger(ChangeLane { entity, settings });
     step(&mut game, 1);
     let restarted = ablation(&game).unwrap();
     assert_eq!(restarted.present(), ladder::INDEX.stages);

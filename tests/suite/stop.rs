@@ -43,13 +43,7 @@ fn servers_and_viewers_that_are_told_to_end_write_their_digests_and_tell_the_oth
         assert_eq!(ended, Some(code), "{signal}");
         let figures: Value = serde_json::from_str(&figures).unwrap();
         assert!(figures["snapshots"].as_u64() > Some(0), "{figures}");
-        assert_eq!(
-            said,
-            format!(
-                "{address} as viewer {}\n",
-                figures["viewer"].as_str().unwrap()
-            )
-        );
+        assert_eq!(said, format!("{address} as viewer {}\n", figures["viewer"].as_str().unwrap()));
 
         send(signal, &server.0);
         assert_eq!(end(server).0, Some(code), "{signal}");
@@ -130,9 +124,7 @@ fn play(folder: &Path, out: Stdio) -> Killed {
     eventually("some ticks", || {
         let files = fs::read_dir(folder).unwrap().map(Result::unwrap);
         let mut lengths = files.map(|file| file.metadata().map_or(0, |file| file.len()));
-        lengths
-            .any(|bytes| bytes > 12 * FRAME_BYTES as u64)
-            .then_some(())
+        lengths.any(|bytes| bytes > 12 * FRAME_BYTES as u64).then_some(())
     });
     play
 }
@@ -175,9 +167,7 @@ fn a_second_signal_ends_it_at_once() {
     let mut play = play(folder.path(), OwnedFd::from(full).into());
     send("TERM", &play.0);
     let mut line = String::new();
-    BufReader::new(play.0.stderr.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
+    BufReader::new(play.0.stderr.take().unwrap()).read_line(&mut line).unwrap();
     assert!(line.starts_with("stopped after "), "{line}");
     assert_eq!(play.0.try_wait().unwrap(), None);
     send("INT", &play.0);
@@ -192,10 +182,7 @@ fn what_a_killed_play_has_left_is_removed_by_the_next() {
     assert_eq!(end(killed).0, None);
     let left = names(folder.path());
     assert_eq!(left.len(), 2);
-    assert!(
-        left.iter().all(|name| name.starts_with(".cubewire-")),
-        "{left:?}"
-    );
+    assert!(left.iter().all(|name| name.starts_with(".cubewire-")), "{left:?}");
 
     let csv = folder.path().join("a.csv");
     let next = ["headless", "--seconds", "1", "--csv", csv.to_str().unwrap()];

@@ -102,25 +102,17 @@ fn any_link(random: &mut impl Rng) -> LinkSettings {
         2 => {
             let probability = random.random_range(0.05..0.95);
             conditions.loss = Loss::Independent { probability };
-            conditions.jitter = Jitter::Uniform {
-                spread: millis(random, 300),
-            };
+            conditions.jitter = Jitter::Uniform { spread: millis(random, 300) };
         }
         _ => {}
     }
-    LinkSettings {
-        conditions,
-        seed: random.next_u64(),
-    }
+    LinkSettings { conditions, seed: random.next_u64() }
 }
 
 fn any_settings(random: &mut impl Rng) -> LaneSettings {
     let mut settings = lane("simulated");
     if chance(random, 8) {
-        settings.sender.stages = ladder::all()
-            .choose(random)
-            .expect("there are rungs")
-            .stages;
+        settings.sender.stages = ladder::all().choose(random).expect("there are rungs").stages;
     }
     settings.sender.send_interval_ticks = *[1, 1, 2, 3, 6].choose(random).expect("not empty");
     settings.link = any_link(random);
@@ -143,11 +135,7 @@ fn join(game: &mut HeadlessGame, random: &mut impl Rng) -> Walker {
     let lane = game.spawn_lane(settings.clone()).unwrap();
     let mut entity = game.app.world_mut().entity_mut(lane);
     entity.insert(LaneCheck::default());
-    Walker {
-        lane,
-        settings,
-        good_since: None,
-    }
+    Walker { lane, settings, good_since: None }
 }
 
 /// Changes one of the lanes or the scene.

@@ -55,12 +55,9 @@ fn every_kind_of_file_reads_as_windows_writes_it_and_utf_16_is_named() {
     for (name, text, command, read) in kinds(folder.path()) {
         let path = folder.path().join(name);
         let windows = text.replace('\n', "\r\n");
-        for text in [
-            text.clone(),
-            windows.clone(),
-            format!("\u{feff}{text}"),
-            format!("\u{feff}{windows}"),
-        ] {
+        for text in
+            [text.clone(), windows.clone(), format!("\u{feff}{text}"), format!("\u{feff}{windows}")]
+        {
             let said = said(command, &path, text.as_bytes());
             assert!(said.contains(read), "{name}: {said}");
         }
@@ -77,9 +74,7 @@ fn settings_of_the_panel_read_as_windows_writes_them() {
     let seconds = |bytes: &[u8]| {
         fs::write(&path, bytes).unwrap();
         let mut app = App::new();
-        let panel = PanelPlugin {
-            settings: Some(path.clone()),
-        };
+        let panel = PanelPlugin { settings: Some(path.clone()) };
         app.add_plugins((MinimalPlugins, panel));
         app.world().resource::<PanelState>().graph_seconds.0
     };

@@ -56,12 +56,7 @@ pub(crate) fn listen(key: Key, max_viewers: usize) -> UdpServer {
 
 pub(crate) fn dial(server: SocketAddr, key: Key) -> UdpViewer {
     let timeout = Duration::from_secs(TIMEOUT_SECONDS as u64);
-    UdpViewer::new(ViewerSettings {
-        server,
-        key,
-        timeout,
-    })
-    .unwrap()
+    UdpViewer::new(ViewerSettings { server, key, timeout }).unwrap()
 }
 
 fn play(server: UdpServer) -> HeadlessGame {
@@ -95,10 +90,7 @@ pub(crate) fn viewer_at(server: SocketAddr, key: Key, rung: &str) -> HeadlessVie
 }
 
 pub(crate) fn viewer_with(connection: UdpViewer, rung: &str) -> HeadlessViewer {
-    let lane = LaneSettings {
-        link: LinkSettings::PERFECT,
-        ..lane(rung)
-    };
+    let lane = LaneSettings { link: LinkSettings::PERFECT, ..lane(rung) };
     let mut viewer = HeadlessViewer::new(connection, lane);
     viewer.app.init_resource::<Digest>();
     viewer
@@ -117,9 +109,7 @@ pub(crate) fn deliver() {
             return Some(());
         };
         // The twelfth column is the length of the backlog, hexadecimal.
-        let mut waiting = processors
-            .lines()
-            .filter_map(|line| line.split(' ').nth(11));
+        let mut waiting = processors.lines().filter_map(|line| line.split(' ').nth(11));
         let is_none = |count: &str| count.bytes().all(|digit| digit == b'0');
         waiting.all(is_none).then_some(())
     };
@@ -175,14 +165,7 @@ pub(crate) fn lost(viewer: &HeadlessViewer) -> String {
 #[test]
 fn viewers_have_stages_of_their_own_and_decode_what_was_sent() {
     let mut game = server(Key::LOOPBACK, 8);
-    let rungs = [
-        "uncompressed",
-        "at-rest",
-        "changed-flags",
-        "affine",
-        "predicted",
-        "simulated",
-    ];
+    let rungs = ["uncompressed", "at-rest", "changed-flags", "affine", "predicted", "simulated"];
     let mut viewers = rungs.map(|rung| viewer(&game, rung));
     step(&mut game, &mut viewers.each_mut(), 300);
     let mut served = lanes(&mut game);
@@ -249,10 +232,7 @@ fn the_meters_count_the_bytes_that_the_socket_sends() {
         relay.forward();
         let traffic = udp(&game).traffic();
         let unassigned_bytes = traffic.unassigned_bytes;
-        let seen = SocketTraffic {
-            unassigned_bytes,
-            ..relay.seen
-        };
+        let seen = SocketTraffic { unassigned_bytes, ..relay.seen };
         (traffic == seen).then_some(traffic)
     });
     let unassigned_bytes = traffic.unassigned_bytes;
@@ -373,21 +353,14 @@ fn a_viewer_that_loses_its_server_says_so_and_connects_again() {
     reconnect(&mut viewer);
     step(&mut game, &mut [&mut viewer], 60 * (TIMEOUT_SECONDS + 1));
     assert_eq!(status(&viewer), ConnectionStatus::Connected);
-    assert_eq!(
-        udp(&game).connected(),
-        1,
-        "the viewer that hung up is forgotten"
-    );
+    assert_eq!(udp(&game).connected(), 1, "the viewer that hung up is forgotten");
     assert!(viewer.meter().received > 340);
     agreeing(&game, &viewer);
 
     // The server exits.
     game.app.world_mut().write_message(AppExit::Success);
     step(&mut game, &mut [&mut viewer], 2);
-    assert_eq!(
-        lost(&viewer),
-        format!("the server at {at} has ended the connection")
-    );
+    assert_eq!(lost(&viewer), format!("the server at {at} has ended the connection"));
     drop(game);
     reconnect(&mut viewer);
     for _ in 0..60 * (TIMEOUT_SECONDS + 1) {
@@ -432,17 +405,10 @@ fn a_viewer_that_hangs_shows_the_game_without_stalls_and_no_later_than_before() 
         run(&mut viewer, ticks + 1, 1);
         let starved = viewer.meter().totals().starved_ticks;
         run(&mut viewer, 1, 180);
-        assert_eq!(
-            viewer.meter().totals().starved_ticks,
-            starved,
-            "after {ticks} ticks"
-        );
+        assert_eq!(viewer.meter().totals().starved_ticks, starved, "after {ticks} ticks");
         let after = delay(&viewer);
         let most = before + Duration::from_millis(20);
-        assert!(
-            after <= most,
-            "{before:?}, and {after:?} after {ticks} ticks"
-        );
+        assert!(after <= most, "{before:?}, and {after:?} after {ticks} ticks");
     }
 }
 
@@ -498,12 +464,7 @@ pub(crate) fn seconds(
         step(game, &mut [viewer], 60);
         let before = std::mem::replace(&mut decoded, viewer.meter().received);
         let (_, _, samples) = lanes(game).remove(0);
-        let bytes: usize = samples
-            .iter()
-            .rev()
-            .take(60)
-            .map(|s| s.traffic.wire_bytes)
-            .sum();
+        let bytes: usize = samples.iter().rev().take(60).map(|s| s.traffic.wire_bytes).sum();
         (decoded - before, bytes * 8 / 1000)
     };
     (0..count).map(each).collect()

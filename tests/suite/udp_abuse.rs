@@ -47,10 +47,7 @@ fn who_acks_what_was_never_sent_is_sent_away() {
     step(&mut game, &mut [&mut honest], 2);
     let tick = game.cubes().tick();
     for ahead in 0..30 {
-        let ack = Ack {
-            newest: Sequence((tick + 100 + ahead) as u16),
-            earlier: u32::MAX,
-        };
+        let ack = Ack { newest: Sequence((tick + 100 + ahead) as u16), earlier: u32::MAX };
         rogue.feedback(&Feedback::Ack(ack));
         rogue.step();
         step(&mut game, &mut [&mut honest], 1);
@@ -63,24 +60,17 @@ fn who_acks_what_was_never_sent_is_sent_away() {
 fn where_encoding_takes_too_long_every_viewer_gets_less_and_is_told() {
     let mut game = server(Key::LOOPBACK, 8);
     let mut viewers = [(); 3].map(|()| viewer(&game, "predicted"));
-    let asked = SenderSettings {
-        baseline: BaselineChoice::Smallest,
-        ..lane("predicted").sender
-    };
+    let asked = SenderSettings { baseline: BaselineChoice::Smallest, ..lane("predicted").sender };
     for viewer in &mut viewers {
         let world = viewer.app.world_mut();
-        *world
-            .query::<&mut SenderSettings>()
-            .single_mut(world)
-            .unwrap() = asked;
+        *world.query::<&mut SenderSettings>().single_mut(world).unwrap() = asked;
     }
     step(&mut game, &mut viewers.each_mut(), 60);
     for viewer in &viewers {
         assert_eq!(viewer.connection().granted, None, "there is no limit yet");
     }
     // Far less than one snapshot takes.
-    game.app
-        .insert_resource(EncodeBudget::new(Duration::from_micros(50)));
+    game.app.insert_resource(EncodeBudget::new(Duration::from_micros(50)));
     step(&mut game, &mut viewers.each_mut(), 120);
     let before = viewers.each_ref().map(|viewer| agreeing(&game, viewer));
     // The amount depends on the machine. Each viewer gets some, in similar amounts, and less than half.
@@ -97,18 +87,14 @@ fn where_encoding_takes_too_long_every_viewer_gets_less_and_is_told() {
     };
     let (fewest, most) = (received.iter().min(), received.iter().max());
     let (fewest, most) = (*fewest.unwrap(), *most.unwrap());
-    assert!(
-        most < ticks / 2 && most <= 3 * fewest,
-        "{received:?} of {ticks}"
-    );
+    assert!(most < ticks / 2 && most <= 3 * fewest, "{received:?} of {ticks}");
     for viewer in &viewers {
         let granted = viewer.connection().granted.unwrap();
         assert_eq!(granted.baseline, BaselineChoice::Newest);
         assert!(granted.send_interval_ticks > 1);
     }
     // With enough time, everything is sent again.
-    game.app
-        .insert_resource(EncodeBudget::new(Duration::from_secs(1)));
+    game.app.insert_resource(EncodeBudget::new(Duration::from_secs(1)));
     step(&mut game, &mut viewers.each_mut(), 120);
     for viewer in &viewers {
         assert_eq!(viewer.connection().granted, None);

@@ -70,11 +70,7 @@ fn a_viewer_is_sent_no_more_than_it_asks_for() {
     assert_eq!(udp(&game).connected(), 0);
     let local = game.app.world().get_entity(local);
     assert!(local.is_ok(), "a lane in this process is left to be read");
-    assert_eq!(
-        budgets(&game),
-        [Some(32); 2],
-        "the server says it at its end"
-    );
+    assert_eq!(budgets(&game), [Some(32); 2], "the server says it at its end");
 }
 
 /// Frames that are much longer than a tick, and some that are not.

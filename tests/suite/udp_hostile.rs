@@ -31,10 +31,7 @@ fn attacked(attack: impl FnOnce(&mut HeadlessGame, &mut HeadlessViewer)) {
     attack(&mut game, &mut bystander);
     step(&mut game, &mut [&mut bystander], 10);
     assert_eq!(status(&bystander), ConnectionStatus::Connected);
-    assert_eq!(
-        bystander.meter().refused + bystander.meter().totals().stalls,
-        0
-    );
+    assert_eq!(bystander.meter().refused + bystander.meter().totals().stalls, 0);
     let agreeing = agreeing(&game, &bystander) as u64;
     assert_eq!(agreeing, bystander.meter().received);
 }
@@ -59,11 +56,7 @@ fn who_sends_garbage_is_sent_away_and_nothing_else_changes() {
             ("a hundred empty messages", Rogue::say, &many),
             ("a packet of no kind", Rogue::say, &[16, 1, 0, 0]),
             ("an empty packet", Rogue::say, &[]),
-            (
-                "a slice past the end",
-                Rogue::say,
-                &[3, 0, 0, 7, 3, 2, 1, 9],
-            ),
+            ("a slice past the end", Rogue::say, &[3, 0, 0, 7, 3, 2, 1, 9]),
             ("a request for no such rate", Rogue::reliable, &wild),
             ("a request for too small a budget", Rogue::reliable, &small),
             ("an invalid request", Rogue::reliable, &[0, 1, 2]),
@@ -115,10 +108,7 @@ fn two_requests_in_one_frame_end_with_the_second() {
     let mut game = server(Key::LOOPBACK, 8);
     let mut rogue = Rogue::connect(&mut game, &mut [], PROTOCOL_VERSION);
     let first = request();
-    let second = Request {
-        number: 2,
-        ..request_for(ladder::POSITION.stages)
-    };
+    let second = Request { number: 2, ..request_for(ladder::POSITION.stages) };
     for _ in 0..3 {
         rogue.request(&first);
         rogue.request(&second);
@@ -146,12 +136,7 @@ impl RogueServer {
             public_addresses: vec![socket.local_addr().unwrap()],
             authentication: ServerAuthentication::Unsecure,
         });
-        Self {
-            socket,
-            netcode,
-            client: None,
-            viewer: None,
-        }
+        Self { socket, netcode, client: None, viewer: None }
     }
 
     /// Returns a viewer that is connected to this server.
@@ -178,12 +163,7 @@ impl RogueServer {
                 ServerResult::PacketToSend { addr, payload } => {
                     self.socket.send_to(payload, addr).unwrap();
                 }
-                ServerResult::ClientConnected {
-                    client_id,
-                    addr,
-                    payload,
-                    ..
-                } => {
+                ServerResult::ClientConnected { client_id, addr, payload, .. } => {
                     self.socket.send_to(payload, addr).unwrap();
                     self.client = Some(client_id);
                 }
@@ -195,10 +175,7 @@ impl RogueServer {
 
     fn say(&mut self, payload: &[u8]) {
         let client = self.client.unwrap();
-        let (to, datagram) = self
-            .netcode
-            .generate_payload_packet(client, payload)
-            .unwrap();
+        let (to, datagram) = self.netcode.generate_payload_packet(client, payload).unwrap();
         self.socket.send_to(datagram, to).unwrap();
         deliver();
     }
@@ -215,9 +192,7 @@ impl RogueServer {
 
 fn welcome(cubes: usize) -> Vec<u8> {
     let contract = Contract::new(Plan::cubes(), String::new());
-    let initial = Snapshot {
-        bodies: vec![BodyState::default(); cubes],
-    };
+    let initial = Snapshot { bodies: vec![BodyState::default(); cubes] };
     let mut session = ServerSession::new(Duration::ZERO);
     let welcome = session.welcome(&contract, Duration::ZERO, 5, &initial);
     welcome.unwrap().encode()
@@ -231,17 +206,11 @@ fn a_viewer_says_what_is_wrong_with_its_server() {
         initial: vec![0; 20].into(),
     };
     for (message, why) in [
-        (
-            ServerMessage::Refused("it is full").encode(),
-            "ended: it is full",
-        ),
+        (ServerMessage::Refused("it is full").encode(), "ended: it is full"),
         (damaged.encode(), "invalid initial state in the welcome"),
         (welcome(900), "has 900 cubes, but this program has 901"),
         (welcome(901)[..20_000].to_vec(), "sent a malformed message"),
-        (
-            ServerMessage::Tick(9).encode(),
-            "unexpected message from the server",
-        ),
+        (ServerMessage::Tick(9).encode(), "unexpected message from the server"),
     ] {
         let mut server = RogueServer::new();
         let mut viewer = server.meet();
@@ -249,13 +218,8 @@ fn a_viewer_says_what_is_wrong_with_its_server() {
         viewer.app.update();
         assert!(lost(&viewer).contains(why), "{}", lost(&viewer));
     }
-    let hostile: [&[u8]; 5] = [
-        &[16, 1, 0, 0],
-        &[],
-        &[3, 0, 0, 7, 3, 2, 1, 9],
-        &[0, 0, 1, 0, 1, 0, 0],
-        &[4, 0, 3, 9, 0],
-    ];
+    let hostile: [&[u8]; 5] =
+        [&[16, 1, 0, 0], &[], &[3, 0, 0, 7, 3, 2, 1, 9], &[0, 0, 1, 0, 1, 0, 0], &[4, 0, 3, 9, 0]];
     for payload in hostile {
         let mut server = RogueServer::new();
         let mut viewer = server.meet();

@@ -9,12 +9,7 @@ use cubewire::recording::video::Video;
 use crate::decode::{Frames, Mp4Info, read_mp4};
 
 const SIZE: (u32, u32) = (320, 180);
-const COLOURS: [[u8; 3]; 4] = [
-    [214, 41, 31],
-    [15, 82, 184],
-    [128, 128, 128],
-    [204, 214, 224],
-];
+const COLOURS: [[u8; 3]; 4] = [[214, 41, 31], [15, 82, 184], [128, 128, 128], [204, 214, 224]];
 
 /// Returns a picture with four bands of colour. The top band has a white box that moves 3 pixels a frame.
 fn frame(n: usize) -> Vec<u8> {
@@ -22,11 +17,7 @@ fn frame(n: usize) -> Vec<u8> {
     let mut rgba = Vec::new();
     for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
         let boxed = (8..24).contains(&y) && (3 * n..3 * n + 16).contains(&x);
-        let [r, g, b] = if boxed {
-            [255; 3]
-        } else {
-            COLOURS[y * 4 / height]
-        };
+        let [r, g, b] = if boxed { [255; 3] } else { COLOURS[y * 4 / height] };
         rgba.extend([r, g, b, 255]);
     }
     rgba
@@ -65,17 +56,11 @@ fn every_frame_is_there_at_its_time_with_its_colours() {
     for (n, rgb) in frames.iter().enumerate() {
         for (band, colour) in COLOURS.iter().enumerate() {
             let seen = pixel(rgb, 300, band * 45 + 35);
-            assert!(
-                distance(seen, *colour) <= 3,
-                "{seen:?} for {colour:?} in frame {n}"
-            );
+            assert!(distance(seen, *colour) <= 3, "{seen:?} for {colour:?} in frame {n}");
         }
         for (x, colour) in [(3 * n + 8, [255; 3]), (3 * n + 24, COLOURS[0])] {
             let seen = pixel(rgb, x, 16);
-            assert!(
-                distance(seen, colour) <= 8,
-                "{seen:?} for {colour:?} in frame {n}"
-            );
+            assert!(distance(seen, colour) <= 8, "{seen:?} for {colour:?} in frame {n}");
         }
     }
 }
@@ -124,10 +109,7 @@ fn a_limited_video_keeps_to_its_data_rate_and_a_simple_one_stays_below() {
     };
     let free = bytes(texture, None);
     let limited = bytes(texture, Some((free / 3 * 8 / 2) as u32));
-    assert!(
-        limited <= free / 3 && limited > free / 4,
-        "{limited} of {free} bytes"
-    );
+    assert!(limited <= free / 3 && limited > free / 4, "{limited} of {free} bytes");
     // The limit is not a target.
     let simple = bytes(|n| frame(n as usize), None);
     let limited = bytes(|n| frame(n as usize), Some(8_000_000));
@@ -141,8 +123,7 @@ fn texture(n: u32) -> Vec<u8> {
         square.wrapping_mul(2_654_435_769) >> 25
     };
     let rows = (0..SIZE.1).flat_map(|y| (0..SIZE.0).map(move |x| (x, y)));
-    rows.flat_map(|(x, y)| [grey(x, y) as u8, grey(x, y) as u8, grey(x, y) as u8, 255])
-        .collect()
+    rows.flat_map(|(x, y)| [grey(x, y) as u8, grey(x, y) as u8, grey(x, y) as u8, 255]).collect()
 }
 
 #[test]
@@ -170,11 +151,7 @@ fn a_captured_frame_is_shown_when_it_was_seen() {
         video.finish(Some(Duration::from_millis(3_500))).unwrap();
     });
     assert_eq!(frames.len(), 5);
-    let ticks: Vec<f64> = info
-        .starts
-        .iter()
-        .map(|start| start.as_secs_f64() * 60_000.0)
-        .collect();
+    let ticks: Vec<f64> = info.starts.iter().map(|start| start.as_secs_f64() * 60_000.0).collect();
     assert_eq!(
         ticks.iter().map(|tick| tick.round()).collect::<Vec<_>>(),
         [0.0, 2400.0, 2401.0, 2402.0, 150_000.0]

@@ -122,20 +122,14 @@ impl Window {
             .spawn()
             .expect("Xvfb is installed");
         let mut number = String::new();
-        BufReader::new(server.stdout.take().unwrap())
-            .read_line(&mut number)
-            .unwrap();
+        BufReader::new(server.stdout.take().unwrap()).read_line(&mut number).unwrap();
         let display = format!(":{}", number.trim());
         let server = Killed(server);
 
         let folder = tempfile::tempdir().unwrap();
         let report = folder.path().join("report.json");
         let size = format!("{WIDTH}x{HEIGHT}");
-        let arguments = [
-            &["cubewire", "--theme", "light", "--size", &size],
-            arguments,
-        ]
-        .concat();
+        let arguments = [&["cubewire", "--theme", "light", "--size", &size], arguments].concat();
         let app = heeding_signals()
             .arg(env::current_exe().unwrap())
             .args(["--nocapture", "--exact", "window::the_window_itself"])
@@ -152,16 +146,8 @@ impl Window {
             .stderr(fs::File::create(folder.path().join("log")).unwrap())
             .spawn()
             .unwrap();
-        let window = Self {
-            display,
-            report,
-            app: Killed(app),
-            _server: server,
-            folder,
-        };
-        window.wait("the first frames", |report| {
-            report["frames"].as_u64() >= Some(5)
-        });
+        let window = Self { display, report, app: Killed(app), _server: server, folder };
+        window.wait("the first frames", |report| report["frames"].as_u64() >= Some(5));
         window.xdotool(&["search", "--sync", "--name", "Cubewire", "windowfocus"]);
         window
     }
@@ -182,25 +168,19 @@ impl Window {
 
     /// Waits until `done` accepts the report.
     pub(crate) fn wait(&self, what: &str, done: impl Fn(&Value) -> bool) -> Value {
-        eventually(what, || {
-            self.report.exists().then(|| self.report()).filter(&done)
-        })
+        eventually(what, || self.report.exists().then(|| self.report()).filter(&done))
     }
 
     /// Waits until the value at a path of the report is `wanted`.
     pub(crate) fn expect(&self, path: &str, wanted: impl Into<Value>) -> Value {
         let wanted = wanted.into();
-        self.wait(&format!("{path}: {wanted}"), |report| {
-            report.pointer(path) == Some(&wanted)
-        })
+        self.wait(&format!("{path}: {wanted}"), |report| report.pointer(path) == Some(&wanted))
     }
 
     /// Waits for a frame that started after the input: the one after the next, because a frame may be in progress.
     pub(crate) fn frame(&self) -> Value {
         let old = self.report()["frames"].as_u64().unwrap();
-        self.wait("a fresh frame", |report| {
-            report["frames"].as_u64() >= Some(old + 2)
-        })
+        self.wait("a fresh frame", |report| report["frames"].as_u64() >= Some(old + 2))
     }
 
     /// Waits for some ticks of the simulation.
@@ -285,23 +265,12 @@ impl Window {
         let (connection, screen) = x11rb::connect(Some(&self.display)).unwrap();
         let root = connection.setup().roots[screen].root;
         let image = connection
-            .get_image(
-                ImageFormat::Z_PIXMAP,
-                root,
-                0,
-                0,
-                COLUMNS as u16,
-                ROWS as u16,
-                !0,
-            )
+            .get_image(ImageFormat::Z_PIXMAP, root, 0, 0, COLUMNS as u16, ROWS as u16, !0)
             .unwrap()
             .reply()
             .unwrap();
-        let pixels: Vec<[u8; 3]> = image
-            .data
-            .chunks_exact(4)
-            .map(|pixel| [pixel[2], pixel[1], pixel[0]])
-            .collect();
+        let pixels: Vec<[u8; 3]> =
+            image.data.chunks_exact(4).map(|pixel| [pixel[2], pixel[1], pixel[0]]).collect();
         assert_eq!(pixels.len(), COLUMNS * ROWS);
         let picture = Picture(pixels);
         if let Some(folder) = env::var_os("CUBEWIRE_SCREENSHOTS") {
@@ -362,9 +331,7 @@ impl Picture {
     fn surface(&self) -> usize {
         let Rgb(red, green, blue) = LIGHT.ground;
         let half = self.half(true);
-        half.iter()
-            .filter(|&&pixel| pixel == [red, green, blue])
-            .count()
+        half.iter().filter(|&&pixel| pixel == [red, green, blue]).count()
     }
 
     /// Number of pixels of large type at the top of a half. Type has the colours of the halves, while the sky is
@@ -379,9 +346,7 @@ impl Picture {
     /// Number of pixels of the red dot in the corner.
     fn dot(&self) -> usize {
         let corner = self.pixels(0..20, 33..75);
-        count(&corner, |red, green, blue| {
-            red > green + 100 && red > blue + 100
-        })
+        count(&corner, |red, green, blue| red > green + 100 && red > blue + 100)
     }
 
     fn player(&self, right: bool) -> usize {
@@ -389,24 +354,18 @@ impl Picture {
     }
 
     fn red_cubes(&self, right: bool) -> usize {
-        count(&self.half(right), |red, green, blue| {
-            red > green + 60 && red > blue + 60
-        })
+        count(&self.half(right), |red, green, blue| red > green + 60 && red > blue + 60)
     }
 
     /// Number of dark pixels: cubes have shadows and dark sides, while floor and sky are bright.
     fn shade(&self, right: bool) -> usize {
-        count(&self.half(right), |red, green, blue| {
-            red + green + blue < 400
-        })
+        count(&self.half(right), |red, green, blue| red + green + blue < 400)
     }
 }
 
 fn count(pixels: &[[u8; 3]], is: impl Fn(i32, i32, i32) -> bool) -> usize {
     let pixels = pixels.iter().map(|pixel| pixel.map(i32::from));
-    pixels
-        .filter(|&[red, green, blue]| is(red, green, blue))
-        .count()
+    pixels.filter(|&[red, green, blue]| is(red, green, blue)).count()
 }
 
 #[test]
@@ -419,13 +378,9 @@ fn the_window_is_played_with_real_keys() {
     window.hide_panel();
 
     // Both halves show the player and the cubes.
-    window.wait("the player to land", |report| {
-        report["simulation_tick"].as_u64() >= Some(150)
-    });
+    window.wait("the player to land", |report| report["simulation_tick"].as_u64() >= Some(150));
     window.see("start", |picture| {
-        [false, true]
-            .iter()
-            .all(|&right| picture.player(right) > 125 && picture.shade(right) > 125)
+        [false, true].iter().all(|&right| picture.player(right) > 125 && picture.shade(right) > 125)
     });
 
     // Arrow keys move the player, Space lifts it, Z gathers cubes.
@@ -439,13 +394,10 @@ fn the_window_is_played_with_real_keys() {
     window.hold(&["Left", "z"], 90);
     window.hold(&["Up", "z"], 60);
     window.xdotool(&["keydown", "z"]);
-    let report = window.wait("a few cubes to be gathered", |report| {
-        report["interacting"].as_u64() >= Some(15)
-    });
+    let report = window
+        .wait("a few cubes to be gathered", |report| report["interacting"].as_u64() >= Some(15));
     assert_eq!(report["wrong"], 0);
-    window.see("gathered", |picture| {
-        picture.red_cubes(false) > 75 && picture.red_cubes(true) > 75
-    });
+    window.see("gathered", |picture| picture.red_cubes(false) > 75 && picture.red_cubes(true) > 75);
     window.xdotool(&["keyup", "z"]);
 
     // Every rung: the first by its digit, the others one after another. The player keeps moving.
@@ -459,10 +411,7 @@ fn the_window_is_played_with_real_keys() {
         window.screenshot(rung.name);
     }
     let report = window.ticks(60);
-    assert_eq!(
-        (&report["wrong"], &report["refused"]),
-        (&0.into(), &0.into())
-    );
+    assert_eq!((&report["wrong"], &report["refused"]), (&0.into(), &0.into()));
 
     views_are_gone_through(&window);
     a_cut_link_freezes_the_replica(&window);
@@ -494,35 +443,21 @@ fn a_cut_link_freezes_the_replica(window: &Window) {
     assert_eq!(at_first["replica_tick"], at_second["replica_tick"]);
     let ticks = |report: &Value| report["simulation_tick"].as_u64().unwrap();
     assert!(ticks(&at_second) > ticks(&cut) + 30);
-    assert!(
-        first.frozen(true) == second.frozen(true),
-        "the replica is frozen"
-    );
-    assert!(
-        first.half(false) != second.half(false),
-        "the simulation is not"
-    );
+    assert!(first.frozen(true) == second.frozen(true), "the replica is frozen");
+    assert!(first.half(false) != second.half(false), "the simulation is not");
 }
 
 #[test]
 #[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
 fn two_lanes_are_compared_and_recorded() {
-    let window = Window::open(&[
-        "--left",
-        "rung:uncompressed",
-        "--right",
-        "rung:delta,link:lan",
-    ]);
+    let window = Window::open(&["--left", "rung:uncompressed", "--right", "rung:delta,link:lan"]);
     window.hide_panel();
-    let report = window.wait("the player to land", |report| {
-        report["simulation_tick"].as_u64() >= Some(150)
-    });
+    let report =
+        window.wait("the player to land", |report| report["simulation_tick"].as_u64() >= Some(150));
     assert_eq!(report["rung"], "delta");
     // Each half has its own figures.
     window.see("figures of both", |picture| {
-        [false, true]
-            .iter()
-            .all(|&right| picture.figures(right) > 8)
+        [false, true].iter().all(|&right| picture.figures(right) > 8)
     });
 
     window.press("F9");

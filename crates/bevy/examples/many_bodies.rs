@@ -50,9 +50,7 @@ fn protocol(app: &mut App) {
 }
 
 fn main() {
-    let mut numbers = std::env::args()
-        .skip(1)
-        .filter_map(|number| number.parse().ok());
+    let mut numbers = std::env::args().skip(1).filter_map(|number| number.parse().ok());
     let bodies = numbers.next().unwrap_or(10_000).min(65_536);
     let clients = numbers.next().unwrap_or(4) as usize;
     let slots = numbers.next().unwrap_or(bodies).clamp(bodies, 65_536);
@@ -66,9 +64,7 @@ fn main() {
     for number in 0..bodies {
         let [column, row] = [number % 256, number / 256].map(|number| number as f32 * 2.0 - 255.0);
         let at = Transform::from_xyz(column, 0.5, row);
-        net.server
-            .world_mut()
-            .spawn((Replicated, BodyKind::named("ball"), at));
+        net.server.world_mut().spawn((Replicated, BodyKind::named("ball"), at));
     }
     net.run_until(|net| net.count::<Remote>(0) == bodies);
     if std::env::args().any(|argument| argument == "rungs") {
@@ -95,10 +91,7 @@ fn measure_rungs(net: &mut TestNet, clients: usize) {
         let stages = *rung.stages;
         let protocol = net.server.world().resource::<Protocol>();
         if protocol.plan().legal(stages).is_ok() {
-            let settings = ConnectionSettings {
-                stages,
-                ..ConnectionSettings::default()
-            };
+            let settings = ConnectionSettings { stages, ..ConnectionSettings::default() };
             insert(net, settings);
             let [server, client, bytes, _] = measure(net, clients);
             println!("| `{}` | {bytes} | {server} | {client} |", rung.name);
@@ -164,9 +157,5 @@ fn stats(net: &TestNet) -> ReplicationStats {
 
 fn wire(net: &mut TestNet) -> u64 {
     let world = net.server.world_mut();
-    world
-        .query::<&MessageBuffer>()
-        .iter(world)
-        .map(|buffer| buffer.traffic.sent.bytes())
-        .sum()
+    world.query::<&MessageBuffer>().iter(world).map(|buffer| buffer.traffic.sent.bytes()).sum()
 }

@@ -28,14 +28,9 @@ const ROUND_TRIP: usize = 6;
 struct Velocity(Vec3);
 
 fn protocol(app: &mut App) {
-    app.add_plugins(
-        CubewirePlugin::new("balls")
-            .hz(HZ.into())
-            .floor(0.0)
-            .max_bodies(BALLS),
-    )
-    .replicate_pose(Pose::within(-32.0..32.0, 0.0..32.0, -32.0..32.0))
-    .body_kind("ball", Shape::ball(0.5));
+    app.add_plugins(CubewirePlugin::new("balls").hz(HZ.into()).floor(0.0).max_bodies(BALLS))
+        .replicate_pose(Pose::within(-32.0..32.0, 0.0..32.0, -32.0..32.0))
+        .body_kind("ball", Shape::ball(0.5));
 }
 
 /// Moves the balls: they bounce lower each time, and come to rest.
@@ -60,23 +55,14 @@ fn bounce(mut balls: Query<(&mut Transform, &mut Velocity)>) {
 /// Runs the game, and records the snapshots that the server would send.
 fn record(path: &Path, ticks: u32) -> Result<(), Box<dyn Error>> {
     let mut app = App::new();
-    app.add_plugins((
-        TaskPoolPlugin::default(),
-        TimePlugin,
-        protocol,
-        ServerPlugin,
-    ))
-    .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
-    .add_systems(FixedUpdate, bounce)
-    .finish();
+    app.add_plugins((TaskPoolPlugin::default(), TimePlugin, protocol, ServerPlugin))
+        .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
+        .add_systems(FixedUpdate, bounce)
+        .finish();
     for ball in 0..BALLS {
         let turn = Quat::from_rotation_y(ball as f32 * 2.4);
         let at = turn * Vec3::X * (ball as f32).sqrt() + Vec3::Y * (1.0 + ball as f32 % 10.0);
-        let body = (
-            Replicated,
-            BodyKind::named("ball"),
-            Transform::from_translation(at),
-        );
+        let body = (Replicated, BodyKind::named("ball"), Transform::from_translation(at));
         app.world_mut().spawn((body, Velocity(turn * Vec3::X)));
     }
     app.update();
@@ -116,14 +102,7 @@ fn measure(
         };
         let (sequence, mut out) = (Sequence(tick as u16), Baseline::default());
         let start = Instant::now();
-        encoder.encode(
-            sequence,
-            stages,
-            frame,
-            references,
-            &mut packet,
-            Some(&mut out),
-        )?;
+        encoder.encode(sequence, stages, frame, references, &mut packet, Some(&mut out))?;
         time += start.elapsed();
         bytes += packet.bytes.len();
         sent.push(out);

@@ -62,8 +62,7 @@ fn serve(address: &str) -> Result<AppExit, Box<dyn Error>> {
     for ball in 0..12 {
         let at = Quat::from_rotation_y(ball as f32 / 12.0 * std::f32::consts::TAU) * Vec3::X * 8.0;
         let transform = Transform::from_translation(at + Vec3::Y);
-        app.world_mut()
-            .spawn((Replicated, BodyKind::named("ball"), transform));
+        app.world_mut().spawn((Replicated, BodyKind::named("ball"), transform));
     }
     Ok(app.run())
 }
@@ -86,38 +85,25 @@ fn connect(server: &str) -> Result<AppExit, Box<dyn Error>> {
     let token = KEY.token(server, 1)?;
     let mut app = app();
     app.add_plugins((ClientPlugin, UdpClient::connect(token)))
-        .add_observer(
-            |ended: On<Disconnected>, mut exit: MessageWriter<AppExit>| {
-                eprintln!("{}", ended.reason);
-                exit.write(AppExit::error());
-            },
-        )
-        .add_systems(
-            FixedUpdate,
-            (steer, report.run_if(on_timer(Duration::from_secs(1)))),
-        );
+        .add_observer(|ended: On<Disconnected>, mut exit: MessageWriter<AppExit>| {
+            eprintln!("{}", ended.reason);
+            exit.write(AppExit::error());
+        })
+        .add_systems(FixedUpdate, (steer, report.run_if(on_timer(Duration::from_secs(1)))));
     Ok(app.run())
 }
 
 /// Two seconds in one direction, two in the other.
 fn steer(mut inputs: MessageWriter<ToServer<Turn>>, mut ticks: Local<u32>) {
     *ticks += 1;
-    let direction = if (*ticks / 120).is_multiple_of(2) {
-        1.0
-    } else {
-        -1.0
-    };
+    let direction = if (*ticks / 120).is_multiple_of(2) { 1.0 } else { -1.0 };
     inputs.write(ToServer(Turn(direction)));
 }
 
 /// Ends the program if its output pipe is closed.
 fn report(balls: Query<&Transform, With<Remote>>, mut exit: MessageWriter<AppExit>) {
     let line = match balls.iter().next() {
-        Some(first) => format!(
-            "{} balls; one is at {:.2}",
-            balls.iter().len(),
-            first.translation
-        ),
+        Some(first) => format!("{} balls; one is at {:.2}", balls.iter().len(), first.translation),
         None => "no ball yet".to_owned(),
     };
     if writeln!(io::stdout(), "{line}").is_err() {

@@ -78,8 +78,7 @@ fn server() -> Result<(App, SocketAddr), Box<dyn Error>> {
         let angle = ball as f32 / BALLS as f32 * std::f32::consts::TAU;
         let at = Quat::from_rotation_y(angle) * Vec3::X * 8.0 + Vec3::Y;
         let at = Transform::from_translation(at);
-        app.world_mut()
-            .spawn((Replicated, BodyKind::named("ball"), at));
+        app.world_mut().spawn((Replicated, BodyKind::named("ball"), at));
     }
     Ok((app, address))
 }
@@ -166,10 +165,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             && seen.distance > 4.0
         {
             println!("the game's own message has arrived: \"{greeting}\"");
-            println!(
-                "{BALLS} balls are replicated, and one has moved {:.1}",
-                seen.distance
-            );
+            println!("{BALLS} balls are replicated, and one has moved {:.1}", seen.distance);
             return Ok(());
         }
         sleep(Duration::from_secs(1) / 60);

@@ -40,15 +40,11 @@ impl Plugin for ClientPlugin {
             )
             .add_systems(
                 FixedPostUpdate,
-                (upstream::send_feedback, upstream::send)
-                    .chain()
-                    .in_set(CubewireSystems::Send),
+                (upstream::send_feedback, upstream::send).chain().in_set(CubewireSystems::Send),
             )
             .add_systems(
                 PostUpdate,
-                (upstream::send_feedback, upstream::send)
-                    .chain()
-                    .in_set(CubewireSystems::Send),
+                (upstream::send_feedback, upstream::send).chain().in_set(CubewireSystems::Send),
             );
     }
 }

@@ -59,10 +59,7 @@ pub(crate) struct Mapper<'a> {
 
 impl<'a> Mapper<'a> {
     pub(crate) fn new(map: &'a dyn Fn(Entity) -> Option<Entity>) -> Self {
-        Self {
-            map,
-            references: Vec::new(),
-        }
+        Self { map, references: Vec::new() }
     }
 }
 

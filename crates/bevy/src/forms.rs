@@ -20,11 +20,7 @@ impl Pose {
     /// [`orientation_bits`](Self::orientation_bits) describes the default precision of orientations.
     #[must_use]
     pub const fn within(x: Range<f64>, y: Range<f64>, z: Range<f64>) -> Self {
-        Self {
-            axes: [x, y, z],
-            step: 1.0 / 128.0,
-            component_bits: None,
-        }
+        Self { axes: [x, y, z], step: 1.0 / 128.0, component_bits: None }
     }
 
     /// Sets the distance between neighbouring positions, in units. Multiples of it are sent exactly. Each axis has at
@@ -103,10 +99,7 @@ impl Shape {
     /// A capsule along the local y axis. `half_length` is half the length of the cylinder between the two half balls.
     #[must_use]
     pub const fn capsule(half_length: f32, radius: f32) -> Self {
-        Self(schema::Shape::Capsule {
-            half: half_length,
-            radius,
-        })
+        Self(schema::Shape::Capsule { half: half_length, radius })
     }
 
     pub(crate) const fn schema(self) -> schema::Shape {
@@ -129,20 +122,13 @@ impl Field {
     /// An integer in this range.
     #[must_use]
     pub const fn int(range: RangeInclusive<i32>) -> Self {
-        Self(FieldForm::Int {
-            min: *range.start(),
-            max: *range.end(),
-        })
+        Self(FieldForm::Int { min: *range.start(), max: *range.end() })
     }
 
     /// A number in this range, in multiples of `step` from its start.
     #[must_use]
     pub const fn float(range: RangeInclusive<f32>, step: f32) -> Self {
-        Self(FieldForm::Float {
-            min: *range.start(),
-            max: *range.end(),
-            step,
-        })
+        Self(FieldForm::Float { min: *range.start(), max: *range.end(), step })
     }
 
     /// An angle in turns, which wraps, with 2^`bits` steps; `bits` is `1..=16`. Decoded values are in `0.0..1.0`: −0.25
@@ -153,10 +139,7 @@ impl Field {
     }
 
     pub(crate) fn schema(self, name: &'static str) -> schema::Field {
-        schema::Field {
-            name: Cow::Borrowed(name),
-            form: self.0,
-        }
+        schema::Field { name: Cow::Borrowed(name), form: self.0 }
     }
 }
 

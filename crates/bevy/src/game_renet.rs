@@ -105,14 +105,10 @@ impl BevyRenet {
         let server = config.server_channels_config.iter();
         let ids = server.chain(&config.client_channels_config);
         let highest = ids.map(|channel| channel.channel_id).max();
-        let reliable = highest.map_or(Ok(1), |highest| {
-            highest.checked_add(2).ok_or(NoChannelLeft { highest })
-        })?;
+        let reliable = highest
+            .map_or(Ok(1), |highest| highest.checked_add(2).ok_or(NoChannelLeft { highest }))?;
         let resend_time = Duration::from_millis(300);
-        let transport = Self {
-            unreliable: reliable - 1,
-            reliable,
-        };
+        let transport = Self { unreliable: reliable - 1, reliable };
         let channels = [
             (transport.unreliable, SendType::Unreliable),
             (reliable, SendType::ReliableOrdered { resend_time }),
@@ -145,16 +141,10 @@ impl Plugin for BevyRenet {
         .add_observer(hang_up)
         .add_systems(
             PreUpdate,
-            (follow, receive)
-                .chain()
-                .in_set(CubewireSystems::Receive)
-                .after(RenetReceive),
+            (follow, receive).chain().in_set(CubewireSystems::Receive).after(RenetReceive),
         )
         .add_systems(FixedPostUpdate, flush.in_set(CubewireSystems::Flush))
-        .add_systems(
-            PostUpdate,
-            flush.in_set(CubewireSystems::Flush).before(RenetSend),
-        );
+        .add_systems(PostUpdate, flush.in_set(CubewireSystems::Flush).before(RenetSend));
     }
 }
 
@@ -199,9 +189,7 @@ impl Connections {
         messages.retain(|message| fits("reliable message", message.len(), MAX_RELIABLE_BYTES));
         let mut unacked = ends.unacked_bytes(peer, self.channels.reliable);
         let mut spent = 0;
-        let allowance = buffer
-            .reliable_allowance
-            .map_or(u64::MAX, |most| most as u64);
+        let allowance = buffer.reliable_allowance.map_or(u64::MAX, |most| most as u64);
         let is_sent = |message: &&Vec<u8>| {
             let may_send = spent < allowance && unacked + message.len() <= MAX_UNACKED_BYTES;
             if may_send {
@@ -276,9 +264,7 @@ fn receive(
         let Ok(mut buffer) = buffers.get_mut(entity) else {
             continue;
         };
-        let MessageBuffer {
-            incoming, traffic, ..
-        } = &mut *buffer;
+        let MessageBuffer { incoming, traffic, .. } = &mut *buffer;
         let received = &mut traffic.received;
         while let Some(message) = ends.receive(peer, channels.reliable) {
             received.control_bytes += wire(message.len()).1;

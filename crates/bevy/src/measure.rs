@@ -46,11 +46,7 @@ impl Measure {
         };
         if newest.tick < tick {
             let stages = newest.stages;
-            self.record.begin(Sample {
-                tick,
-                stages,
-                ..Sample::default()
-            });
+            self.record.begin(Sample { tick, stages, ..Sample::default() });
         }
         self.record.current()
     }
@@ -120,9 +116,7 @@ impl Measure {
         }
         let mut send_states = Vec::new();
         sender.send_states(tick, &mut send_states);
-        let waits = self
-            .waits
-            .get_or_insert_with(|| WaitHistory::new(ticks_per_second));
+        let waits = self.waits.get_or_insert_with(|| WaitHistory::new(ticks_per_second));
         waits.record(tick, &send_states);
     }
 

@@ -81,10 +81,7 @@ impl MemoryLink {
     pub fn set_conditions(&mut self, conditions: &Conditions) -> bool {
         let others = self.links.iter_mut();
         let others = others.filter(|link| link.conditions() != conditions);
-        others
-            .map(|link| link.set_conditions(conditions.clone()))
-            .count()
-            > 0
+        others.map(|link| link.set_conditions(conditions.clone())).count() > 0
     }
 
     /// Returns the statistics of the link from an end.
@@ -141,10 +138,7 @@ impl Default for MemoryNetwork {
 impl MemoryNetwork {
     /// Creates a network of links with these conditions. `seed` determines their random numbers.
     #[must_use]
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "Bevy's clock works in a browser, too"
-    )]
+    #[allow(clippy::disallowed_methods, reason = "Bevy's clock works in a browser, too")]
     pub fn new(conditions: Conditions, seed: u64) -> Self {
         Self(Arc::new(Mutex::new(Network {
             conditions,
@@ -255,11 +249,7 @@ struct MemoryConnection {
 
 impl MemoryConnection {
     fn new(network: &MemoryNetwork, wire: Arc<Mutex<Wire>>, end: End) -> Self {
-        Self {
-            network: network.clone(),
-            wire,
-            end,
-        }
+        Self { network: network.clone(), wire, end }
     }
 }
 

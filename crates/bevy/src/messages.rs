@@ -54,19 +54,13 @@ impl<M: Send + Sync + 'static> ToClient<M> {
     /// Addresses a message to all clients.
     #[must_use]
     pub const fn all(message: M) -> Self {
-        Self {
-            client: None,
-            message,
-        }
+        Self { client: None, message }
     }
 
     /// Addresses a message to one client.
     #[must_use]
     pub const fn one(client: Entity, message: M) -> Self {
-        Self {
-            client: Some(client),
-            message,
-        }
+        Self { client: Some(client), message }
     }
 }
 
@@ -122,9 +116,7 @@ impl MessageEntry {
                 bytes.map(|bytes| (None, bytes)).collect()
             },
             deliver: |world, client, bytes, map| match message::<M, E>(bytes, world, map) {
-                Some(message) => world
-                    .write_message(FromClient::<M> { client, message })
-                    .is_some(),
+                Some(message) => world.write_message(FromClient::<M> { client, message }).is_some(),
                 None => false,
             },
             dropped: LoggedOnce::default(),
@@ -166,8 +158,7 @@ impl MessageEntry {
     /// Warns that a message is dropped.
     pub(crate) fn drop(&self, error: Unsendable) {
         let name = self.name;
-        self.dropped
-            .warn(format_args!("message {error} (`{name}`)"));
+        self.dropped.warn(format_args!("message {error} (`{name}`)"));
     }
 }
 

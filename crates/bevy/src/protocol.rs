@@ -104,8 +104,7 @@ impl Compiled {
     /// Returns the wire index of the field that counts teleports.
     #[cfg(feature = "client")]
     pub(crate) fn teleports(&self) -> Option<usize> {
-        self.has_teleports
-            .then(|| self.plan.schema().fields.len() - 1)
+        self.has_teleports.then(|| self.plan.schema().fields.len() - 1)
     }
 
     /// Returns the wire indices of the fields that refer to bodies.
@@ -116,9 +115,6 @@ impl Compiled {
     }
 
     pub(crate) fn kind(&self, name: &str) -> Option<u8> {
-        self.kinds
-            .iter()
-            .position(|&kind| kind == name)
-            .map(|kind| kind as u8)
+        self.kinds.iter().position(|&kind| kind == name).map(|kind| kind as u8)
     }
 }

@@ -130,10 +130,7 @@ impl CubewireAppExt for App {
         from: impl Fn(Option<Entity>) -> C + Send + Sync + 'static,
     ) -> &mut Self {
         registry(self).fields.push(FieldEntry {
-            schema: schema::Field {
-                name: name.into(),
-                form: FieldForm::Body,
-            },
+            schema: schema::Field { name: name.into(), form: FieldForm::Body },
             read: Box::new(move |body, slot_of| {
                 let slot = body.get::<C>().and_then(&to).and_then(slot_of);
                 slot.map_or(NO_BODY, |slot| slot as f64)
@@ -170,26 +167,21 @@ impl CubewireAppExt for App {
     }
 
     fn add_message_to_client<M: NetMessage>(&mut self) -> &mut Self {
-        registry(self)
-            .to_client
-            .push(MessageEntry::to_client::<M, AsIs>());
-        self.add_message::<ToClient<M>>()
-            .add_message::<FromServer<M>>()
+        registry(self).to_client.push(MessageEntry::to_client::<M, AsIs>());
+        self.add_message::<ToClient<M>>().add_message::<FromServer<M>>()
     }
 
     fn map_entities<M: NetMessage + MapEntities>(&mut self) -> &mut Self {
-        registry(self).mapped.push([
-            MessageEntry::to_server::<M, Mapped>(),
-            MessageEntry::to_client::<M, Mapped>(),
-        ]);
+        registry(self)
+            .mapped
+            .push([MessageEntry::to_server::<M, Mapped>(), MessageEntry::to_client::<M, Mapped>()]);
         self
     }
 }
 
 /// Registers the message types of the direction from client to server.
 fn to_server<M: NetMessage>(app: &mut App) -> MessageEntry {
-    app.add_message::<ToServer<M>>()
-        .add_message::<FromClient<M>>();
+    app.add_message::<ToServer<M>>().add_message::<FromClient<M>>();
     MessageEntry::to_server::<M, AsIs>()
 }
 

@@ -40,12 +40,7 @@ impl CubewirePlugin {
         Self {
             name,
             ticks_per_second: 60,
-            scene: Scene {
-                gravity: 9.81,
-                floor: None,
-                max_speed: 50.0,
-                linear: None,
-            },
+            scene: Scene { gravity: 9.81, floor: None, max_speed: 50.0, linear: None },
             max_bodies: 1024,
         }
     }
@@ -106,14 +101,11 @@ impl CubewirePlugin {
 impl Plugin for CubewirePlugin {
     fn build(&self, app: &mut App) {
         crate::transport::add(app);
-        app.insert_resource(Registry {
-            settings: self.clone(),
-            ..Registry::new()
-        })
-        .insert_resource(Time::<Fixed>::from_hz(self.ticks_per_second.into()))
-        .insert_resource(FlushInterval(
-            Duration::from_secs(1) / u32::from(self.ticks_per_second),
-        ));
+        app.insert_resource(Registry { settings: self.clone(), ..Registry::new() })
+            .insert_resource(Time::<Fixed>::from_hz(self.ticks_per_second.into()))
+            .insert_resource(FlushInterval(
+                Duration::from_secs(1) / u32::from(self.ticks_per_second),
+            ));
     }
 
     /// # Panics
@@ -212,10 +204,7 @@ impl Registry {
                 registered.extend([word, " ", name, "\n"]);
             }
         };
-        lines(
-            "component",
-            &mut self.components.iter().map(|entry| entry.name),
-        );
+        lines("component", &mut self.components.iter().map(|entry| entry.name));
         for (word, entries) in [
             ("input", &mut self.inputs),
             ("message-to-server", &mut self.to_server),
@@ -236,10 +225,7 @@ impl Registry {
             inputs.any(|input| input.name == message.name)
         };
         let both = self.to_server.iter().find(|message| is_input(message));
-        assert!(
-            both.is_none(),
-            "a type is registered as an input and as a message to the server"
-        );
+        assert!(both.is_none(), "a type is registered as an input and as a message to the server");
         Protocol(Arc::new(Compiled {
             stages: stages.unwrap_or_else(|error| panic!("illegal protocol: {error}")),
             plan,
@@ -260,10 +246,7 @@ impl Registry {
         for &(name, kinds) in &self.field_kinds {
             for kind in kinds {
                 let is_there = self.kinds.iter().any(|(there, _)| there == kind);
-                assert!(
-                    is_there,
-                    "field `{name}` is of kind `{kind}`, which is not registered"
-                );
+                assert!(is_there, "field `{name}` is of kind `{kind}`, which is not registered");
             }
             let mut fields = self.fields.iter_mut();
             let field = fields.find(|field| field.schema.name == name);
@@ -287,18 +270,15 @@ impl Registry {
                 }
             }
             let name = to_server.name;
-            assert!(
-                is_there,
-                "`{name}` is not registered as an input or message"
-            );
+            assert!(is_there, "`{name}` is not registered as an input or message");
         }
     }
 
     fn schema(&self) -> Schema {
-        let kinds = self.kinds.iter().map(|&(name, shape)| Kind {
-            name: name.into(),
-            shape: shape.schema(),
-        });
+        let kinds = self
+            .kinds
+            .iter()
+            .map(|&(name, shape)| Kind { name: name.into(), shape: shape.schema() });
         let components =
             (!self.components.is_empty()).then(|| Field::flag().schema(Protocol::HAS_COMPONENTS));
         let fields = self.fields.iter().map(|field| field.schema.clone());
@@ -314,15 +294,9 @@ impl Registry {
             levels: Levels::Odd,
             anchor: None,
             kinds: kinds.collect(),
-            fields: components
-                .into_iter()
-                .chain(fields)
-                .chain(teleports)
-                .collect(),
+            fields: components.into_iter().chain(fields).chain(teleports).collect(),
             world: settings.scene,
-            slots: Slots::Living {
-                max: settings.max_bodies,
-            },
+            slots: Slots::Living { max: settings.max_bodies },
         }
     }
 }
@@ -367,18 +341,9 @@ mod tests {
             health(app).body_kind("crate", Shape::cuboid(bevy_math::Vec3::ONE));
         });
         assert_eq!(forth, back);
-        assert!(
-            forth.starts_with("scene: arena\nticks: 30\nup: Y\n"),
-            "{forth}"
-        );
-        assert!(
-            forth.contains("field health: Int { min: 0, max: 100 }\n"),
-            "{forth}"
-        );
-        assert!(
-            forth.ends_with("input u8\nmessage-to-client String\n"),
-            "{forth}"
-        );
+        assert!(forth.starts_with("scene: arena\nticks: 30\nup: Y\n"), "{forth}");
+        assert!(forth.contains("field health: Int { min: 0, max: 100 }\n"), "{forth}");
+        assert!(forth.ends_with("input u8\nmessage-to-client String\n"), "{forth}");
     }
 
     /// Names of types can have any length.

@@ -156,9 +156,7 @@ impl RenetConnection {
     /// # Errors
     /// A sentence, if the packet cannot be from a [`RenetConnection`]. The connection must then be closed.
     pub fn receive(&mut self, now: Duration, packet: &[u8]) -> Result<(), String> {
-        self.guard
-            .check(packet)
-            .map_err(|refused| refused.to_string())?;
+        self.guard.check(packet).map_err(|refused| refused.to_string())?;
         let unreliable = unreliable_messages(packet);
         self.undelivered += unreliable;
         // Discards only unreliable messages. The guard has recorded the reliable ones as received, so renet must get
@@ -262,11 +260,7 @@ impl RenetConnection {
                 false => self.advance(step),
             }
         }
-        let Turn {
-            reliable: mut packets,
-            unreliable,
-            ..
-        } = turn;
+        let Turn { reliable: mut packets, unreliable, .. } = turn;
         self.pacer.put(unreliable, buffer.spread_ticks.max(1));
         packets.extend(self.pacer.take());
         buffer.backlog_bytes = self.backlog_bytes();
@@ -365,9 +359,7 @@ impl RenetConnection {
                 PacketKind::Ack if self.is_ack_due => {}
                 PacketKind::Ack => {
                     let arrived = ack_of(&packet);
-                    arrived
-                        .iter()
-                        .for_each(|ack| self.renet.process_packet(ack));
+                    arrived.iter().for_each(|ack| self.renet.process_packet(ack));
                 }
                 PacketKind::Unreliable => turn.unreliable.extend(without_sequence(&packet)),
             }

@@ -38,20 +38,13 @@ impl Plugin for ServerPlugin {
             })
             .add_systems(
                 PreUpdate,
-                (receive::admit, receive::deliver)
-                    .chain()
-                    .in_set(CubewireSystems::Deliver),
+                (receive::admit, receive::deliver).chain().in_set(CubewireSystems::Deliver),
             )
             .add_systems(
                 FixedPostUpdate,
                 (
                     capture::capture.in_set(CubewireSystems::Capture),
-                    (
-                        send::report_pause,
-                        send::send_messages,
-                        apply::apply,
-                        send::send_snapshots,
-                    )
+                    (send::report_pause, send::send_messages, apply::apply, send::send_snapshots)
                         .chain()
                         .in_set(CubewireSystems::Send),
                 ),

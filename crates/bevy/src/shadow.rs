@@ -112,10 +112,7 @@ impl Shadow {
     /// Returns the shadow set to encode in the calling thread, as in a browser.
     #[must_use]
     pub fn without_threads(self) -> Self {
-        Self {
-            has_threads: false,
-            ..self
-        }
+        Self { has_threads: false, ..self }
     }
 
     /// Whether a background task encodes.
@@ -126,10 +123,7 @@ impl Shadow {
 
     /// Queues a tick for a list of stages. The ticks of a list leave the queue when the list is dropped.
     pub fn push(&mut self, list: &Arc<[Stages]>, tick: &Arc<ShadowTick>) {
-        self.queue.push(Job {
-            list: Arc::downgrade(list),
-            tick: Arc::clone(tick),
-        });
+        self.queue.push(Job { list: Arc::downgrade(list), tick: Arc::clone(tick) });
     }
 
     /// Number of queued ticks of a list, excluding ticks that the task is encoding.

@@ -84,10 +84,8 @@ impl TestNet {
     /// Ends a client's connection from its own end.
     pub fn disconnect(&mut self, client: usize) {
         let world = self.clients[client].world_mut();
-        let servers = world
-            .query_filtered::<Entity, With<Server>>()
-            .iter(world)
-            .collect::<Vec<_>>();
+        let servers =
+            world.query_filtered::<Entity, With<Server>>().iter(world).collect::<Vec<_>>();
         for server in servers {
             world.despawn(server);
         }

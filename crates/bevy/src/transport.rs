@@ -111,10 +111,7 @@ impl MessageBuffer {
     /// Returns an empty message buffer with this [`overhead_bytes`](Self::overhead_bytes).
     #[must_use]
     pub fn new(overhead_bytes: usize) -> Self {
-        Self {
-            overhead_bytes,
-            ..Self::default()
-        }
+        Self { overhead_bytes, ..Self::default() }
     }
 
     /// Returns the snapshot that `budget` allows, and sets [`reliable_allowance`](Self::reliable_allowance). Call it
@@ -151,10 +148,7 @@ impl Plugin for ConnectionPlugin {
         app.init_resource::<LastFlush>()
             .configure_sets(PreUpdate, (Receive, Deliver, Play).chain())
             .configure_sets(FixedPostUpdate, (Capture, Send, Flush).chain())
-            .configure_sets(
-                PostUpdate,
-                (Send, Flush).chain().run_if(no_tick_has_flushed),
-            )
+            .configure_sets(PostUpdate, (Send, Flush).chain().run_if(no_tick_has_flushed))
             .add_systems(FixedPostUpdate, note_flush.after(Flush))
             .add_systems(PostUpdate, note_flush.in_set(Flush))
             .add_message::<AppExit>()

@@ -38,7 +38,5 @@ const MAX_DATAGRAMS: usize = 4096;
 /// Returns netcode's clock, which decides whether a token has expired.
 #[allow(clippy::disallowed_methods, reason = "a browser has no UDP")]
 fn since_1970() -> Duration {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default()
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

@@ -83,10 +83,7 @@ pub(crate) struct BodyId {
 
 impl BodyId {
     pub(crate) const fn new(slot: usize, life: Life) -> Self {
-        Self {
-            slot: slot as u16,
-            generation: life.generation,
-        }
+        Self { slot: slot as u16, generation: life.generation }
     }
 }
 
@@ -221,30 +218,20 @@ mod tests {
             let recent = RecentInputs {
                 channel: 0,
                 newest,
-                inputs: inputs[first..newest as usize]
-                    .iter()
-                    .map(|input| &input[..])
-                    .collect(),
+                inputs: inputs[first..newest as usize].iter().map(|input| &input[..]).collect(),
             };
             received.extend(new_inputs(&recent, seen).map(|input| input[0]));
             seen = seen.max(newest);
         }
         assert_eq!(received, (0..20).collect::<Vec<u8>>());
-        let hostile = RecentInputs {
-            channel: 0,
-            newest: u64::MAX,
-            inputs: vec![&[7]; 100],
-        };
+        let hostile = RecentInputs { channel: 0, newest: u64::MAX, inputs: vec![&[7]; 100] };
         assert_eq!(new_inputs(&hostile, 3).count(), RECENT_INPUTS);
         assert_eq!(new_inputs(&hostile, u64::MAX).count(), 0);
     }
 
     const GOLDEN: &str = include_str!("../tests/golden.txt");
 
-    const BODY: BodyId = BodyId {
-        slot: 300,
-        generation: 7,
-    };
+    const BODY: BodyId = BodyId { slot: 300, generation: 7 };
 
     /// Returns the text of the golden file that `WIRE.md` names: every kind of message. Checks that each one decodes again.
     fn golden() -> String {
@@ -275,16 +262,8 @@ mod tests {
                 part: Part::All,
                 components: vec![(0, Some(bytes)), (2, None)],
             },
-            ReliableToClient::Components {
-                body: BODY,
-                part: Part::End,
-                components: Vec::new(),
-            },
-            ReliableToClient::Gone {
-                body: BODY,
-                tick: 70_000,
-                is_hidden: true,
-            },
+            ReliableToClient::Components { body: BODY, part: Part::End, components: Vec::new() },
+            ReliableToClient::Gone { body: BODY, tick: 70_000, is_hidden: true },
             ReliableToClient::Message { channel, bytes },
             ReliableToClient::Session(ServerMessage::Tick(u64::MAX)),
             ReliableToClient::Interpolation(Interpolation::None),
@@ -295,11 +274,7 @@ mod tests {
         }
         let upstream = Upstream {
             feedback: vec![bytes],
-            inputs: vec![RecentInputs {
-                channel,
-                newest: 200,
-                inputs: vec![bytes, &[]],
-            }],
+            inputs: vec![RecentInputs { channel, newest: 200, inputs: vec![bytes, &[]] }],
         };
         let bytes = encode(&upstream);
         assert_eq!(decode(&bytes), Some(upstream));
@@ -324,10 +299,7 @@ mod tests {
 
     #[test]
     fn what_follows_a_value_makes_it_none() {
-        let upstream = Upstream {
-            feedback: vec![&[1, 2]],
-            inputs: Vec::new(),
-        };
+        let upstream = Upstream { feedback: vec![&[1, 2]], inputs: Vec::new() };
         let bytes = encode(&upstream);
         assert_eq!(decode(&bytes), Some(upstream));
         assert_eq!(decode::<Upstream<'_>>(&[&bytes[..], &[0]].concat()), None);

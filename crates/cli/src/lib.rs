@@ -156,9 +156,7 @@ impl Table {
 impl Display for Table {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let mut table = Builder::from(self.rows.clone()).build();
-        table
-            .with(Style::markdown())
-            .modify(Columns::new(1..), Alignment::right());
+        table.with(Style::markdown()).modify(Columns::new(1..), Alignment::right());
         Display::fmt(&table, f)
     }
 }
@@ -172,10 +170,7 @@ mod tests {
     #[test]
     fn a_terminal_is_sent_no_control_characters() {
         assert_eq!(printable("a\u{1b}[2J\r\tb"), "a\\u{1b}[2J\\r\\tb");
-        assert_eq!(
-            printable("\u{202e}gpj.exe\u{9b}"),
-            "\\u{202e}gpj.exe\\u{9b}"
-        );
+        assert_eq!(printable("\u{202e}gpj.exe\u{9b}"), "\\u{202e}gpj.exe\\u{9b}");
         let usual = "`größe` is no key:\n  it's \"e\u{301}\" \\ x";
         assert_eq!(printable(usual), usual);
     }
@@ -191,10 +186,7 @@ mod tests {
         let program = with_negative_numbers(Program::command());
         let error = program.try_get_matches_from(["program", "--number", "-5"]);
         let error = error.unwrap_err().to_string();
-        assert!(
-            error.contains("-5 is not a whole number from 1 to 9"),
-            "{error}"
-        );
+        assert!(error.contains("-5 is not a whole number from 1 to 9"), "{error}");
     }
 
     #[test]
@@ -225,9 +217,6 @@ mod tests {
         let long = format!("head{}tail", "é".repeat(5_000_000));
         let cut = printable(&format!("short\n{long}"));
         assert!(cut.starts_with("short\nheadé") && cut.ends_with("étail"));
-        assert_eq!(
-            cut.chars().count(),
-            "short\n".len() + MAX_LINE + " … ".chars().count()
-        );
+        assert_eq!(cut.chars().count(), "short\n".len() + MAX_LINE + " … ".chars().count());
     }
 }

@@ -23,12 +23,9 @@ fn frame(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("frame");
     group.sample_size(30).sampling_mode(SamplingMode::Flat);
     let mut before = usize::MAX;
-    for rung in [
-        ladder::CHANGED_FLAGS,
-        ladder::PREDICTED_POSITION,
-        ladder::ARITHMETIC,
-        ladder::PREDICTED,
-    ] {
+    for rung in
+        [ladder::CHANGED_FLAGS, ladder::PREDICTED_POSITION, ladder::ARITHMETIC, ladder::PREDICTED]
+    {
         let mut replay = Replay::new(rung, frames);
         let mut bytes = 0;
         while !replay.is_over() {
@@ -38,11 +35,9 @@ fn frame(criterion: &mut Criterion) {
         assert!(bytes < before, "{}: {bytes} bytes", rung.name);
         before = bytes;
 
-        for (name, timed) in [
-            ("encode+decode", [true, true]),
-            ("encode", [true, false]),
-            ("decode", [false, true]),
-        ] {
+        for (name, timed) in
+            [("encode+decode", [true, true]), ("encode", [true, false]), ("decode", [false, true])]
+        {
             group.bench_function(format!("{}/{name}", rung.name), |bencher| {
                 bencher.iter_custom(|iterations| {
                     let mut replay = Replay::new(rung, frames);
@@ -67,9 +62,7 @@ fn quantize(criterion: &mut Criterion) {
     let mut state = Snapshot::default();
     frame.dequantize(&mut state);
     let mut quantized = QuantizedSnapshot::new(Plan::cubes(), frame.precision());
-    quantized
-        .quantize(&state, frame.precision())
-        .expect("what comes from integers is finite");
+    quantized.quantize(&state, frame.precision()).expect("what comes from integers is finite");
     for body in 0..frame.len() {
         assert_eq!(quantized.position(body), frame.position(body));
     }

@@ -102,11 +102,7 @@ impl Baseline {
     /// The bodies that the packet [carried](Self::carried), ascending.
     pub fn carried_bodies(&self) -> impl Iterator<Item = usize> {
         let carried = &self.motion.tracks.carried;
-        let all = if carried.is_empty() {
-            self.snapshot.len()
-        } else {
-            0
-        };
+        let all = if carried.is_empty() { self.snapshot.len() } else { 0 };
         flagged(carried).chain(0..all)
     }
 
@@ -138,9 +134,7 @@ impl Baseline {
         let Sequence(sequence) = self.sequence;
         let state = self.state.as_ref().map_or(0, |state| state.digest());
         let packet = [sequence, self.motion.ticks, self.merge_reach.into()];
-        packet
-            .iter()
-            .fold(state, |hash, &part| mix(hash, part.into()))
+        packet.iter().fold(state, |hash, &part| mix(hash, part.into()))
     }
 
     /// Bytes of memory of the bodies, their motion and the adaptive state.
@@ -263,20 +257,14 @@ impl Baseline {
         (self.sequence, self.stages) = (other.sequence, other.stages);
         (self.state, self.simulated) = (None, None);
         self.merge_reach = other.merge_reach;
-        spares
-            .unshared(&mut self.snapshot)
-            .copy_from(&other.snapshot);
+        spares.unshared(&mut self.snapshot).copy_from(&other.snapshot);
         let has_past = stages.uses_displacements();
-        self.motion
-            .copy_from(&other.motion, &other.snapshot, has_past, spares);
+        self.motion.copy_from(&other.motion, &other.snapshot, has_past, spares);
     }
 
     /// Prepares the copy made by [`copy_bodies`](Self::copy_bodies) for bodies of other baselines.
     pub(crate) fn taking(&mut self, spares: &mut Spares) -> Taking<'_> {
-        Taking {
-            snapshot: spares.unshared(&mut self.snapshot),
-            motion: self.motion.taking(),
-        }
+        Taking { snapshot: spares.unshared(&mut self.snapshot), motion: self.motion.taking() }
     }
 
     /// Displacement of a body since the baseline of the packet, in 1/512 m. Zero if the [motion](crate::motion) is
@@ -302,7 +290,6 @@ impl Taking<'_> {
     ) {
         let from = || bodies().map(|body| (&*other.snapshot, body));
         self.snapshot.put_slots(from, &bodies);
-        self.motion
-            .take(&bodies, &other.motion, &other.snapshot, ticks);
+        self.motion.take(&bodies, &other.motion, &other.snapshot, ticks);
     }
 }

@@ -23,12 +23,7 @@ pub(crate) struct BitStream<'l, D> {
 
 impl<'l, D: Direction> BitStream<'l, D> {
     const fn new(direction: D, at_bit: u64, ledger: Option<&'l mut BitLedger>) -> Self {
-        Self {
-            direction,
-            at_bit,
-            body: None,
-            ledger,
-        }
+        Self { direction, at_bit, body: None, ledger }
     }
 
     /// Bits from the start of the packet.
@@ -96,12 +91,10 @@ impl<'l, D: Direction> BitStream<'l, D> {
         field.stream.direction.words(&mut field.at, words)?;
         for word in words {
             field.at.bit += u64::from(u32::BITS);
-            D::check(f32::from_bits(*word).is_finite(), || {
-                DecodeError::NotFinite {
-                    at_bit: field.at.bit,
-                    field: kind,
-                    body: field.at.body,
-                }
+            D::check(f32::from_bits(*word).is_finite(), || DecodeError::NotFinite {
+                at_bit: field.at.bit,
+                field: kind,
+                body: field.at.body,
             })?;
         }
         Ok(())
@@ -150,8 +143,7 @@ impl<'b, 'l> BitStream<'l, Reading<'b>> {
     pub(crate) fn reader(bytes: &'b [u8], at_bit: u64, ledger: Option<&'l mut BitLedger>) -> Self {
         let end = bytes.len() as u64 * 8;
         let mut bits = BitReader::endian(&bytes[(at_bit / 8) as usize..], BigEndian);
-        bits.skip((at_bit % 8) as u32)
-            .expect("these bits were read before");
+        bits.skip((at_bit % 8) as u32).expect("these bits were read before");
         Self::new(Reading { bits, end }, at_bit, ledger)
     }
 
@@ -172,10 +164,7 @@ impl<'b, 'l> BitStream<'l, Reading<'b>> {
     pub(crate) fn finish(mut self) -> Result<(), DecodeError> {
         self.pad()?;
         let bytes = self.bits_left() / 8;
-        Reading::check(bytes == 0, || DecodeError::TrailingBytes {
-            at_bit: self.at_bit,
-            bytes,
-        })
+        Reading::check(bytes == 0, || DecodeError::TrailingBytes { at_bit: self.at_bit, bytes })
     }
 }
 
@@ -268,10 +257,7 @@ impl<D: Direction> Field<'_, '_, D> {
         number: u32,
     ) -> Result<(usize, u32), D::Error> {
         let last = N as u32 - 1;
-        let zeros = self
-            .stream
-            .direction
-            .zeros(&mut self.at, range as u32, last)?;
+        let zeros = self.stream.direction.zeros(&mut self.at, range as u32, last)?;
         let (range, ones) = (zeros as usize, u32::from(zeros < last));
         let bits = u32::from(bits[range]);
         let code = self.number(zeros + ones + bits, ones << bits | number)?;

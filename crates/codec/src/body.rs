@@ -47,18 +47,13 @@ struct Sent {
     orientation: bool,
 }
 
-const BOTH_SENT: Sent = Sent {
-    position: true,
-    orientation: true,
-};
+const BOTH_SENT: Sent = Sent { position: true, orientation: true };
 
 impl<'a> BodyCoder<'a> {
     /// Creates the coder of packet `sequence`, relative to `baseline`.
     pub(crate) fn new(stages: Stages, sequence: Sequence, baseline: &'a Baseline) -> Self {
         let plan = baseline.snapshot.plan();
-        let bounds = plan
-            .position_bounds(stages.position)
-            .unwrap_or(*plan.bounds());
+        let bounds = plan.position_bounds(stages.position).unwrap_or(*plan.bounds());
         let max_component = match stages.orientation {
             Orientation::SmallestThree { bits } => plan.schema().levels.max_component(bits),
             Orientation::Full => 0,

@@ -173,26 +173,11 @@ impl Decoder {
             Some(variant) => {
                 let scene = (stages.delta == Delta::ArithmeticSimulated)
                     .then(|| named.map(|named| named.scene(header.sequence)));
-                begin_bins(
-                    stream,
-                    variant,
-                    header.sequence,
-                    scene,
-                    &mut self.state_chunk,
-                )?
+                begin_bins(stream, variant, header.sequence, scene, &mut self.state_chunk)?
             }
-            None => Bodies::Packed {
-                at_bit: stream.at_bit(),
-            },
+            None => Bodies::Packed { at_bit: stream.at_bit() },
         };
-        Ok(BegunPacket {
-            bytes,
-            header,
-            stages,
-            named,
-            merges,
-            bodies,
-        })
+        Ok(BegunPacket { bytes, header, stages, named, merges, bodies })
     }
 
     /// Decodes the rest of the packet that this decoder began last. `prediction` is the snapshot that the caller
@@ -243,11 +228,7 @@ impl Decoder {
                 )?;
                 self.coder.recycle(out.state.take());
             }
-            Bodies::Arithmetic {
-                check,
-                bins,
-                variant,
-            } => {
+            Bodies::Arithmetic { check, bins, variant } => {
                 let context = CodingContext {
                     variant,
                     reference: relation.view(),
@@ -264,11 +245,7 @@ impl Decoder {
                 }
                 self.coder.store(&context, &self.sent, &mut out.state);
             }
-            Bodies::Simulated {
-                check,
-                long_check,
-                inputs,
-            } => {
+            Bodies::Simulated { check, long_check, inputs } => {
                 let prediction = prediction
                     .filter(|prediction| prediction.has_form_of(&reference.snapshot))
                     .filter(|prediction| has_checks(prediction, sequence, check, long_check))
@@ -374,9 +351,7 @@ mod tests {
             position: Vec3::new(f32::from(body % 30), f32::from(body / 30), 0.5),
             ..BodyState::default()
         };
-        let mut world = Snapshot {
-            bodies: (0..250).map(body).collect(),
-        };
+        let mut world = Snapshot { bodies: (0..250).map(body).collect() };
         let limits = Limits::default();
         let decoder = Decoder::new(Plan::cubes(), world.clone(), limits).unwrap();
         let mut encoder = Encoder::new(Plan::cubes(), world.clone(), limits).unwrap();
@@ -387,9 +362,7 @@ mod tests {
         let mut quantized = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
         quantized.quantize(&world, stages.precision()).unwrap();
         let mut packet = Packet::default();
-        encoder
-            .encode(Sequence(1), stages, &quantized, None, &mut packet, None)
-            .unwrap();
+        encoder.encode(Sequence(1), stages, &quantized, None, &mut packet, None).unwrap();
         (decoder, packet)
     }
 
@@ -406,10 +379,7 @@ mod tests {
                 assert!(decoder.decode(&cut, |_| None, &mut out).is_err());
                 let changed = flagged(&decoder.sent).count();
                 // A changed body takes more than half a byte with the shipped model.
-                assert!(
-                    changed <= 2 * (length + MAX_OMITTED),
-                    "{changed} of {length} bytes"
-                );
+                assert!(changed <= 2 * (length + MAX_OMITTED), "{changed} of {length} bytes");
                 most = most.max(changed);
             }
         }

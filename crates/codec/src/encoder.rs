@@ -100,10 +100,7 @@ impl Encoder {
         let mut snapshot = current.into();
         let offered = references.into();
         let named = Baseline::named(offered.baseline, stages);
-        let mut references = Baselines {
-            baseline: named,
-            ..offered
-        };
+        let mut references = Baselines { baseline: named, ..offered };
         if stages.delta != Delta::ArithmeticSimulated {
             references.simulated = Simulated::default();
         }
@@ -114,12 +111,7 @@ impl Encoder {
             offered.find(|other| other.sequence() == sequence)
         };
         let merges = Merges::of(named, held);
-        let Self {
-            initial,
-            merged,
-            target,
-            writer,
-        } = self;
+        let Self { initial, merged, target, writer } = self;
         let spares = &mut writer.spares;
         let relation = Relation::new(stages, named, merges, held, initial, merged, spares)
             .expect("the packets to merge are stored");
@@ -149,12 +141,7 @@ impl Encoder {
         packet.bytes.clear();
         packet.ledger.reset();
         let state = baseline_out.as_deref_mut().map(|out| &mut out.state);
-        let frame = Frame {
-            header,
-            stages,
-            merges,
-            relation,
-        };
+        let frame = Frame { header, stages, merges, relation };
         writer.put(&frame, &snapshot, &references, packet, state);
         if let Some(out) = baseline_out {
             match stages.coverage() {
@@ -182,10 +169,7 @@ impl Encoder {
         }
         let carried = references.carried.len();
         if stages.coverage() == Coverage::Partial && carried != current.len() {
-            return Err(EncodeError::Carried {
-                carried,
-                bodies: current.len(),
-            });
+            return Err(EncodeError::Carried { carried, bodies: current.len() });
         }
         self.initial.plan().check(stages)?;
         if current.plan() != self.initial.plan() {
@@ -200,10 +184,7 @@ impl Encoder {
         let initial = self.initial.bodies();
         let counts = [Some(current), references.baseline.map(Baseline::snapshot)];
         match counts.into_iter().flatten().find(|s| s.len() != initial) {
-            Some(other) => Err(EncodeError::BodyCount {
-                bodies: other.len(),
-                initial,
-            }),
+            Some(other) => Err(EncodeError::BodyCount { bodies: other.len(), initial }),
             None => Ok(()),
         }
     }

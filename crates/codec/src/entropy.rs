@@ -145,8 +145,7 @@ impl Coder {
     ) {
         let previous = context.state(&self.initial);
         let coverage = context.coverage;
-        self.spares
-            .store(&self.next, changed, coverage, previous, slot);
+        self.spares.store(&self.next, changed, coverage, previous, slot);
     }
 
     /// Encodes `current`. `changed` flags the bodies that differ from the reference. Offered additional references
@@ -162,11 +161,7 @@ impl Coder {
     ) {
         let additional = context.usable(offered);
         let ages = additional.map(|held| Some(context.reference.age(&held?)));
-        let bodies = Bodies {
-            target: Some(current),
-            decoded: None,
-            changed,
-        };
+        let bodies = Bodies { target: Some(current), decoded: None, changed };
         let (outcome, encoder) =
             self.code(context, bins, observer, ages, |_| Ok(additional), bodies);
         encoder.finish();
@@ -188,11 +183,7 @@ impl Coder {
         changed.clear();
         changed.resize(reference.snapshot.len(), false);
         decoded.copy_from(reference.snapshot);
-        let bodies = Bodies {
-            target: None,
-            decoded: Some(decoded),
-            changed,
-        };
+        let bodies = Bodies { target: None, decoded: Some(decoded), changed };
         let find = |age: u16| {
             let sequence = Sequence(reference.sequence.0.wrapping_sub(age));
             held(sequence)

@@ -37,10 +37,7 @@ impl Fingerprint {
     #[must_use]
     pub fn of(model: &TrainedModel) -> Self {
         static ARITHMETIC: OnceLock<u64> = OnceLock::new();
-        Self {
-            model: hash(&model.to_bytes()),
-            arithmetic: *ARITHMETIC.get_or_init(arithmetic),
-        }
+        Self { model: hash(&model.to_bytes()), arithmetic: *ARITHMETIC.get_or_init(arithmetic) }
     }
 
     /// Fingerprint of this machine with the model that ships with this crate.
@@ -97,24 +94,18 @@ fn floats() -> impl Iterator<Item = u64> {
             let end = turned(body.orientation, body.spin);
             pack(&plan.components, end, 3).map(|component| component as f32)
         });
-        bodies
-            .into_iter()
-            .zip(starts)
-            .zip(packed)
-            .flat_map(|((body, start), packed)| {
-                let end = turned(body.orientation, body.spin);
-                let angles = rotation_vector(end, start);
-                let floats = [&body.position[..], &body.velocity, &end, &angles, &packed].concat();
-                floats.into_iter().map(|float| u64::from(float.to_bits()))
-            })
+        bodies.into_iter().zip(starts).zip(packed).flat_map(|((body, start), packed)| {
+            let end = turned(body.orientation, body.spin);
+            let angles = rotation_vector(end, start);
+            let floats = [&body.position[..], &body.velocity, &end, &angles, &packed].concat();
+            floats.into_iter().map(|float| u64::from(float.to_bits()))
+        })
     })
 }
 
 /// Packets of a test scene of bodies that fall, slide, spin and rest, coded with the untrained model.
 fn packets(rung: Rung) -> Vec<Vec<u8>> {
-    let initial = Snapshot {
-        bodies: vec![BodyState::default(); usize::from(BODIES)],
-    };
+    let initial = Snapshot { bodies: vec![BodyState::default(); usize::from(BODIES)] };
     let mut encoder = Encoder::new(Plan::cubes(), initial, Limits::default())
         .expect("this many bodies are allowed")
         .with_model(TrainedModel::untrained().into());
@@ -130,11 +121,8 @@ fn packets(rung: Rung) -> Vec<Vec<u8>> {
                 .expect("the play stays in range");
         }
         let at = |age: u16| baselines.get(usize::from(tick.checked_sub(age)?));
-        let references = Baselines {
-            baseline: at(3),
-            additional: [at(4), at(5)],
-            ..Baselines::default()
-        };
+        let references =
+            Baselines { baseline: at(3), additional: [at(4), at(5)], ..Baselines::default() };
         let (mut packet, mut baseline) = (Packet::default(), Baseline::default());
         encoder
             .encode(

@@ -111,9 +111,7 @@ impl Header {
     /// Argument of [`code`](Self::code) for a reader, which ignores it.
     pub(crate) const ANY: Self = Self {
         sequence: Sequence(0),
-        baseline: BaselineId::Initial {
-            stages: ladder::UNCOMPRESSED.stages,
-        },
+        baseline: BaselineId::Initial { stages: ladder::UNCOMPRESSED.stages },
     };
 
     pub(crate) fn code<D: Direction>(
@@ -134,10 +132,7 @@ impl Header {
             let age = sequence.ticks_since(named.unwrap_or_default());
             // Ages are 1 to 256, so they are written minus 1.
             let age = field.number(AGE_BITS, age.wrapping_sub(1).into())? as u16 + 1;
-            BaselineId::Named {
-                sequence: Sequence(sequence.0.wrapping_sub(age)),
-                stages: None,
-            }
+            BaselineId::Named { sequence: Sequence(sequence.0.wrapping_sub(age)), stages: None }
         } else {
             let named = named.unwrap_or_default();
             BaselineId::Named {
@@ -190,10 +185,7 @@ mod tests {
         let mut ranges = [HashSet::new(), HashSet::new(), HashSet::new()];
         let mut positions = HashSet::new();
         for &stages in &readable {
-            let named = BaselineId::Named {
-                sequence: Sequence(9),
-                stages: Some(stages),
-            };
+            let named = BaselineId::Named { sequence: Sequence(9), stages: Some(stages) };
             for baseline in [BaselineId::Initial { stages }, named] {
                 let sequence = SEQUENCE;
                 let header = Header { sequence, baseline };

@@ -51,12 +51,7 @@ impl InitialState {
     ) -> Result<Self, InitialStateError> {
         limits.check(plan.max_slots().unwrap_or(snapshot.bodies.len()))?;
         let first = quantized(&plan, &snapshot, BLOCK_STAGES.precision())?;
-        Ok(Self {
-            plan,
-            snapshot,
-            baselines: vec![first],
-            oldest: 0,
-        })
+        Ok(Self { plan, snapshot, baselines: vec![first], oldest: 0 })
     }
 
     pub(crate) const fn plan(&self) -> &Arc<Plan> {
@@ -98,14 +93,7 @@ fn quantized(
     baseline.snapshot = Arc::new(quantized);
     let spares = &mut Spares::default();
     let nothing = Baseline::default();
-    baseline.finalize(
-        Sequence::default(),
-        BLOCK_STAGES,
-        &nothing,
-        None,
-        None,
-        spares,
-    );
+    baseline.finalize(Sequence::default(), BLOCK_STAGES, &nothing, None, None, spares);
     Ok(baseline)
 }
 
@@ -131,9 +119,7 @@ pub fn encode_initial(snapshot: &Snapshot, bytes: &mut Vec<u8>) -> Result<(), In
     bytes.clear();
     let mut stream = BitStream::writer(bytes, None);
     let bodies = snapshot.bodies.len();
-    let Ok(_) = stream
-        .field(BitKind::Header)
-        .number(COUNT_BITS, bodies as u32);
+    let Ok(_) = stream.field(BitKind::Header).number(COUNT_BITS, bodies as u32);
     let coder = BodyCoder::new(BLOCK_STAGES, Sequence::default(), &initial);
     for body in 0..bodies {
         let mut fields = initial.snapshot.fields(body);
@@ -154,9 +140,7 @@ pub fn decode_initial(bytes: &[u8], limits: Limits) -> Result<Snapshot, DecodeEr
     limits.check(bodies)?;
     // One body more than the bytes can hold, so that the error names the field at which they end.
     let room = bodies.min((stream.bits_left() / BLOCK_BODY_BITS) as usize + 1);
-    let mut snapshot = Snapshot {
-        bodies: vec![BodyState::default(); room],
-    };
+    let mut snapshot = Snapshot { bodies: vec![BodyState::default(); room] };
     let blank = quantized(&Plan::cubes(), &snapshot, BLOCK_STAGES.precision())
         .expect("bodies at the origin can be quantized");
     let coder = BodyCoder::new(BLOCK_STAGES, Sequence::default(), &blank);

@@ -38,10 +38,7 @@ pub const UNCOMPRESSED: Rung = Rung {
 pub const SMALLEST_THREE: Rung = Rung {
     name: "smallest-three",
     summary: "Three components of an orientation give the fourth.",
-    stages: legal(StageOptions {
-        orientation: NINE_BITS,
-        ..UNCOMPRESSED.stages.options()
-    }),
+    stages: legal(StageOptions { orientation: NINE_BITS, ..UNCOMPRESSED.stages.options() }),
 };
 
 /// 159 bits per body.
@@ -58,60 +55,42 @@ pub const VELOCITY: Rung = Rung {
 pub const AT_REST: Rung = Rung {
     name: "at-rest",
     summary: "One bit instead of a velocity for bodies at rest.",
-    stages: legal(StageOptions {
-        velocity: Velocity::AtRestFlag,
-        ..VELOCITY.stages.options()
-    }),
+    stages: legal(StageOptions { velocity: Velocity::AtRestFlag, ..VELOCITY.stages.options() }),
 };
 
 /// 126 bits per body.
 pub const NO_VELOCITY: Rung = Rung {
     name: "no-velocity",
     summary: "No velocities, which interpolation does not need.",
-    stages: legal(StageOptions {
-        velocity: Velocity::Omitted,
-        ..AT_REST.stages.options()
-    }),
+    stages: legal(StageOptions { velocity: Velocity::Omitted, ..AT_REST.stages.options() }),
 };
 
 /// 80 bits per body.
 pub const POSITION: Rung = Rung {
     name: "position",
     summary: "Positions in whole steps, in the demo 50 bits.",
-    stages: legal(StageOptions {
-        position: Position::QUANTIZED,
-        ..NO_VELOCITY.stages.options()
-    }),
+    stages: legal(StageOptions { position: Position::QUANTIZED, ..NO_VELOCITY.stages.options() }),
 };
 
 /// One bit per body, and 80 bits for each changed body.
 pub const DELTA: Rung = Rung {
     name: "delta",
     summary: "Only bodies that differ from the baseline.",
-    stages: legal(StageOptions {
-        delta: Delta::ChangedBits,
-        ..POSITION.stages.options()
-    }),
+    stages: legal(StageOptions { delta: Delta::ChangedBits, ..POSITION.stages.options() }),
 };
 
 /// Lists the indices of the changed bodies if that is smaller than one bit per body.
 pub const INDEX: Rung = Rung {
     name: "index",
     summary: "A list of indices if few bodies changed.",
-    stages: legal(StageOptions {
-        delta: Delta::Indices,
-        ..DELTA.stages.options()
-    }),
+    stages: legal(StageOptions { delta: Delta::Indices, ..DELTA.stages.options() }),
 };
 
 /// Writes each index as the distance from the previous one.
 pub const RELATIVE_INDEX: Rung = Rung {
     name: "relative-index",
     summary: "Each index as the distance from the previous one.",
-    stages: legal(StageOptions {
-        delta: Delta::RELATIVE_INDICES,
-        ..INDEX.stages.options()
-    }),
+    stages: legal(StageOptions { delta: Delta::RELATIVE_INDICES, ..INDEX.stages.options() }),
 };
 
 /// Positions relative to the baseline.
@@ -161,30 +140,21 @@ pub const PREDICTED_POSITION: Rung = Rung {
 pub const ARITHMETIC: Rung = Rung {
     name: "arithmetic",
     summary: "Arithmetic coding of differences from the baseline.",
-    stages: legal(StageOptions {
-        delta: Delta::Arithmetic,
-        ..DELTA.stages.options()
-    }),
+    stages: legal(StageOptions { delta: Delta::Arithmetic, ..DELTA.stages.options() }),
 };
 
 /// Arithmetic coding of residuals relative to predictions.
 pub const PREDICTED: Rung = Rung {
     name: "predicted",
     summary: "Arithmetic coding of differences from predictions.",
-    stages: legal(StageOptions {
-        delta: Delta::ArithmeticPredicted,
-        ..DELTA.stages.options()
-    }),
+    stages: legal(StageOptions { delta: Delta::ArithmeticPredicted, ..DELTA.stages.options() }),
 };
 
 /// The inputs of the scene, for a receiver that simulates it.
 pub const SIMULATED: Rung = Rung {
     name: "simulated",
     summary: "Both ends simulate; packets have keys and a check.",
-    stages: legal(StageOptions {
-        delta: Delta::ArithmeticSimulated,
-        ..DELTA.stages.options()
-    }),
+    stages: legal(StageOptions { delta: Delta::ArithmeticSimulated, ..DELTA.stages.options() }),
 };
 
 /// The 20-byte state of [affine quantization](crate::quantize::affine). It is not on the ladder.

@@ -20,10 +20,7 @@ pub struct BitLedger {
 
 impl Default for BitLedger {
     fn default() -> Self {
-        Self {
-            kinds: [0.0; _],
-            items: None,
-        }
+        Self { kinds: [0.0; _], items: None }
     }
 }
 
@@ -37,10 +34,7 @@ impl BitLedger {
     /// A ledger with a list of items: see [`items`](Self::items).
     #[must_use]
     pub fn itemized() -> Self {
-        Self {
-            items: Some(Vec::new()),
-            ..Self::default()
-        }
+        Self { items: Some(Vec::new()), ..Self::default() }
     }
 
     /// Returns the bits of a kind.
@@ -61,10 +55,7 @@ impl BitLedger {
     /// Copy without the list of items.
     #[must_use]
     pub const fn by_kind(&self) -> Self {
-        Self {
-            kinds: self.kinds,
-            items: None,
-        }
+        Self { kinds: self.kinds, items: None }
     }
 
     /// Size of the packet, in bits.
@@ -119,13 +110,7 @@ impl BitLedger {
         let body = body.map(|body| body as u16);
         match items.last_mut() {
             Some(last) if (last.kind, last.body) == (kind, body) => last.bits += bits,
-            _ => items.push(BitItem {
-                kind,
-                body,
-                bits,
-                form: None,
-                components: None,
-            }),
+            _ => items.push(BitItem { kind, body, bits, form: None, components: None }),
         }
     }
 
@@ -160,24 +145,15 @@ mod tests {
         ledger.record(BitKind::Flags, Some(2), 1.0);
         assert_eq!(ledger.total(), 48.0);
         assert_eq!(ledger.kind(BitKind::Position), 12.0);
-        let item = |kind, body, bits| BitItem {
-            kind,
-            body,
-            bits,
-            form: None,
-            components: None,
-        };
+        let item = |kind, body, bits| BitItem { kind, body, bits, form: None, components: None };
         let position = BitItem {
             form: Some(Form::Small),
             components: Some([3.0, 3.0, 5.0]),
             ..item(BitKind::Position, Some(2), 12.0)
         };
         assert_eq!(position.prefix(), 1.0);
-        let items = [
-            item(BitKind::Header, None, 34.0),
-            position,
-            item(BitKind::Flags, Some(2), 2.0),
-        ];
+        let items =
+            [item(BitKind::Header, None, 34.0), position, item(BitKind::Flags, Some(2), 2.0)];
         assert_eq!(ledger.items(), Some(&items[..]));
 
         let mut sum = BitLedger::itemized();

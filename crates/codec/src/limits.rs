@@ -19,9 +19,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            max_bodies: MAX_BODIES,
-        }
+        Self { max_bodies: MAX_BODIES }
     }
 }
 

@@ -45,11 +45,7 @@ impl Merges {
         };
         let indices = 0..named.merge_reach();
         let is_held = |&index: &usize| find(named, index, &held).is_ok();
-        Self(
-            indices
-                .filter(is_held)
-                .fold(0, |mask, index| mask | 1 << index),
-        )
+        Self(indices.filter(is_held).fold(0, |mask, index| mask | 1 << index))
     }
 
     pub(crate) fn code<D: Direction>(
@@ -107,11 +103,8 @@ impl Merged {
             // The named packet is the newest, so the bodies that it carried stay.
             let taken = other.carried_bodies();
             self.taken.clear();
-            self.taken.extend(
-                taken
-                    .filter(|&body| !named.motion.carried(body))
-                    .map(|body| body as u16),
-            );
+            self.taken
+                .extend(taken.filter(|&body| !named.motion.carried(body)).map(|body| body as u16));
             let taken = || self.taken.iter().map(|&body| usize::from(body));
             // Before the bodies are overwritten, because the hash needs their old values.
             if let Some(hash) = &mut self.hash {

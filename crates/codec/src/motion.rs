@@ -120,8 +120,7 @@ impl Motion {
         }
         let falls = Falls::new(current, baseline, before);
         for body in flagged(&self.moved) {
-            self.falling
-                .set_if(body, falls.is_falling(body, ticks, before.ticks));
+            self.falling.set_if(body, falls.is_falling(body, ticks, before.ticks));
         }
     }
 
@@ -132,13 +131,7 @@ impl Motion {
         origin: TrackedReference<'_>,
         spares: &mut Spares,
     ) {
-        let TrackedReference {
-            snapshot: reference,
-            motion: before,
-            ticks,
-            carried,
-            ..
-        } = origin;
+        let TrackedReference { snapshot: reference, motion: before, ticks, carried, .. } = origin;
         if let Some(old) = self.from.take() {
             spares.release(old);
         }
@@ -146,12 +139,7 @@ impl Motion {
         let past = self.take_past(current, &origin);
         self.copy_tracks(before, current.len());
         let elapsed = ticks.map_or(UNKNOWN_AGE, saturated);
-        let Self {
-            moved,
-            falling,
-            tracks,
-            ..
-        } = self;
+        let Self { moved, falling, tracks, .. } = self;
         let falls = Falls::new(current, reference, before);
         for age in &mut tracks.ages {
             *age = age.saturating_add(elapsed);
@@ -186,13 +174,8 @@ impl Motion {
         current: &QuantizedSnapshot,
         origin: &TrackedReference<'_>,
     ) -> Option<Past> {
-        let TrackedReference {
-            snapshot: reference,
-            motion: before,
-            carried,
-            keeps_past,
-            ..
-        } = *origin;
+        let TrackedReference { snapshot: reference, motion: before, carried, keeps_past, .. } =
+            *origin;
         let past = self.tracks.past.take();
         if !keeps_past {
             return None;

@@ -107,21 +107,12 @@ impl Plan {
             let range = &schema.position[axis];
             let integers = range.integers();
             // They fit, because the schema was checked.
-            Bounded::new(
-                range.steps_per_unit,
-                *integers.start() as i32,
-                *integers.end() as i32,
-            )
+            Bounded::new(range.steps_per_unit, *integers.start() as i32, *integers.end() as i32)
         });
         let steps = bounds[2].steps_per_unit as f32;
         let solids = schema.kinds.iter();
-        let solids: Vec<_> = solids
-            .map(|kind| Solid::new(kind.shape, order, steps))
-            .collect();
-        let has_flag = schema
-            .fields
-            .first()
-            .is_some_and(|field| field.form == FieldForm::Flag);
+        let solids: Vec<_> = solids.map(|kind| Solid::new(kind.shape, order, steps)).collect();
+        let has_flag = schema.fields.first().is_some_and(|field| field.form == FieldForm::Flag);
         let (values, words) = values::pack(&schema.fields, has_flag.into());
         let rate = f32::from(schema.ticks_per_second);
         let world = schema.world;
@@ -313,34 +304,19 @@ const fn core_order(up: Axis) -> [usize; 3] {
 fn typical(solids: &[Solid], schema: &Schema) -> f32 {
     let is_anchor =
         |kind: usize| schema.slots == Slots::Fixed && schema.anchor.map(usize::from) == Some(kind);
-    let halves = solids
-        .iter()
-        .enumerate()
-        .filter(|&(kind, _)| !is_anchor(kind));
-    let halves: Vec<_> = halves
-        .map(|(_, solid)| solid.half())
-        .filter(|&half| half > 0.0)
-        .collect();
+    let halves = solids.iter().enumerate().filter(|&(kind, _)| !is_anchor(kind));
+    let halves: Vec<_> = halves.map(|(_, solid)| solid.half()).filter(|&half| half > 0.0).collect();
     halves.iter().sum::<f32>() / halves.len().max(1) as f32
 }
 
 /// Linear predictor of a schema that does not define one: no drag, and a floor for the smallest body.
 fn linear(motion: &MotionPlan, solids: &[Solid]) -> Linear {
     const DENOMINATOR: i64 = 1 << 16;
-    let smallest = solids
-        .iter()
-        .map(|solid| solid.half())
-        .fold(f32::MAX, f32::min);
-    let height = |above: f32| {
-        motion
-            .floor
-            .map_or(i32::MIN / 2, |floor| (floor + above * smallest) as i32)
-    };
+    let smallest = solids.iter().map(|solid| solid.half()).fold(f32::MAX, f32::min);
+    let height =
+        |above: f32| motion.floor.map_or(i32::MIN / 2, |floor| (floor + above * smallest) as i32);
     Linear {
-        gravity: (
-            (f64::from(motion.gravity) * DENOMINATOR as f64).round() as i64,
-            DENOMINATOR,
-        ),
+        gravity: ((f64::from(motion.gravity) * DENOMINATOR as f64).round() as i64, DENOMINATOR),
         drag_per_tick: 1 << 16,
         rest_height: height(1.0),
         fall_height: height(2.5),

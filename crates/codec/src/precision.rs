@@ -85,9 +85,7 @@ impl Position {
     /// Maximum steps per metre.
     pub const MAX_STEPS: u16 = 4096;
     /// 512 steps per metre, as in the article.
-    pub const QUANTIZED: Self = Self::Quantized {
-        steps_per_metre: 512,
-    };
+    pub const QUANTIZED: Self = Self::Quantized { steps_per_metre: 512 };
 
     /// Every variant with its usual parameters, in the order of the codes on the wire.
     pub const ALL: [Self; 3] = [Self::Full, Self::QUANTIZED, Self::Affine];
@@ -107,11 +105,6 @@ impl Position {
 
     /// Whether positions are in 1/512 m, the unit of the constants of motion and of ranges by class.
     pub(crate) const fn has_usual_steps(self) -> bool {
-        matches!(
-            self,
-            Self::Quantized {
-                steps_per_metre: 512
-            }
-        )
+        matches!(self, Self::Quantized { steps_per_metre: 512 })
     }
 }

@@ -54,10 +54,7 @@ impl<'a> LinearPredictor<'a> {
         let motion = &self.baseline.motion;
         let from = self.baseline.snapshot.position(body);
         if !motion.moved[body] {
-            return Prediction {
-                position: from,
-                class: 0,
-            };
+            return Prediction { position: from, class: 0 };
         }
         let (factor, fall) = match motion.tracks.is_empty() {
             true => self.usual,
@@ -76,10 +73,7 @@ impl<'a> LinearPredictor<'a> {
             position[2] -= fall;
         }
         position[2] = position[2].max(from[2].min(self.rest_height));
-        Prediction {
-            position,
-            class: class(step, motion.falling.get(body)),
-        }
+        Prediction { position, class: class(step, motion.falling.get(body)) }
     }
 }
 
@@ -92,15 +86,11 @@ fn extrapolation(linear: &Linear, ticks: u16, motion_ticks: u16) -> (i64, i32) {
     }
     let (ticks, motion_ticks) = (i64::from(ticks), i64::from(motion_ticks));
     // The midpoints of the two spans are half of both spans apart.
-    let drag = (0..(ticks + motion_ticks) / 2).fold(1 << 16, |kept, _| {
-        (kept * linear.drag_per_tick + (1 << 15)) >> 16
-    });
+    let drag = (0..(ticks + motion_ticks) / 2)
+        .fold(1 << 16, |kept, _| (kept * linear.drag_per_tick + (1 << 15)) >> 16);
     let (numerator, denominator) = linear.gravity;
     let fall = numerator * ticks * (ticks + motion_ticks) / (2 * denominator);
-    (
-        drag * ticks / motion_ticks,
-        fall.clamp(-MAX_FALL, MAX_FALL) as i32,
-    )
+    (drag * ticks / motion_ticks, fall.clamp(-MAX_FALL, MAX_FALL) as i32)
 }
 
 /// Larger than any distance between two positions, and small enough that arithmetic on positions does not overflow.
@@ -128,10 +118,7 @@ mod tests {
     #[test]
     fn no_gravity_leads_out_of_what_positions_can_be() {
         for (numerator, fall) in [(1 << 31, MAX_FALL), (-1 << 31, -MAX_FALL)] {
-            let linear = Linear {
-                gravity: (numerator, 1),
-                ..Plan::cubes().linear
-            };
+            let linear = Linear { gravity: (numerator, 1), ..Plan::cubes().linear };
             assert_eq!(i64::from(extrapolation(&linear, 64, 64).1), fall);
         }
     }

@@ -43,10 +43,7 @@ impl<const N: usize> Ranges<N> {
         assert!(1 <= N && N <= 3, "one to three ranges");
         let mut range = 0;
         while range < N {
-            assert!(
-                1 <= bits[range] && bits[range] <= MAX_RANGE_BITS,
-                "1 to 18 bits"
-            );
+            assert!(1 <= bits[range] && bits[range] <= MAX_RANGE_BITS, "1 to 18 bits");
             range += 1;
         }
         Self { bits }
@@ -115,11 +112,7 @@ impl<const N: usize> Ranges<N> {
         relative: &Relative<'_>,
     ) -> Result<bool, D::Error> {
         let mut field = stream.field(kind);
-        let Relative {
-            reference,
-            bounds,
-            is_possible,
-        } = relative;
+        let Relative { reference, bounds, is_possible } = relative;
         let mut difference = std::array::from_fn(|index| numbers[index] - reference[index]);
         if !field.flag(*is_possible && self.hold(&difference))? {
             return Ok(false);

@@ -199,11 +199,7 @@ impl Range {
     /// A range from `min` to `max`, in scene units.
     #[must_use]
     pub const fn new(min: f64, max: f64, steps_per_unit: f64) -> Self {
-        Self {
-            min,
-            max,
-            steps_per_unit,
-        }
+        Self { min, max, steps_per_unit }
     }
 
     /// Range of whole steps. In a legal schema there are 1 to 2²⁰ of them, inside `-2²⁰..2²⁰`.
@@ -275,9 +271,7 @@ impl Schema {
     pub fn hash(&self) -> u64 {
         let bytes = self.encode();
         let start = mix(0, bytes.len() as u64);
-        bytes
-            .into_iter()
-            .fold(start, |hash, byte| mix(hash, byte.into()))
+        bytes.into_iter().fold(start, |hash, byte| mix(hash, byte.into()))
     }
 }
 

@@ -131,9 +131,7 @@ impl IndexForm {
                     min += distance + 1;
                     distance
                 });
-                distances
-                    .map(|distance| ranges.unsigned_bits(distance))
-                    .sum()
+                distances.map(|distance| ranges.unsigned_bits(distance)).sum()
             }
         };
         ((self.count_bits + bits) as usize) < bodies
@@ -148,9 +146,7 @@ impl IndexForm {
         let count = field.number(self.count_bits, indices.len() as u32)?;
         indices.resize(count as usize, 0);
         field.of_body(None);
-        let index_bits = self
-            .distance
-            .map_or(self.index_bits, |ranges| ranges.min_bits());
+        let index_bits = self.distance.map_or(self.index_bits, |ranges| ranges.min_bits());
         field.follow(count * index_bits);
         let mut min = 0;
         for slot in indices {
@@ -159,13 +155,11 @@ impl IndexForm {
                 Some(ranges) => min + ranges.unsigned(field, index.wrapping_sub(min))?,
                 None => field.number(self.index_bits, index)?,
             };
-            D::check((min..bodies as u32).contains(&index), || {
-                DecodeError::BodyIndex {
-                    at_bit: field.at_bit(),
-                    index: index as usize,
-                    min: min as usize,
-                    bodies,
-                }
+            D::check((min..bodies as u32).contains(&index), || DecodeError::BodyIndex {
+                at_bit: field.at_bit(),
+                index: index as usize,
+                min: min as usize,
+                bodies,
             })?;
             field.were_of_body(index as usize);
             *slot = index as u16;

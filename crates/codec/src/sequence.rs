@@ -55,13 +55,9 @@ mod tests {
     #[test]
     fn newer_ends_at_half_the_range() {
         let here = Sequence(1000);
-        for (ahead, newer) in [
-            (0, false),
-            (1, true),
-            (0x7fff, true),
-            (0x8000, false),
-            (0x8001, false),
-        ] {
+        for (ahead, newer) in
+            [(0, false), (1, true), (0x7fff, true), (0x8000, false), (0x8001, false)]
+        {
             let other = Sequence(here.0.wrapping_add(ahead));
             assert_eq!(other.is_newer_than(here), newer, "{ahead} ahead");
         }

@@ -219,9 +219,7 @@ impl QuantizedSnapshot {
     /// `snapshot`.
     pub fn dequantize(&self, snapshot: &mut Snapshot) {
         snapshot.bodies.clear();
-        snapshot
-            .bodies
-            .extend((0..self.len()).map(|index| self.body(index)));
+        snapshot.bodies.extend((0..self.len()).map(|index| self.body(index)));
     }
 
     /// Converts one body to floats.
@@ -239,17 +237,13 @@ impl QuantizedSnapshot {
                     Some(bounds) => dequantize(position, &bounds),
                 },
             ),
-            orientation: self
-                .plan
-                .rotation_to_caller(match self.precision.orientation {
-                    Orientation::Full => {
-                        Quat::from_array(self.quaternions[index].map(f32::from_bits))
-                    }
-                    Orientation::SmallestThree { bits } => {
-                        let levels = self.plan.schema().levels;
-                        self.smallest_three(index).dequantize(bits, levels)
-                    }
-                }),
+            orientation: self.plan.rotation_to_caller(match self.precision.orientation {
+                Orientation::Full => Quat::from_array(self.quaternions[index].map(f32::from_bits)),
+                Orientation::SmallestThree { bits } => {
+                    let levels = self.plan.schema().levels;
+                    self.smallest_three(index).dequantize(bits, levels)
+                }
+            }),
             linear_velocity: self.plan.to_caller(match self.precision.velocity {
                 VelocityPrecision::Full => floats(self.velocities[index]),
                 VelocityPrecision::Quantized => dequantize(self.velocities[index], &[VELOCITY; 3]),
@@ -286,11 +280,7 @@ impl QuantizedSnapshot {
             self.plan == other.plan && self.precision == other.precision,
             "both snapshots are of the same scene and precision"
         );
-        assert_eq!(
-            self.len(),
-            other.len(),
-            "both snapshots have the same number of bodies"
-        );
+        assert_eq!(self.len(), other.len(), "both snapshots have the same number of bodies");
         changed.clear();
         changed.resize(self.len(), false);
         self.flag_differing(other, changed);
@@ -371,9 +361,7 @@ impl QuantizedSnapshot {
 }
 
 fn dequantize(integers: [i32; 3], bounds: &[Bounded; 3]) -> Vec3 {
-    Vec3::from_array(std::array::from_fn(|axis| {
-        bounds[axis].dequantize(integers[axis])
-    }))
+    Vec3::from_array(std::array::from_fn(|axis| bounds[axis].dequantize(integers[axis])))
 }
 
 fn floats(words: [i32; 3]) -> Vec3 {

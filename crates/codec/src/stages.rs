@@ -33,13 +33,8 @@ pub enum Velocity {
 
 impl Velocity {
     /// Every variant, in the order of the codes on the wire.
-    pub const ALL: [Self; 5] = [
-        Self::Full,
-        Self::Quantized,
-        Self::AtRestFlag,
-        Self::Omitted,
-        Self::Affine,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::Full, Self::Quantized, Self::AtRestFlag, Self::Omitted, Self::Affine];
 }
 
 /// Selection of bodies in a packet, and coding of the selection. "Changed" means different from the baseline.
@@ -95,10 +90,7 @@ impl Delta {
     /// Whether packets are coded arithmetically.
     #[must_use]
     pub const fn is_arithmetic(self) -> bool {
-        matches!(
-            self,
-            Self::Arithmetic | Self::ArithmeticPredicted | Self::ArithmeticSimulated
-        )
+        matches!(self, Self::Arithmetic | Self::ArithmeticPredicted | Self::ArithmeticSimulated)
     }
 
     /// Bits of the small and the large range of relative indices; `None` for other variants.
@@ -268,10 +260,7 @@ impl Stages {
     pub(crate) const fn predicts_positions(&self) -> bool {
         let options = self.options();
         matches!(options.relative_position, RelativePosition::Predicted)
-            || matches!(
-                options.relative_orientation,
-                RelativeOrientation::GrowingRanges
-            )
+            || matches!(options.relative_orientation, RelativeOrientation::GrowingRanges)
     }
 
     /// Every legal combination of variants with their usual parameters, with each of `component_bits` for the

@@ -130,18 +130,12 @@ impl Trainer {
         if let Some(state) = &state {
             reference.state = Some(state);
         }
-        let context = CodingContext {
-            variant,
-            reference,
-            ticks: Some(ticks),
-            coverage: stages.coverage(),
-        };
+        let context =
+            CodingContext { variant, reference, ticks: Some(ticks), coverage: stages.coverage() };
         current.compare(&baseline.snapshot, &mut self.changed);
         self.bytes.clear();
-        let counter = Counter {
-            statistics: &mut self.statistics,
-            regressions: &mut self.regressions,
-        };
+        let counter =
+            Counter { statistics: &mut self.statistics, regressions: &mut self.regressions };
         self.coder.encode(
             context,
             additional.map(|baseline| Some(baseline?.held())),
@@ -186,10 +180,7 @@ impl Trainer {
             *entry = entry.clamp(-MAX_ENTRY, MAX_ENTRY);
         }
         model.table.clear();
-        let rounded = self
-            .table
-            .iter()
-            .map(|entry| entry.round() as i16 * TABLE_UNIT);
+        let rounded = self.table.iter().map(|entry| entry.round() as i16 * TABLE_UNIT);
         model.table.extend(rounded);
         if self.passes < BLEND_PASSES {
             for (weights, regression) in model.blends.iter_mut().zip(&mut self.regressions) {

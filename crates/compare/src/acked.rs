@@ -44,11 +44,7 @@ impl<C: Codec> Acked<C> {
 }
 
 const fn datagram(bytes: Vec<u8>) -> RawMessage {
-    RawMessage {
-        is_reliable: false,
-        channel: 0,
-        bytes,
-    }
+    RawMessage { is_reliable: false, channel: 0, bytes }
 }
 
 impl<C: Codec> Engine for Acked<C> {

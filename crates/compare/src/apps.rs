@@ -63,8 +63,7 @@ impl<L: Library> Apps<L> {
                     self.library.change(&mut world.entity_mut(same), body);
                 }
                 (Some(body), None) => {
-                    self.library
-                        .spawn(world, Slot(slot as u16, body.life.1), body);
+                    self.library.spawn(world, Slot(slot as u16, body.life.1), body);
                 }
                 (None, _) => {}
             }
@@ -134,12 +133,7 @@ impl Form for Plain {
     }
 
     fn body(&self, _: &Grid) -> Body {
-        Body {
-            life: (0, 0),
-            position: self.0,
-            rotation: self.1,
-            flag: self.2,
-        }
+        Body { life: (0, 0), position: self.0, rotation: self.1, flag: self.2 }
     }
 }
 

@@ -60,10 +60,8 @@ const JOIN_TICKS: usize = 300;
 pub fn measure(scene: &Scene, variant: &Variant, on: Conditions) -> Outcome {
     let mut engine = (variant.start)(scene);
     let there = on.round_trip / 2;
-    let (mut down, mut up) = (
-        OneWayLink::new(there, on, 1),
-        OneWayLink::new(on.round_trip - there, on, 2),
-    );
+    let (mut down, mut up) =
+        (OneWayLink::new(there, on, 1), OneWayLink::new(on.round_trip - there, on, 2));
     for now in 0..JOIN_TICKS {
         engine.step(now as u64, &scene.frames[0], &mut down, &mut up);
     }
@@ -78,10 +76,7 @@ pub fn measure(scene: &Scene, variant: &Variant, on: Conditions) -> Outcome {
         worst.add(&scene.frames[tick.saturating_sub(there as usize)], &shown);
     }
     times.sort_unstable();
-    let (after, ticks) = (
-        [down.bytes, down.count, up.bytes],
-        scene.frames.len() as f64,
-    );
+    let (after, ticks) = ([down.bytes, down.count, up.bytes], scene.frames.len() as f64);
     let [bytes, datagrams, acks] = [0, 1, 2].map(|i| (after[i] - before[i]) as f64 / ticks);
     let wire = (bytes + 28.0 * datagrams) * f64::from(scene.schema.ticks_per_second);
     Outcome {

@@ -27,12 +27,7 @@ struct Cli {
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Libraries to measure, each by a part of its name, separated by commas [default: all]
-    #[arg(
-        long,
-        value_delimiter = ',',
-        default_value = "",
-        hide_default_value = true
-    )]
+    #[arg(long, value_delimiter = ',', default_value = "", hide_default_value = true)]
     libraries: Vec<String>,
     /// Percentages of lost datagrams, separated by commas
     #[arg(long, value_delimiter = ',', default_value = "0,5")]
@@ -85,10 +80,7 @@ fn compare(cli: &Cli, scene: &Scene) {
             let loss = loss / 100.0;
             let outcome = measure(scene, variant, Conditions { round_trip, loss });
             if cli.json {
-                println!(
-                    "{}",
-                    serde_json::to_string(&outcome).expect("numbers and names")
-                );
+                println!("{}", serde_json::to_string(&outcome).expect("numbers and names"));
             }
             table.row(cells(&outcome));
         }

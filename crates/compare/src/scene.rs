@@ -45,10 +45,7 @@ impl Scene {
     pub fn read(path: &Path, most: usize) -> Result<Self, String> {
         let recording = Recording::read(path).map_err(|error| error.to_string())?;
         let schema = Plan::schema(&recording.plan).clone();
-        let has_flag = schema
-            .fields
-            .iter()
-            .any(|field| field.name == "interacting");
+        let has_flag = schema.fields.iter().any(|field| field.name == "interacting");
         let body = |snapshot: &QuantizedSnapshot, slot| {
             let (life, state) = (snapshot.life(slot)?, snapshot.body(slot));
             let [x, y, z, w] = state.orientation.to_array();
@@ -102,11 +99,7 @@ impl Grid {
         let component_bits = schema.component_bits;
         let [a, b, c] = [component_bits; 3];
         let bits = [x, y, z, a, b, c, 2, 1];
-        Self {
-            axes,
-            component_bits,
-            bits,
-        }
+        Self { axes, component_bits, bits }
     }
 
     /// Quantizes a body to steps along the axes, three quaternion components, the index of the component that is left
@@ -132,11 +125,7 @@ impl Grid {
         Body {
             life: (0, 0),
             position: Vec3::new(along(0, x), along(1, y), along(2, z)),
-            rotation: SmallestThree {
-                largest,
-                components,
-            }
-            .dequantize(self.component_bits, LEVELS),
+            rotation: SmallestThree { largest, components }.dequantize(self.component_bits, LEVELS),
             flag: flag == 1,
         }
     }
@@ -144,10 +133,7 @@ impl Grid {
     pub fn pack(&self, body: &Body) -> Packed {
         let numbers = self.numbers(body).into_iter().zip(self.bits);
         let bits = numbers.fold(0, |bits, (number, count)| bits << count | number as u128);
-        *bits
-            .to_le_bytes()
-            .first_chunk()
-            .expect("16 bytes are enough")
+        *bits.to_le_bytes().first_chunk().expect("16 bytes are enough")
     }
 
     pub fn unpack(&self, packed: Packed) -> Body {

@@ -39,14 +39,7 @@ pub struct OneWayLink {
 
 impl OneWayLink {
     pub fn new(latency: u64, conditions: Conditions, seed: u64) -> Self {
-        Self {
-            latency,
-            conditions,
-            queues: Default::default(),
-            random: seed,
-            bytes: 0,
-            count: 0,
-        }
+        Self { latency, conditions, queues: Default::default(), random: seed, bytes: 0, count: 0 }
     }
 
     pub fn send(&mut self, now: u64, message: RawMessage) {

@@ -20,10 +20,9 @@ const SUFFIX: &str = ".part";
 pub(crate) fn create(folder: &Path, mode: u32) -> io::Result<(File, TempPath)> {
     // Check the folder first, because a later error would name the temporary file.
     fs::metadata(folder).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => io::Error::new(
-            error.kind(),
-            format!("there is no folder {}", folder.display()),
-        ),
+        io::ErrorKind::NotFound => {
+            io::Error::new(error.kind(), format!("there is no folder {}", folder.display()))
+        }
         _ => error,
     })?;
     static CLEAN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());

@@ -50,12 +50,7 @@ enum Place {
     /// Fails if the file exists.
     New(TempPath),
     /// Tries numbers from `number` on until the name is free.
-    Numbered {
-        temporary: TempPath,
-        stem: String,
-        extension: String,
-        number: u32,
-    },
+    Numbered { temporary: TempPath, stem: String, extension: String, number: u32 },
 }
 
 impl NewFile {
@@ -84,11 +79,7 @@ impl NewFile {
                 (file, Place::Replace(temporary, path.to_owned()))
             }
         };
-        Ok(Self {
-            file: BufWriter::new(file),
-            path: path.to_owned(),
-            place,
-        })
+        Ok(Self { file: BufWriter::new(file), path: path.to_owned(), place })
     }
 
     /// Starts a file that only its owner can read. Finishing it fails if a file with this name exists.
@@ -97,11 +88,7 @@ impl NewFile {
     /// If the folder cannot be written to.
     pub fn create_private(path: &Path) -> io::Result<Self> {
         let (file, temporary) = leftovers::create(folder_of(path), FOR_OWNER)?;
-        Ok(Self {
-            file: BufWriter::new(file),
-            path: path.to_owned(),
-            place: Place::New(temporary),
-        })
+        Ok(Self { file: BufWriter::new(file), path: path.to_owned(), place: Place::New(temporary) })
     }
 
     /// Starts a file with the first free name of the form `cubewire-1.mp4` in a folder.
@@ -186,12 +173,7 @@ impl NewFile {
                 let persisted = temporary.persist_noclobber(&path);
                 persisted.map_err(|error| error.error)?;
             }
-            Place::Numbered {
-                mut temporary,
-                stem,
-                extension,
-                mut number,
-            } => {
+            Place::Numbered { mut temporary, stem, extension, mut number } => {
                 while let Err(failed) = temporary.persist_noclobber(&path) {
                     if failed.error.kind() != io::ErrorKind::AlreadyExists {
                         return Err(failed.error);

@@ -33,15 +33,8 @@ fn main() -> io::Result<()> {
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
-    let seeds = [
-        packets(),
-        messages(),
-        renet_guard(),
-        bevy_postcard(),
-        handshake(),
-        texts(),
-    ]
-    .concat();
+    let seeds =
+        [packets(), messages(), renet_guard(), bevy_postcard(), handshake(), texts()].concat();
     for (number, (target, bytes)) in seeds.into_iter().enumerate() {
         fs::create_dir_all(folder.join(target))?;
         fs::write(folder.join(target).join(number.to_string()), bytes)?;
@@ -75,25 +68,14 @@ fn messages() -> Vec<Seed> {
         let feedback = match tick {
             7 => Feedback::MissingBaseline(Sequence(3)),
             9 => Feedback::Desync(Sequence(4)),
-            _ => Feedback::Ack(Ack {
-                newest: Sequence(tick as u16),
-                earlier: 0b110,
-            }),
+            _ => Feedback::Ack(Ack { newest: Sequence(tick as u16), earlier: 0b110 }),
         };
-        sender
-            .on_message(&feedback.encode())
-            .expect("the message was encoded");
+        sender.on_message(&feedback.encode()).expect("the message was encoded");
         put_message(0, &feedback.encode(), &mut messages);
     }
     // Packets of 30 bytes; each time the second packet in flight arrives.
-    let merged = [[0, 30, 1 << 2], [1, 30, 3 << 2 | 2], [16, 60, 1 << 2]]
-        .as_flattened()
-        .repeat(20);
-    vec![
-        ("receive", packets),
-        ("feedback", messages),
-        ("merge", merged),
-    ]
+    let merged = [[0, 30, 1 << 2], [1, 30, 3 << 2 | 2], [16, 60, 1 << 2]].as_flattened().repeat(20);
+    vec![("receive", packets), ("feedback", messages), ("merge", merged)]
 }
 
 /// Packets of a renet end that sends and receives messages on both channels. Some messages have several slices, and
@@ -140,9 +122,7 @@ fn bevy_postcard() -> Vec<Seed> {
         &[1; 100],
         &[5, 0xFF, 0xFF, 3],
     ];
-    values
-        .map(|value| ("bevy_postcard", value.to_vec()))
-        .to_vec()
+    values.map(|value| ("bevy_postcard", value.to_vec())).to_vec()
 }
 
 /// Messages of the handshake and requests.
@@ -150,31 +130,16 @@ fn handshake() -> Vec<Seed> {
     let baseline = BaselineChoice::Smallest;
     let request = |stages, send_interval_ticks, budget_kbps| Request {
         number: 7,
-        settings: Settings {
-            stages,
-            send_interval_ticks,
-            baseline,
-            budget_kbps,
-        },
+        settings: Settings { stages, send_interval_ticks, baseline, budget_kbps },
     };
     let contract = Contract::new(Plan::cubes(), String::new());
     let granted = request(ladder::DELTA.stages, 2, Some(48));
     let mut seeds = vec![
         ("server_message", ServerMessage::Granted(granted).encode()),
         ("server_message", ServerMessage::Tick(600).encode()),
-        (
-            "server_message",
-            ServerMessage::Declined {
-                number: 7,
-                reason: "no",
-            }
-            .encode(),
-        ),
+        ("server_message", ServerMessage::Declined { number: 7, reason: "no" }.encode()),
         ("server_message", ServerMessage::Refused("full").encode()),
-        (
-            "client_message",
-            ClientMessage::Hello(contract.hello()).encode(),
-        ),
+        ("client_message", ClientMessage::Hello(contract.hello()).encode()),
         ("world_state", WorldState::initial().to_bytes()),
     ];
     for rung in rungs() {
@@ -214,15 +179,9 @@ fn texts() -> Vec<Seed> {
     });
     let others = [
         ("conditions", "4g+cut+duplicate=0.25"),
-        (
-            "trace",
-            "sent_ms,delay_ms\n0,48.5\n16.7,51.2\n33.3,\n50,49.9\n",
-        ),
+        ("trace", "sent_ms,delay_ms\n0,48.5\n16.7,51.2\n33.3,\n50,49.9\n"),
         ("trace", "sent_ms,delay_ms\n1763900000000,60000"),
-        (
-            "trace",
-            "# of the office\r\nsent_ms , delay_ms\r\n0, 50\r\n\r\n# lost\r\n10,\r\n",
-        ),
+        ("trace", "# of the office\r\nsent_ms , delay_ms\r\n0, 50\r\n\r\n# lost\r\n10,\r\n"),
         ("trace", "sent_ms,delay_ms\n\"0\",\"1e1\"\n\"1\n\",2\n"),
         // Changes of a model's numbers: in the hashes, in the weights, and behind them.
         ("model", "\0\0\x09\x01\0"),
@@ -263,14 +222,9 @@ fn recording() -> Vec<u8> {
     let mut frame = QuantizedSnapshot::new(Plan::cubes(), precision);
     let mut bytes = Vec::new();
     for tick in [0; 6].into_iter().chain([1, 2]) {
-        frame
-            .quantize(&world(901, tick), precision)
-            .expect("the world is finite");
+        frame.quantize(&world(901, tick), precision).expect("the world is finite");
         for cube in 0..frame.len() {
-            let SmallestThree {
-                largest,
-                components: [a, b, c],
-            } = frame.smallest_three(cube);
+            let SmallestThree { largest, components: [a, b, c] } = frame.smallest_three(cube);
             let orientation = [u16::from(largest), a, b, c].map(i32::from);
             let interacting = [i32::from(frame.is_interacting(cube))];
             let words = [&orientation[..], &frame.position(cube), &interacting].concat();

@@ -60,9 +60,7 @@ pub fn world(cubes: usize, tick: u16) -> Snapshot {
         }
         cube
     };
-    Snapshot {
-        bodies: (0..cubes).map(cube).collect(),
-    }
+    Snapshot { bodies: (0..cubes).map(cube).collect() }
 }
 
 /// A decoder with the snapshots that it stores and the packets that contained them.
@@ -82,27 +80,15 @@ pub struct Exchange {
 pub fn exchange() -> Exchange {
     let stages = rungs().map(|rung| rung.stages);
     let snapshot = |tick, stages| quantized(CUBES, tick + 1, stages);
-    exchange_of(Plan::cubes(), world(CUBES, 0), stages, snapshot, |_| {
-        (None, &[])
-    })
+    exchange_of(Plan::cubes(), world(CUBES, 0), stages, snapshot, |_| (None, &[]))
 }
 
 /// Returns a schema with two kinds of bodies, living slots, and a field of every form.
 pub fn living() -> Schema {
-    let kind = |name: &'static str, shape| Kind {
-        name: name.into(),
-        shape,
-    };
-    let field = |name: &'static str, form| Field {
-        name: name.into(),
-        form,
-    };
+    let kind = |name: &'static str, shape| Kind { name: name.into(), shape };
+    let field = |name: &'static str, form| Field { name: name.into(), form };
     let [min, max] = [-7, 100];
-    let fuel = FieldForm::Float {
-        min: 0.0,
-        max: 1.0,
-        step: 0.125,
-    };
+    let fuel = FieldForm::Float { min: 0.0, max: 1.0, step: 0.125 };
     let across = Range::new(-20.0, 44.0, 100.0);
     Schema {
         name: "living".into(),
@@ -112,11 +98,8 @@ pub fn living() -> Schema {
         component_bits: 11,
         levels: Levels::Odd,
         anchor: None,
-        kinds: vec![
-            kind("ball", Shape::Ball(0.3)),
-            kind("crate", Shape::Box([0.2, 0.5, 0.3])),
-        ]
-        .into(),
+        kinds: vec![kind("ball", Shape::Ball(0.3)), kind("crate", Shape::Box([0.2, 0.5, 0.3]))]
+            .into(),
         fields: vec![
             field("on", FieldForm::Flag),
             field("off", FieldForm::Flag),
@@ -126,12 +109,7 @@ pub fn living() -> Schema {
             field("target", FieldForm::Body),
         ]
         .into(),
-        world: schema::World {
-            gravity: 9.81,
-            floor: Some(0.0),
-            max_speed: 30.0,
-            linear: None,
-        },
+        world: schema::World { gravity: 9.81, floor: Some(0.0), max_speed: 30.0, linear: None },
         slots: Slots::Living { max: 50 },
     }
 }
@@ -152,10 +130,7 @@ pub fn exchange_living() -> Exchange {
                 let age = usize::from(tick) + slot;
                 // Each slot is empty for two of seven ticks.
                 if age % 7 > 1 {
-                    let life = Life {
-                        kind: (slot % 2) as u8,
-                        generation: (age / 7) as u8,
-                    };
+                    let life = Life { kind: (slot % 2) as u8, generation: (age / 7) as u8 };
                     let fields = plan.schema().fields.iter().enumerate();
                     let values: Vec<u32> = fields
                         .map(|(index, field)| (age * index) as u32 % (field.form.max() + 1))
@@ -182,26 +157,20 @@ fn exchange_of(
     let decoder = Decoder::new(plan, initial, Limits::default()).unwrap();
     let (mut held, mut packets) = (Vec::<Baseline>::new(), Vec::new());
     let stages: Vec<Stages> = stages.into_iter().collect();
-    let partial = stages
-        .iter()
-        .filter_map(|stages| stages.with_coverage(Coverage::Partial).ok());
+    let partial = stages.iter().filter_map(|stages| stages.with_coverage(Coverage::Partial).ok());
     for stages in stages.iter().copied().chain(partial) {
         let first = held.len();
         for tick in 0..TICKS {
             let before = |ticks: usize| held[first..].iter().rev().nth(ticks - 1);
             let current = snapshot(tick, stages);
-            let carried: Vec<bool> = (0..current.len())
-                .map(|slot| (slot + usize::from(tick)) % 3 == 0)
-                .collect();
+            let carried: Vec<bool> =
+                (0..current.len()).map(|slot| (slot + usize::from(tick)) % 3 == 0).collect();
             let merged: Vec<&Baseline> = before(3).into_iter().collect();
             let (inputs, state_chunk) = simulated(tick);
             let references = Baselines {
                 baseline: before(2),
                 additional: [before(3), before(4)],
-                simulated: Simulated {
-                    inputs: inputs.as_ref(),
-                    state_chunk,
-                },
+                simulated: Simulated { inputs: inputs.as_ref(), state_chunk },
                 merged: &merged,
                 carried: &carried,
             };
@@ -220,11 +189,7 @@ fn exchange_of(
             packets.push(packet.bytes);
         }
     }
-    Exchange {
-        decoder,
-        held,
-        packets,
-    }
+    Exchange { decoder, held, packets }
 }
 
 /// Returns the result of the receiver's simulation of the test world.
@@ -260,14 +225,8 @@ pub const TICK: Duration = Duration::from_nanos(1_000_000_000 / 60);
 /// Returns a sender and a receiver at tick 0.
 pub fn pair() -> (SnapshotSender, SnapshotReceiver) {
     let initial = world(PAIR_CUBES, 0);
-    let limits = Limits {
-        max_bodies: PAIR_CUBES,
-    };
-    let welcome = Welcome {
-        plan: Plan::cubes(),
-        tick: 0,
-        initial: initial.clone(),
-    };
+    let limits = Limits { max_bodies: PAIR_CUBES };
+    let welcome = Welcome { plan: Plan::cubes(), tick: 0, initial: initial.clone() };
     let sender = SnapshotSender::new(Plan::cubes(), initial, limits).unwrap();
     let receiver = SnapshotReceiver::new(welcome, limits, 6 * TICK, Duration::ZERO).unwrap();
     (sender, receiver)
@@ -276,9 +235,7 @@ pub fn pair() -> (SnapshotSender, SnapshotReceiver) {
 /// Returns the world after a tick, quantized for stages.
 pub fn quantized(cubes: usize, tick: u16, stages: Stages) -> QuantizedSnapshot {
     let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
-    snapshot
-        .quantize(&world(cubes, tick), stages.precision())
-        .unwrap();
+    snapshot.quantize(&world(cubes, tick), stages.precision()).unwrap();
     snapshot
 }
 
@@ -316,9 +273,7 @@ pub fn renet() -> RenetClient {
         max_memory_usage_bytes: 1 << 20,
         send_type,
     };
-    let reliable = SendType::ReliableOrdered {
-        resend_time: Duration::from_millis(300),
-    };
+    let reliable = SendType::ReliableOrdered { resend_time: Duration::from_millis(300) };
     let channels = vec![
         channel(UNRELIABLE_CHANNEL, SendType::Unreliable),
         channel(RELIABLE_CHANNEL, reliable),

@@ -102,29 +102,15 @@ pub(crate) const ATTACKS: &[Attack] = &[
 ];
 
 const fn attack(name: &'static str, tactic: Tactic, limits: &'static [Limit]) -> Attack {
-    Attack {
-        name,
-        weight: 2,
-        is_fair: false,
-        least: Duration::ZERO,
-        tactic,
-        limits,
-    }
+    Attack { name, weight: 2, is_fair: false, least: Duration::ZERO, tactic, limits }
 }
 
 const fn limit(count: &'static str, bound: Bound) -> Limit {
-    Limit {
-        count,
-        bound,
-        only_alone: false,
-    }
+    Limit { count, bound, only_alone: false }
 }
 
 const fn alone(count: &'static str, bound: Bound) -> Limit {
-    Limit {
-        only_alone: true,
-        ..limit(count, bound)
-    }
+    Limit { only_alone: true, ..limit(count, bound) }
 }
 
 const AMPLIFICATION: &str = "bytes received per byte sent";

@@ -85,10 +85,7 @@ mod tests {
         let chosen = parsed(&["--only", "dead,garbage"]).unwrap().attacks();
         let names: Vec<_> = chosen.iter().map(|attack| attack.name).collect();
         assert_eq!(names, ["dead", "garbage"]);
-        assert_eq!(
-            parsed(&["--seed", "2"]).unwrap().attacks().len(),
-            ATTACKS.len()
-        );
+        assert_eq!(parsed(&["--seed", "2"]).unwrap().attacks().len(), ATTACKS.len());
         assert!(parsed(&["--only", "friendly"]).is_err());
     }
 }

@@ -8,11 +8,7 @@ pub(crate) enum HostileError {
     #[error("{}: cannot be started: {source}", path.display())]
     Start { path: PathBuf, source: io::Error },
     #[error("cubewire {command} {what}; its log: {said}")]
-    Program {
-        command: String,
-        what: &'static str,
-        said: String,
-    },
+    Program { command: String, what: &'static str, said: String },
     #[error("{}: {source}", path.display())]
     File { path: PathBuf, source: io::Error },
     #[error("cannot open a socket on loopback: {0}")]

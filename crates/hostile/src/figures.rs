@@ -104,19 +104,10 @@ impl Phase {
             ("snapshots/s", seen.len() as f64 / seconds),
             ("gap ms", gaps.iter().copied().fold(0.0, f64::max)),
             // Longer than the playout delay at 60 snapshots per second.
-            (
-                "long gaps",
-                gaps.iter().filter(|&&gap| gap > 100.0).count() as f64,
-            ),
-            (
-                "stall ms",
-                stalls.map(|(_, stall)| ms(*stall)).fold(0.0, f64::max),
-            ),
+            ("long gaps", gaps.iter().filter(|&&gap| gap > 100.0).count() as f64),
+            ("stall ms", stalls.map(|(_, stall)| ms(*stall)).fold(0.0, f64::max)),
             ("ticks/s", ticks),
-            (
-                "MB",
-                memory.map(|(_, megabytes)| *megabytes).fold(0.0, f64::max),
-            ),
+            ("MB", memory.map(|(_, megabytes)| *megabytes).fold(0.0, f64::max)),
             ("log lines", span.log_lines as f64),
         ];
         for (names, newcomers) in NEWCOMERS.into_iter().zip(&records.newcomers) {
@@ -130,12 +121,7 @@ impl Phase {
             ];
             figures.extend(names.into_iter().zip(values));
         }
-        Self {
-            name: span.name,
-            is_fair: span.is_fair,
-            figures,
-            attackers: span.attackers,
-        }
+        Self { name: span.name, is_fair: span.is_fair, figures, attackers: span.attackers }
     }
 }
 
@@ -187,11 +173,7 @@ fn listed(counts: &Value) -> String {
     let fields = counts.as_object().into_iter().flatten();
     let counts = fields.filter_map(|(name, value)| match value {
         Value::Object(_) => Some(listed(value)),
-        value => Some(format!(
-            "{} {}",
-            shown(value.as_f64()?),
-            name.replace('_', " ")
-        )),
+        value => Some(format!("{} {}", shown(value.as_f64()?), name.replace('_', " "))),
     });
     counts.collect::<Vec<_>>().join(", ")
 }
@@ -250,11 +232,7 @@ mod tests {
     }
 
     fn records() -> Records {
-        Records {
-            notes: Notes::default(),
-            newcomers: [Vec::new(), Vec::new()],
-            memory: Vec::new(),
-        }
+        Records { notes: Notes::default(), newcomers: [Vec::new(), Vec::new()], memory: Vec::new() }
     }
 
     #[test]
@@ -266,10 +244,7 @@ mod tests {
             tick,
             hash: tick,
         };
-        assert_eq!(
-            ["gap ms", "long gaps"].map(figures(start, &records)),
-            [1000.0, 1.0]
-        );
+        assert_eq!(["gap ms", "long gaps"].map(figures(start, &records)), [1000.0, 1.0]);
         records.notes.seen = (0..300).map(seen).collect();
         let figure = figures(start, &records);
         assert_eq!(["snapshots/s", "long gaps"].map(&figure), [100.0, 0.0]);
@@ -289,13 +264,7 @@ mod tests {
         let stalls = [(0, 30), (15, 40), (25, 90)];
         let stall = |(tenths, ms)| (at(tenths), Duration::from_millis(ms));
         records.notes.stalls = stalls.map(stall).into();
-        let newcomers = [
-            (2, Some(5)),
-            (11, Some(5)),
-            (12, Some(2500)),
-            (13, None),
-            (25, Some(1)),
-        ];
+        let newcomers = [(2, Some(5)), (11, Some(5)), (12, Some(2500)), (13, None), (25, Some(1))];
         let newcomers = newcomers.map(|(tenths, waited)| Newcomer {
             came: at(tenths),
             waited: waited.map(Duration::from_millis),

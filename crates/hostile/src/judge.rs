@@ -96,8 +96,7 @@ pub(crate) fn judge(figures: &Figures, pace: f64) -> Vec<Expectation> {
             }
             Worst => all.push(expect(&what(worst.name), value(&[worst]), bound)),
             Fair => all.extend(
-                fair.iter()
-                    .map(|&phase| expect(&what(phase.name), value(&[phase]), bound)),
+                fair.iter().map(|&phase| expect(&what(phase.name), value(&[phase]), bound)),
             ),
         }
     }

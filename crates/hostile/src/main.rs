@@ -14,10 +14,7 @@
 //! | `client` | a client connection that can send anything |
 //! | `socket` | UDP sockets with counters, on loopback addresses only |
 
-#![allow(
-    clippy::disallowed_methods,
-    reason = "this program does not run in a browser"
-)]
+#![allow(clippy::disallowed_methods, reason = "this program does not run in a browser")]
 
 mod attacks;
 mod cli;

@@ -133,11 +133,7 @@ struct Planned {
 /// Plans the phases: no attack, each unfair attack alone, all unfair attacks at once, each fair attack alone.
 fn plan(attacks: Vec<&'static Attack>) -> Vec<Planned> {
     let (fair, unfair): (Vec<_>, Vec<_>) = attacks.into_iter().partition(|attack| attack.is_fair);
-    let planned = |name, weight, attacks| Planned {
-        name,
-        weight,
-        attacks,
-    };
+    let planned = |name, weight, attacks| Planned { name, weight, attacks };
     let alone = |attack: &'static Attack| planned(attack.name, attack.weight, vec![attack]);
     let mut phases = vec![planned("no attack", QUIET_WEIGHT, Vec::new())];
     phases.extend(unfair.iter().copied().map(alone));

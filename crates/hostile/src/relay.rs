@@ -214,10 +214,7 @@ mod tests {
         assert_ne!(passing, damaged(2).0);
         assert_eq!(passing.len() as f64, 10_000.0 + faults["replayed"]);
         assert_eq!(faults.len(), 4);
-        assert!(
-            faults.values().all(|count| (50.0..400.0).contains(count)),
-            "{faults:?}"
-        );
+        assert!(faults.values().all(|count| (50.0..400.0).contains(count)), "{faults:?}");
         assert!(passing.iter().any(|(datagram, _)| datagram == b"captured"));
     }
 

@@ -161,11 +161,7 @@ fn attack(
         let [near, far] = newcomers.map(|thread| joined(thread.join()));
         let (memory, notes) = (joined(sampler.join()), joined(watching.join()));
         let recorded = || -> io::Result<Records> {
-            Ok(Records {
-                notes: notes?,
-                newcomers: [near?, far?],
-                memory,
-            })
+            Ok(Records { notes: notes?, newcomers: [near?, far?], memory })
         };
         Ok((spans?, recorded().map_err(HostileError::Socket)?))
     })
@@ -260,8 +256,5 @@ fn sum_up(figures: &mut Figures, tally: &Tally) {
     let sum = |figure| all(figure).sum::<f64>();
     let grown = all("MB").fold(0.0, f64::max) - quiet.get("MB");
     let lines = sum("log lines") - 2.0 * (sum("near") + sum("far"));
-    figures.run.extend([
-        (GROWTH, grown.max(0.0)),
-        (LOG_RATE, lines.max(0.0) / sum("s").max(1.0)),
-    ]);
+    figures.run.extend([(GROWTH, grown.max(0.0)), (LOG_RATE, lines.max(0.0) / sum("s").max(1.0))]);
 }

@@ -49,9 +49,7 @@ impl Tally {
 
     /// Iterates over all counters, by name.
     pub(crate) fn counts(&self) -> impl Iterator<Item = (&'static str, f64)> {
-        (0..)
-            .zip(COUNTERS)
-            .map(|(counter, name)| (name, self.get(counter)))
+        (0..).zip(COUNTERS).map(|(counter, name)| (name, self.get(counter)))
     }
 
     pub(crate) fn get(&self, counter: usize) -> f64 {
@@ -83,12 +81,7 @@ impl Socket {
         }
         let socket = UdpSocket::bind((ip, 0))?;
         socket.set_nonblocking(true)?;
-        Ok(Self {
-            socket: Arc::new(socket),
-            tally: tally.clone(),
-            keys: 0,
-            nonces: HashMap::new(),
-        })
+        Ok(Self { socket: Arc::new(socket), tally: tally.clone(), keys: 0, nonces: HashMap::new() })
     }
 
     /// Returns another handle of the socket, without counters.
@@ -177,11 +170,7 @@ pub(crate) struct Pace {
 
 impl Pace {
     pub(crate) fn new(per_second: u32) -> Self {
-        Self {
-            per_second: per_second.into(),
-            last: Instant::now(),
-            due: 0.0,
-        }
+        Self { per_second: per_second.into(), last: Instant::now(), due: 0.0 }
     }
 
     /// Returns the number of events that have become due by `now`. A pause counts as at most 50 ms.

@@ -59,9 +59,7 @@ pub fn draw(
         pos2(rest.left() + AXIS, rest.top() + GAP),
         vec2(rest.width() - AXIS, LINE),
     );
-    let plot = above
-        .with_min_y(above.bottom() + 2.0)
-        .with_max_y(all.bottom() - LINE);
+    let plot = above.with_min_y(above.bottom() + 2.0).with_max_y(all.bottom() - LINE);
     let chart = paint(ui, plot, LINE, lines, moment);
     let frame = Frame { top, above, chart };
     let above = more(ui, &frame);
@@ -206,19 +204,11 @@ mod tests {
         }
     }
 
-    const SPAN: Span = Span {
-        seconds: 2,
-        ticks_per_second: 60,
-        axis: Axis::Linear,
-        target: None,
-    };
+    const SPAN: Span = Span { seconds: 2, ticks_per_second: 60, axis: Axis::Linear, target: None };
 
     #[test]
     fn hovering_says_when_and_the_rates_then() {
-        let point = Point {
-            bytes: 125,
-            ..Point::default()
-        };
+        let point = Point { bytes: 125, ..Point::default() };
         let source = |name| steady(name, 500..620, point);
         let one = [source("right")];
         let lines = Lines::new(&one, SPAN);
@@ -241,18 +231,11 @@ mod tests {
             (Some(5_000), None, None, 40.0, None, ""),
             (Some(20), None, None, 40.0, None, "20"),
         ] {
-            let point = Point {
-                bytes: 60,
-                budget_kbps: granted,
-                ..Point::default()
-            };
+            let point = Point { bytes: 60, budget_kbps: granted, ..Point::default() };
             let mut source = steady("", 0..120, point);
             source.asked_kbps = asked;
             let sources = [source];
-            let span = Span {
-                target: span_target,
-                ..SPAN
-            };
+            let span = Span { target: span_target, ..SPAN };
             let lines = Lines::new(&sources, span);
             let found = (*lines.ends.end(), lines.target, &*lines.budgets());
             assert_eq!(found, (end, drawn, names), "{granted:?}");
@@ -261,18 +244,13 @@ mod tests {
 
     #[test]
     fn budgets_are_named_while_they_are_drawn_and_of_many_the_ends() {
-        for (budgets, names) in [
-            (&[Some(64), Some(32), Some(48)][..], "32–64"),
-            (&[Some(64), None], "64"),
-        ] {
+        for (budgets, names) in
+            [(&[Some(64), Some(32), Some(48)][..], "32–64"), (&[Some(64), None], "64")]
+        {
             let mut source = steady("", 0..0, Point::default());
             source.asked_kbps = budgets[0];
             for (index, &budget_kbps) in (0..).zip(budgets) {
-                let point = Point {
-                    bytes: 60,
-                    budget_kbps,
-                    ..Point::default()
-                };
+                let point = Point { bytes: 60, budget_kbps, ..Point::default() };
                 let ticks = 40 * index..40 * (index + 1);
                 source.points.extend(steady("", ticks, point).points);
             }

@@ -35,9 +35,7 @@ pub fn bar(ui: &mut Ui, title: &str, bits: Bits<'_>) -> (Response, Option<BitKin
     heading(ui, title, format!("{all} bits a packet"));
     ui.add_space(GAP);
     let parts = bits.kinds.iter();
-    let parts: Vec<_> = parts
-        .map(|&kind| (bits.ledger.kind(kind), look.kind(kind)))
-        .collect();
+    let parts: Vec<_> = parts.map(|&kind| (bits.ledger.kind(kind), look.kind(kind))).collect();
     let (response, hovered) = stack(ui, CONTROL, &parts);
     ui.add_space(GAP);
     (response, hovered.map(|index| bits.kinds[index]))

@@ -19,11 +19,7 @@ pub struct Names<'a> {
 impl<'a> Names<'a> {
     /// Returns the names of the demo.
     pub fn of_cubes(plan: &'a Plan) -> Self {
-        Self {
-            schema: plan.schema(),
-            bodies: None,
-            nouns: ["cube", "cubes"],
-        }
+        Self { schema: plan.schema(), bodies: None, nouns: ["cube", "cubes"] }
     }
 
     pub fn kind(self, kind: BitKind) -> Cow<'a, str> {

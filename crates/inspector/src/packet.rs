@@ -102,38 +102,26 @@ pub fn bodies(
     header.text(ui, At::Left(0.0), names.nouns[0], SMALL, look.muted);
     header.text(ui, At::Left(NAME), counts, SMALL, look.muted);
     header.text(ui, At::Right(0.0), "bits", SMALL, look.muted);
-    list(
-        ui,
-        "bodies of the packet",
-        height - LINE,
-        LINE,
-        bodies.len(),
-        |ui, shown| {
-            for &Body {
-                body,
-                bits,
-                is_sent,
-            } in &bodies[shown]
-            {
-                let (name, bits_said) = (names.body(body), amount(bits));
-                let (said, ink) = match is_sent {
-                    true => (format!("{name}: {bits_said} bits"), look.ink),
-                    false => (format!("{name}, not sent: {bits_said} bits"), look.muted),
-                };
-                let row = Row::button(ui, LINE, &said, highlight.selected == Some(body));
-                let room = row.rect.width() - NAME - FIGURE;
-                row.bar(ui, NAME, NAME + room * (bits / most) as f32, look.quiet);
-                row.text(ui, At::Left(0.0), name, SMALL, ink);
-                row.text(ui, At::Right(0.0), bits_said, SMALL, ink);
-                if row.response.hovered() {
-                    highlight.hovered = Some(body);
-                }
-                if row.response.clicked() {
-                    highlight.selected = (highlight.selected != Some(body)).then_some(body);
-                }
+    list(ui, "bodies of the packet", height - LINE, LINE, bodies.len(), |ui, shown| {
+        for &Body { body, bits, is_sent } in &bodies[shown] {
+            let (name, bits_said) = (names.body(body), amount(bits));
+            let (said, ink) = match is_sent {
+                true => (format!("{name}: {bits_said} bits"), look.ink),
+                false => (format!("{name}, not sent: {bits_said} bits"), look.muted),
+            };
+            let row = Row::button(ui, LINE, &said, highlight.selected == Some(body));
+            let room = row.rect.width() - NAME - FIGURE;
+            row.bar(ui, NAME, NAME + room * (bits / most) as f32, look.quiet);
+            row.text(ui, At::Left(0.0), name, SMALL, ink);
+            row.text(ui, At::Right(0.0), bits_said, SMALL, ink);
+            if row.response.hovered() {
+                highlight.hovered = Some(body);
             }
-        },
-    );
+            if row.response.clicked() {
+                highlight.selected = (highlight.selected != Some(body)).then_some(body);
+            }
+        }
+    });
 }
 
 /// Bits of one body in a packet.
@@ -150,11 +138,7 @@ fn of_bodies(items: impl IntoIterator<Item = BitItem>) -> Vec<Body> {
     let mut bodies = BTreeMap::new();
     for item in items {
         if let Some(body) = item.body.map(usize::from) {
-            let of_body = bodies.entry(body).or_insert(Body {
-                body,
-                bits: 0.0,
-                is_sent: false,
-            });
+            let of_body = bodies.entry(body).or_insert(Body { body, bits: 0.0, is_sent: false });
             of_body.bits += item.bits;
             of_body.is_sent |= item.kind != BitKind::Selection;
         }

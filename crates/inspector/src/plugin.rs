@@ -30,10 +30,7 @@ pub struct InspectorPlugin {
 
 impl Default for InspectorPlugin {
     fn default() -> Self {
-        Self {
-            key: Some(Key::F9),
-            is_open: false,
-        }
+        Self { key: Some(Key::F9), is_open: false }
     }
 }
 
@@ -41,28 +38,19 @@ impl InspectorPlugin {
     /// Sets the key that opens and closes the window.
     #[must_use]
     pub const fn key(self, key: Key) -> Self {
-        Self {
-            key: Some(key),
-            ..self
-        }
+        Self { key: Some(key), ..self }
     }
 
     /// Opens the window at the start.
     #[must_use]
     pub const fn open(self) -> Self {
-        Self {
-            is_open: true,
-            ..self
-        }
+        Self { is_open: true, ..self }
     }
 
     /// Returns a plugin without a window. The game calls [`Inspector::show`] in a window instead.
     #[must_use]
     pub const fn without_window() -> Self {
-        Self {
-            key: None,
-            is_open: false,
-        }
+        Self { key: None, is_open: false }
     }
 }
 
@@ -122,14 +110,7 @@ fn select(
 /// Applies the chosen stages to the connection. A client requests them from the server.
 fn switch(
     mut state: ResMut<'_, InspectorState>,
-    mut connections: Query<
-        '_,
-        '_,
-        (
-            Option<&mut ConnectionSettings>,
-            Option<&ReplicationReceiver>,
-        ),
-    >,
+    mut connections: Query<'_, '_, (Option<&mut ConnectionSettings>, Option<&ReplicationReceiver>)>,
     mut commands: Commands<'_, '_>,
 ) {
     let Some(stages) = state.choices.wanted.take() else {
@@ -191,9 +172,7 @@ fn measure_ladder(
     mut commands: Commands<'_, '_>,
 ) {
     let is_shown = state.now && state.choices.page == Page::Stages;
-    let wanted = state
-        .connection
-        .filter(|&of| is_shown && clients.contains(of));
+    let wanted = state.connection.filter(|&of| is_shown && clients.contains(of));
     if state.ladder == wanted {
         return;
     }
@@ -223,12 +202,7 @@ fn window(
     let wanted = window.key;
     let is_pressed = |event: &Event| match event {
         // A held key repeats.
-        Event::Key {
-            key,
-            pressed: true,
-            repeat: false,
-            ..
-        } => Some(*key) == wanted,
+        Event::Key { key, pressed: true, repeat: false, .. } => Some(*key) == wanted,
         _ => false,
     };
     if ctx.input(|input| input.events.iter().any(is_pressed)) {
@@ -258,11 +232,7 @@ type Connection<'a> = (
     Entity,
     Option<&'a Name>,
     Option<&'a Measure>,
-    Option<(
-        &'a ReplicationSender,
-        &'a ConnectionSettings,
-        Option<&'a LiveLadder>,
-    )>,
+    Option<(&'a ReplicationSender, &'a ConnectionSettings, Option<&'a LiveLadder>)>,
     Option<&'a ReplicationReceiver>,
 );
 
@@ -275,9 +245,7 @@ impl Inspector<'_, '_> {
         self.allow_long_presses(ui);
         ui.scope(|ui| {
             set(ui.style_mut(), look);
-            ScrollArea::vertical()
-                .auto_shrink(false)
-                .show(ui, |ui| self.draw(ui));
+            ScrollArea::vertical().auto_shrink(false).show(ui, |ui| self.draw(ui));
         });
     }
 
@@ -327,12 +295,7 @@ impl Inspector<'_, '_> {
             (Some((peer, settings, ladder)), _) => {
                 let tick = self.stats.as_ref().map_or(0, |stats| stats.tick);
                 let bodies = self.bodies.as_ref().map(|bodies| bodies.snapshot());
-                let end = End::Server {
-                    peer,
-                    settings,
-                    ladder,
-                    tick,
-                };
+                let end = End::Server { peer, settings, ladder, tick };
                 (end, bodies)
             }
             (None, Some(replication)) => {
@@ -344,12 +307,7 @@ impl Inspector<'_, '_> {
             }
             (None, None) => return,
         };
-        let view = View {
-            plan: protocol.plan(),
-            measure,
-            bodies,
-            end,
-        };
+        let view = View { plan: protocol.plan(), measure, bodies, end };
         view.draw(ui, &mut self.state.choices);
     }
 }

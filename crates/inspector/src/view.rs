@@ -91,11 +91,7 @@ impl View<'_> {
     }
 
     const fn names(&self) -> Names<'_> {
-        Names {
-            schema: self.plan.schema(),
-            bodies: self.bodies,
-            nouns: ["body", "bodies"],
-        }
+        Names { schema: self.plan.schema(), bodies: self.bodies, nouns: ["body", "bodies"] }
     }
 
     const fn record(&self) -> &Record {
@@ -148,15 +144,9 @@ impl View<'_> {
 
     fn bits(&self, ui: &mut Ui) {
         let second = self.second();
-        let kinds: Vec<_> = BitKind::ALL
-            .into_iter()
-            .filter(|&kind| second.ledger.kind(kind) > 0.0)
-            .collect();
-        let bits = Bits {
-            ledger: &second.ledger,
-            packets: second.snapshots,
-            kinds: &kinds,
-        };
+        let kinds: Vec<_> =
+            BitKind::ALL.into_iter().filter(|&kind| second.ledger.kind(kind) > 0.0).collect();
+        let bits = Bits { ledger: &second.ledger, packets: second.snapshots, kinds: &kinds };
         if second.snapshots == 0 {
             note(ui, "No snapshot in the last second.");
             return;
@@ -181,10 +171,7 @@ impl View<'_> {
             note(ui, "No snapshot yet.");
             return;
         };
-        let names = Names {
-            bodies,
-            ..self.names()
-        };
+        let names = Names { bodies, ..self.names() };
         let bytes = grouped(packet.payload_bytes as f64);
         let tick_said = grouped(packet.tick as f64);
         let count = packet.sent_bodies;
@@ -232,11 +219,7 @@ impl View<'_> {
         let millis = |ticks: u64| rounded(1000.0 * ticks as f64 / f64::from(rate));
         let wire_bytes = second.traffic.wire_bytes;
         for (name, value, unit) in [
-            (
-                "Payload of snapshots",
-                rate_of(second.payload_bytes),
-                "kbps",
-            ),
+            ("Payload of snapshots", rate_of(second.payload_bytes), "kbps"),
             ("On the wire", rate_of(wire_bytes), "kbps"),
             ("Snapshots", second.snapshots.to_string(), "a second"),
             ("Bodies in a snapshot", per_packet(second.sent_bodies), ""),
@@ -282,12 +265,7 @@ impl View<'_> {
                     "{} stalls in the last second: playout stopped, because the next snapshot had not arrived.",
                     second.stalls
                 ));
-                figure(
-                    ui,
-                    "Undecodable since the start",
-                    replication.undecodable(),
-                    "",
-                );
+                figure(ui, "Undecodable since the start", replication.undecodable(), "");
             }
         }
     }
@@ -297,21 +275,9 @@ fn pages() -> [crate::widgets::Choice<Page>; 5] {
     choices([
         (Page::Bits, "Bits", "The bits of the last second, by field."),
         (Page::Packet, "Packet", "The last snapshots, bit by bit."),
-        (
-            Page::Waiting,
-            "Waiting",
-            "Bodies that wait for their turn, and why.",
-        ),
-        (
-            Page::Network,
-            "Network",
-            "Acks, round trip, loss and playout.",
-        ),
-        (
-            Page::Stages,
-            "Stages",
-            "The rung in use, and the cost of each. A click chooses one.",
-        ),
+        (Page::Waiting, "Waiting", "Bodies that wait for their turn, and why."),
+        (Page::Network, "Network", "Acks, round trip, loss and playout."),
+        (Page::Stages, "Stages", "The rung in use, and the cost of each. A click chooses one."),
     ])
 }
 

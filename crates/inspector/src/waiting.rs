@@ -213,12 +213,7 @@ mod tests {
             (0.9, 1, "1 was more urgent"),
             (0.9, 0, "next, it did not fit"),
         ] {
-            let wait = Wait {
-                since: 90,
-                error,
-                priority: 1.0,
-                more_urgent,
-            };
+            let wait = Wait { since: 90, error, priority: 1.0, more_urgent };
             assert_eq!(waiting.why(&wait, 10), said);
         }
     }

@@ -70,9 +70,7 @@ pub const fn within(x: f32, from: f32, to: f32) -> f32 {
 }
 
 pub fn width(ui: &Ui, text: &str, size: f32) -> f32 {
-    laid_out(ui.painter(), text, FontId::proportional(size))
-        .size()
-        .x
+    laid_out(ui.painter(), text, FontId::proportional(size)).size().x
 }
 
 /// A row of a table or list, as wide as the page.
@@ -151,11 +149,7 @@ pub fn figure(ui: &mut Ui, name: &str, value: impl ToString, unit: &str) -> Resp
     row.text(ui, At::Left(0.0), name, SMALL, look.ink);
     let space = match unit {
         "" => 0.0,
-        _ => {
-            row.text(ui, At::Right(0.0), unit, SMALL, look.muted)
-                .width()
-                + GAP
-        }
+        _ => row.text(ui, At::Right(0.0), unit, SMALL, look.muted).width() + GAP,
     };
     row.text(ui, At::Right(space), value, SMALL, look.ink);
     row.response
@@ -187,10 +181,7 @@ pub fn key_figure(ui: &Ui, area: Rect, [caption, value, unit]: [&str; 3], color:
 
 /// Returns the frame of a card over the 3D picture.
 pub fn over_picture(look: Look, edge: Color32) -> egui::Frame {
-    egui::Frame::new()
-        .fill(look.ground)
-        .stroke(Stroke::new(1.0, edge))
-        .corner_radius(8)
+    egui::Frame::new().fill(look.ground).stroke(Stroke::new(1.0, edge)).corner_radius(8)
 }
 
 /// Draws a line across the page, with space above and below.
@@ -218,19 +209,13 @@ pub fn field(ui: &mut Ui, name: &str, width: f32, value: DragValue<'_>, unit: &s
         // A value that was set elsewhere must not change by being shown.
         let value = value.clamp_existing_to_range(false);
         let widgets = &mut ui.visuals_mut().widgets;
-        for widget in [
-            &mut widgets.inactive,
-            &mut widgets.hovered,
-            &mut widgets.active,
-        ] {
+        for widget in [&mut widgets.inactive, &mut widgets.hovered, &mut widgets.active] {
             widget.weak_bg_fill = look.sunken;
             widget.bg_stroke = Stroke::new(1.0, look.line);
         }
         let size = vec2(width, CONTROL);
         let layout = egui::Layout::top_down(egui::Align::Max);
-        let response = ui
-            .allocate_ui_with_layout(size, layout, |ui| ui.add(value))
-            .inner;
+        let response = ui.allocate_ui_with_layout(size, layout, |ui| ui.add(value)).inner;
         response.widget_info(|| WidgetInfo {
             label: Some(name.to_owned()),
             ..WidgetInfo::new(WidgetType::DragValue)

@@ -72,18 +72,9 @@ mod tests {
     #[test]
     fn numbers_have_the_digits_that_can_be_read() {
         assert_eq!(grouped(17_368.8), "17\u{2009}369");
-        assert_eq!(
-            [grouped(999.6), grouped(-1234.0)],
-            ["1\u{2009}000", "\u{2212}1\u{2009}234"]
-        );
+        assert_eq!([grouped(999.6), grouped(-1234.0)], ["1\u{2009}000", "\u{2212}1\u{2009}234"]);
         assert_eq!([rounded(15.84), rounded(99.96)], ["15.8", "100"]);
-        assert_eq!(
-            [1_000.0, 1e4, 1e5].map(short),
-            ["1\u{2009}000", "10k", "100k"]
-        );
-        assert_eq!(
-            [factor(2.46), factor(9.96), factor(1091.7)],
-            ["2.5×", "10×", "1\u{2009}092×"]
-        );
+        assert_eq!([1_000.0, 1e4, 1e5].map(short), ["1\u{2009}000", "10k", "100k"]);
+        assert_eq!([factor(2.46), factor(9.96), factor(1091.7)], ["2.5×", "10×", "1\u{2009}092×"]);
     }
 }

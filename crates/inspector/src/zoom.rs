@@ -16,18 +16,12 @@ pub struct Zoom {
 
 impl Zoom {
     pub fn new(id: &'static str, min_part: f64, drags: bool) -> Self {
-        Self {
-            id: Id::new(id),
-            min_part,
-            drags,
-        }
+        Self { id: Id::new(id), min_part, drags }
     }
 
     /// Returns the visible part after applying the user's input. `area` is the chart's rectangle.
     pub fn shown(&self, ui: &Ui, response: &Response, area: Rect) -> Range<f64> {
-        let mut shown = ui
-            .data(|data| data.get_temp::<(f64, f64)>(self.id))
-            .unwrap_or((0.0, 1.0));
+        let mut shown = ui.data(|data| data.get_temp::<(f64, f64)>(self.id)).unwrap_or((0.0, 1.0));
         if response.double_clicked() {
             shown = (0.0, 1.0);
         }
@@ -40,13 +34,8 @@ impl Zoom {
             let steps = f64::from(ui.input(|input| input.smooth_scroll_delta().y)) / 100.0;
             if steps != 0.0 {
                 let pivot = shown.0 + f64::from((at.x - area.left()) / area.width()) * width;
-                let factor = 0.7_f64
-                    .powf(steps)
-                    .clamp(self.min_part / width, 1.0 / width);
-                shown = (
-                    pivot - (pivot - shown.0) * factor,
-                    pivot + (shown.1 - pivot) * factor,
-                );
+                let factor = 0.7_f64.powf(steps).clamp(self.min_part / width, 1.0 / width);
+                shown = (pivot - (pivot - shown.0) * factor, pivot + (shown.1 - pivot) * factor);
             }
         }
         self.show(ui, shown.0..shown.1)

@@ -32,18 +32,14 @@ fn protocol(app: &mut App) {
         .body_kind("hero", Body::capsule(0.6, 0.4))
         .replicate_field("health", Field::int(0..=100), |h: &Health| h.0, Health);
     // Resources that a windowed game has.
-    app.init_resource::<EguiUserTextures>()
-        .add_plugins(InspectorPlugin::default());
+    app.init_resource::<EguiUserTextures>().add_plugins(InspectorPlugin::default());
     let context = (EguiContext::default(), PrimaryEguiContext);
     app.world_mut().spawn(context);
 }
 
 /// A server with 150 bodies, and a client with 30 ms of latency.
 fn net() -> TestNet {
-    let conditions = Conditions {
-        latency: Duration::from_millis(30),
-        ..Conditions::PERFECT
-    };
+    let conditions = Conditions { latency: Duration::from_millis(30), ..Conditions::PERFECT };
     let mut net = TestNet::with_conditions(protocol, conditions, 7);
     for body in 0..150_u8 {
         let kind = ["crate", "hero"][usize::from(body % 2)];
@@ -118,10 +114,7 @@ fn press(key: Key) -> Vec<Event> {
 /// Center of the first matching text.
 fn at(texts: &[(String, Rect)], wanted: impl Fn(&str) -> bool) -> Pos2 {
     let found = texts.iter().find(|(text, _)| wanted(text));
-    found
-        .unwrap_or_else(|| panic!("none in {texts:?}"))
-        .1
-        .center()
+    found.unwrap_or_else(|| panic!("none in {texts:?}")).1.center()
 }
 
 /// Clicks a text of the last frame. Returns the texts of the next frame.
@@ -178,12 +171,7 @@ fn the_servers_figures_are_those_of_its_packets() {
     for _ in 0..90 {
         turn(&mut net);
         texts = frame(&mut net.server, Vec::new());
-        let sender = net
-            .server
-            .world()
-            .get::<ReplicationSender>(client)
-            .unwrap()
-            .sender();
+        let sender = net.server.world().get::<ReplicationSender>(client).unwrap().sender();
         bytes.push(sender.unwrap().packet().bytes.len());
     }
     let second: usize = bytes[30..].iter().sum();
@@ -195,10 +183,8 @@ fn the_servers_figures_are_those_of_its_packets() {
 
     let texts = click(&mut net.server, &texts, "Packet");
     let peer = net.server.world().get::<ReplicationSender>(client).unwrap();
-    let (packet, acked) = (
-        peer.sender().unwrap().packet().clone(),
-        peer.sender().unwrap().newest_acked(),
-    );
+    let (packet, acked) =
+        (peer.sender().unwrap().packet().clone(), peer.sender().unwrap().newest_acked());
     let measure = net.server.world().get::<Measure>(client).unwrap();
     let tick = measure.record().packets().next_back().unwrap().tick;
     let title = format!(
@@ -232,17 +218,12 @@ fn who_waits_is_shown_within_a_budget() {
     let texts = click(&mut net.server, &texts, "Waiting");
     let without = "Without a budget, all changes are sent at once.";
     assert!(says(&texts, without), "{texts:?}");
-    net.server
-        .world_mut()
-        .entity_mut(client)
-        .insert(ByteBudget::kbps(16));
+    net.server.world_mut().entity_mut(client).insert(ByteBudget::kbps(16));
     let is_waiting = (0..120).any(|_| {
         turn(&mut net);
         let texts = frame(&mut net.server, Vec::new());
         assert!(says(&texts, "budget 16") && !says(&texts, without));
-        texts
-            .iter()
-            .any(|(text, _)| text.starts_with("Waited in the last second: "))
+        texts.iter().any(|(text, _)| text.starts_with("Waited in the last second: "))
     });
     assert!(is_waiting);
 }
@@ -293,12 +274,7 @@ fn choose(net: &mut TestNet, end: usize, rung: &Rung) -> Vec<(String, Rect)> {
 fn used(net: &mut TestNet) -> Option<Rung> {
     let client = connection::<Client>(&mut net.server);
     let world = net.server.world();
-    let stages = world
-        .get::<ReplicationSender>(client)
-        .unwrap()
-        .settings()
-        .unwrap()
-        .stages;
+    let stages = world.get::<ReplicationSender>(client).unwrap().settings().unwrap().stages;
     let plan = world.resource::<Protocol>().plan();
     let is_used = |rung: &Rung| plan.legal(*rung.stages) == Ok(stages);
     LADDER.into_iter().find(is_used)
@@ -399,9 +375,7 @@ fn a_packet_is_held_while_others_arrive_and_those_before_it_are_gone_through() {
         frame(&mut net.server, events)
     };
     let title = |texts: &[(String, Rect)]| -> u64 {
-        let title = texts
-            .iter()
-            .find_map(|(text, _)| text.strip_prefix("Tick "));
+        let title = texts.iter().find_map(|(text, _)| text.strip_prefix("Tick "));
         let title = title.unwrap_or_else(|| panic!("no title in {texts:?}"));
         let tick = title.split(':').next().unwrap();
         tick.replace(char::is_whitespace, "").parse().unwrap()

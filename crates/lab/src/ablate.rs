@@ -64,10 +64,6 @@ pub(crate) fn run(args: &AblateArgs, out: &mut impl Write) -> Result<(), LabErro
         row(feature.decision, feature.name, bytes);
     }
     bar.finish_and_clear();
-    writeln!(
-        out,
-        "{}: bytes a packet without the header\n",
-        args.file.display()
-    )?;
+    writeln!(out, "{}: bytes a packet without the header\n", args.file.display())?;
     Ok(writeln!(out, "{table}")?)
 }

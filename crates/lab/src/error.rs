@@ -23,11 +23,7 @@ pub(crate) enum LabError {
     )]
     Trained { path: PathBuf },
     #[error("{codec} cannot encode a recording of the scene {scene}: {reason}")]
-    NotInScene {
-        codec: &'static str,
-        scene: String,
-        reason: IllegalStages,
-    },
+    NotInScene { codec: &'static str, scene: String, reason: IllegalStages },
     #[error(
         "{first} and {other} are recordings of different scenes; a model is trained for one scene"
     )]
@@ -35,16 +31,9 @@ pub(crate) enum LabError {
     #[error("{path}: the recording to measure must not be one of the training recordings")]
     TrainedAndMeasured { path: PathBuf },
     #[error("{document}: no {what}")]
-    Lacking {
-        document: &'static str,
-        what: String,
-    },
+    Lacking { document: &'static str, what: String },
     #[error("{title}: the command failed ({status}): {reason}")]
-    Command {
-        title: String,
-        status: ExitStatus,
-        reason: String,
-    },
+    Command { title: String, status: ExitStatus, reason: String },
     #[error("outdated figures: {differing}; update them with `cubewire-lab figures`")]
     OldFigures { differing: String },
     #[error("standard output: {0}")]

@@ -71,9 +71,7 @@ pub(crate) fn run(args: &FiguresArgs, out: &mut impl Write) -> Result<(), LabErr
         }
     }
     match args.check && !differing.is_empty() {
-        true => Err(LabError::OldFigures {
-            differing: differing.join("; "),
-        }),
+        true => Err(LabError::OldFigures { differing: differing.join("; ") }),
         false => Ok(()),
     }
 }
@@ -110,16 +108,12 @@ fn made(sections: &[Section], chosen: &[usize]) -> Result<Vec<(usize, String)>, 
                 return Ok(());
             };
             let printed = sections[index].run()?;
-            made.lock()
-                .expect("no thread panics")
-                .push((index, printed));
+            made.lock().expect("no thread panics").push((index, printed));
         }
     };
     thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let mut ends = threads
-            .into_iter()
-            .map(|thread| thread.join().expect("no thread panics"));
+        let mut ends = threads.into_iter().map(|thread| thread.join().expect("no thread panics"));
         ends.try_for_each(|end| end)
     })?;
     let mut made = made.into_inner().expect("no thread panics");
@@ -139,10 +133,7 @@ fn lacking(document: &'static str, what: impl Into<String>) -> LabError {
 /// Prints the lines that only one text has, marked with `-` (old) or `+` (new).
 fn write_difference(old: &str, new: &str, out: &mut impl Write) -> Result<(), LabError> {
     for (mark, these, others) in [('-', old, new), ('+', new, old)] {
-        for line in these
-            .lines()
-            .filter(|line| !others.lines().any(|other| other == *line))
-        {
+        for line in these.lines().filter(|line| !others.lines().any(|other| other == *line)) {
             writeln!(out, "  {mark} {line}")?;
         }
     }
@@ -168,10 +159,7 @@ fn sections(document: &str) -> Result<Vec<Section>, LabError> {
     let starts = document.match_indices("\n## ").map(|(index, _)| index + 1);
     let starts: Vec<usize> = [0].into_iter().chain(starts).collect();
     let ends = starts[1..].iter().copied().chain([document.len()]);
-    let texts = starts
-        .iter()
-        .zip(ends)
-        .map(|(&start, end)| &document[start..end]);
+    let texts = starts.iter().zip(ends).map(|(&start, end)| &document[start..end]);
     texts.map(Section::parse).collect()
 }
 
@@ -248,9 +236,7 @@ fn with_contents(sections: &[Section]) -> Result<String, LabError> {
         format!("- [{}](#{anchor})\n", section.title)
     });
     let links: String = links.collect();
-    Ok(format!(
-        "{before}{CONTENTS}\n\n{links}\n{END_OF_CONTENTS}{after}"
-    ))
+    Ok(format!("{before}{CONTENTS}\n\n{links}\n{END_OF_CONTENTS}{after}"))
 }
 
 /// Returns a document with updated quotes.

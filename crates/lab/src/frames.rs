@@ -38,10 +38,7 @@ impl<'a> Frames<'a> {
         let plan = || Arc::clone(&self.recording.plan);
         let encoder = Encoder::new(plan(), self.state.clone(), limits).expect(checked);
         let decoder = Decoder::new(plan(), self.state.clone(), limits).expect(checked);
-        (
-            encoder.with_model(Arc::clone(model)),
-            decoder.with_model(Arc::clone(model)),
-        )
+        (encoder.with_model(Arc::clone(model)), decoder.with_model(Arc::clone(model)))
     }
 
     /// Quantizes a frame. The call before must have been for the previous frame, because velocities are computed from
@@ -55,10 +52,7 @@ impl<'a> Frames<'a> {
         for (cube, state) in self.state.bodies.iter_mut().enumerate() {
             let next = recorded.body(cube);
             let moved: Vec3 = next.position - state.position;
-            *state = BodyState {
-                linear_velocity: moved * rate,
-                ..next
-            };
+            *state = BodyState { linear_velocity: moved * rate, ..next };
         }
         self.quantized
             .quantize(&self.state, self.precision)

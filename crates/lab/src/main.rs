@@ -33,10 +33,7 @@ use crate::cli::{Cli, Command};
 use crate::error::LabError;
 
 fn main() -> ExitCode {
-    match run(
-        cubewire_cli::parse::<Cli>().command,
-        &mut io::stdout().lock(),
-    ) {
+    match run(cubewire_cli::parse::<Cli>().command, &mut io::stdout().lock()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => cubewire_cli::fail(error),
@@ -57,7 +54,5 @@ fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
 fn progress(steps: usize, what: &str) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}")
         .expect("the template is well formed");
-    ProgressBar::new(steps as u64)
-        .with_style(style)
-        .with_message(what.to_owned())
+    ProgressBar::new(steps as u64).with_style(style).with_message(what.to_owned())
 }

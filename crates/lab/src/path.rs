@@ -34,12 +34,7 @@ fn fraction(text: &str) -> Result<f64, String> {
 impl fmt::Display for Path {
     /// Writes the conditions that differ from the contest's, each after a comma.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            loss,
-            reorder,
-            rtt_frames,
-            seed,
-        } = *self;
+        let Self { loss, reorder, rtt_frames, seed } = *self;
         if loss > 0.0 || reorder > 0.0 {
             write!(formatter, ", {loss} lost, {reorder} late, seed {seed}")?;
         }
@@ -52,12 +47,8 @@ impl fmt::Display for Path {
 
 impl Path {
     /// No loss. The round-trip time is the age of baselines in the contest.
-    pub(crate) const PERFECT: Self = Self {
-        loss: 0.0,
-        reorder: 0.0,
-        rtt_frames: BASELINE_FRAMES as u16,
-        seed: 0,
-    };
+    pub(crate) const PERFECT: Self =
+        Self { loss: 0.0, reorder: 0.0, rtt_frames: BASELINE_FRAMES as u16, seed: 0 };
 
     /// Returns the link for packets. Its latency is half of the round trip, rounded down.
     pub(crate) fn forward<T>(self) -> Link<T> {
@@ -74,9 +65,7 @@ impl Path {
     fn conditions(self, frames: u16) -> Conditions {
         Conditions {
             latency: time(frames.into()),
-            loss: Loss::Independent {
-                probability: self.loss,
-            },
+            loss: Loss::Independent { probability: self.loss },
             reordering: Some(Reordering {
                 probability: self.reorder,
                 min_delay: Duration::ZERO,
@@ -105,21 +94,14 @@ mod tests {
     const SEED: u64 = 1;
 
     fn path(loss: f64, reorder: f64, rtt_frames: u16) -> Path {
-        Path {
-            loss,
-            reorder,
-            rtt_frames,
-            seed: SEED,
-        }
+        Path { loss, reorder, rtt_frames, seed: SEED }
     }
 
     #[test]
     fn both_directions_together_take_the_round_trip_from_any_frame() {
         for rtt_frames in [1, 2, 6, 7, 120] {
-            let (mut forward, mut backward) = (
-                path(0.0, 0.0, rtt_frames).forward(),
-                path(0.0, 0.0, rtt_frames).backward(),
-            );
+            let (mut forward, mut backward) =
+                (path(0.0, 0.0, rtt_frames).forward(), path(0.0, 0.0, rtt_frames).backward());
             let round_trip = usize::from(rtt_frames);
             for frame in 10..200 {
                 let there = frame + round_trip / 2;
@@ -150,15 +132,9 @@ mod tests {
         }
         assert_eq!(forward.in_flight(), 0);
         let [on_time, late @ ..] = by_frames_late;
-        assert!(
-            (55_300..56_700).contains(&on_time),
-            "{on_time} with seed {SEED}"
-        );
+        assert!((55_300..56_700).contains(&on_time), "{on_time} with seed {SEED}");
         for late in late {
-            assert!(
-                (3_350..3_650).contains(&late),
-                "{by_frames_late:?} with seed {SEED}"
-            );
+            assert!((3_350..3_650).contains(&late), "{by_frames_late:?} with seed {SEED}");
         }
     }
 }

@@ -72,10 +72,7 @@ fn quantize(frame: &SceneFrame, quantized: &mut QuantizedSnapshot) {
         let values = fields.iter().zip(&body.values);
         numbers.clear();
         numbers.extend(values.map(|(field, &value)| field.form.quantize(value)));
-        let life = Life {
-            kind: body.kind,
-            generation: body.generation,
-        };
+        let life = Life { kind: body.kind, generation: body.generation };
         let state = BodyState {
             position: body.position,
             orientation: body.orientation,

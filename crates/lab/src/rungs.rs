@@ -27,9 +27,7 @@ pub(crate) fn in_scene(rung: &Rung, plan: &Plan) -> Result<Rung, LabError> {
 /// If the scene does not support a chosen rung.
 pub(crate) fn chosen(rungs: &[Rung], plan: &Plan) -> Result<Vec<Rung>, LabError> {
     match rungs {
-        [] => Ok(measurable()
-            .flat_map(|rung| in_scene(&rung, plan))
-            .collect()),
+        [] => Ok(measurable().flat_map(|rung| in_scene(&rung, plan)).collect()),
         rungs => rungs.iter().map(|rung| in_scene(rung, plan)).collect(),
     }
 }

@@ -28,17 +28,12 @@ pub(crate) fn run(args: &TrainArgs, out: &mut impl Write) -> Result<(), LabError
     let rungs = trained_rungs(&recordings[0].plan)?;
     let frames: usize = recordings.iter().map(Recording::packets).sum();
     let bar = progress(PASSES * rungs.len() * frames, "packets");
-    let model = train(
-        Trainer::default(),
-        &rungs,
-        &recordings,
-        |rung, bytes, packets| {
-            bar.inc(packets as u64);
-            let mean = bytes as f64 / packets as f64;
-            let name = rung.name;
-            bar.suspend(|| writeln!(out, "{name}: {mean:.1} bytes a packet"))
-        },
-    )?;
+    let model = train(Trainer::default(), &rungs, &recordings, |rung, bytes, packets| {
+        bar.inc(packets as u64);
+        let mean = bytes as f64 / packets as f64;
+        let name = rung.name;
+        bar.suspend(|| writeln!(out, "{name}: {mean:.1} bytes a packet"))
+    })?;
     bar.finish_and_clear();
     write_whole(&args.out, |file| file.write_all(&model.to_bytes())).map_err(unwritable(&args.out))
 }
@@ -48,10 +43,7 @@ pub(crate) fn read_one_scene(files: &[PathBuf]) -> Result<Vec<Recording>, LabErr
     let recordings = Recording::read_all(files)?;
     for (file, recording) in files.iter().zip(&recordings) {
         if recording.plan != recordings[0].plan {
-            return Err(LabError::DifferentScenes {
-                first: files[0].clone(),
-                other: file.clone(),
-            });
+            return Err(LabError::DifferentScenes { first: files[0].clone(), other: file.clone() });
         }
     }
     Ok(recordings)
@@ -91,9 +83,7 @@ fn pass(trainer: &mut Trainer, stages: Stages, recording: &Recording) -> usize {
     for (frame, current) in recording.frames.iter().enumerate() {
         let mut next = std::mem::take(&mut kept[frame % KEPT]);
         let sequence = Sequence(frame as u16);
-        let baseline = frame
-            .checked_sub(BASELINE_FRAMES)
-            .map(|frame| &kept[frame % KEPT]);
+        let baseline = frame.checked_sub(BASELINE_FRAMES).map(|frame| &kept[frame % KEPT]);
         next.record(sequence, stages, current, baseline);
         if let Some(baseline) = baseline {
             let earlier = [1, 2].map(|more| {
@@ -113,10 +103,7 @@ fn pass(trainer: &mut Trainer, stages: Stages, recording: &Recording) -> usize {
 const MAX_MODEL_BYTES: u64 = 64 << 20;
 
 pub(crate) fn read_model(path: &Path) -> Result<TrainedModel, LabError> {
-    let unreadable = |reason: String| LabError::Model {
-        path: path.to_owned(),
-        reason,
-    };
+    let unreadable = |reason: String| LabError::Model { path: path.to_owned(), reason };
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(MAX_MODEL_BYTES + 1).read_to_end(&mut bytes))

@@ -55,14 +55,8 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
     let rungs = rungs::chosen(&args.codec, &recording.plan)?;
     let rungs = untrained_rungs(rungs, args, &recording, &model)?;
 
-    let mut table = Table::new([
-        "codec",
-        "bytes a packet",
-        "without header",
-        "kbps",
-        "delivered",
-        "lossless",
-    ]);
+    let mut table =
+        Table::new(["codec", "bytes a packet", "without header", "kbps", "delivered", "lossless"]);
     let bar = progress(rungs.len() * recording.packets(), "packets");
     let mut lossy = None;
     for rung in &rungs {
@@ -98,9 +92,7 @@ fn untrained_rungs(
     if args.allow_trained || !model.trained_on().contains(&recording.hash()) {
         return Ok(rungs);
     }
-    let trained = LabError::Trained {
-        path: args.file.clone(),
-    };
+    let trained = LabError::Trained { path: args.file.clone() };
     let requested = rungs.len();
     rungs.retain(|rung| !rung.stages.delta.is_arithmetic());
     if rungs.is_empty() {

@@ -43,23 +43,14 @@ pub(crate) struct JitterDraw {
 
 impl PacketRng {
     pub(crate) fn new(seed: u64) -> Self {
-        Self {
-            rng: ChaCha8Rng::seed_from_u64(seed),
-        }
+        Self { rng: ChaCha8Rng::seed_from_u64(seed) }
     }
 
     pub(crate) fn draw(&mut self, packet: u64) -> Draw {
         self.rng.set_word_pos(u128::from(packet) * WORDS_PER_PACKET);
         let mut uniform = || self.rng.random();
-        let [
-            transition,
-            loss,
-            duplication,
-            reordering,
-            reordering_delay,
-            uniform,
-            copy_uniform,
-        ] = std::array::from_fn(|_| uniform());
+        let [transition, loss, duplication, reordering, reordering_delay, uniform, copy_uniform] =
+            std::array::from_fn(|_| uniform());
         // These come last, because each takes at least two words and sometimes more.
         let [normal, copy_normal] = std::array::from_fn(|_| self.rng.sample(StandardNormal));
         Draw {
@@ -69,10 +60,7 @@ impl PacketRng {
             reordering,
             reordering_delay,
             jitter: JitterDraw { uniform, normal },
-            copy_jitter: JitterDraw {
-                uniform: copy_uniform,
-                normal: copy_normal,
-            },
+            copy_jitter: JitterDraw { uniform: copy_uniform, normal: copy_normal },
         }
     }
 }

@@ -62,10 +62,7 @@ struct Packet<T> {
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     Lost,
-    Arrives {
-        delay: Duration,
-        copy_delay: Option<Duration>,
-    },
+    Arrives { delay: Duration, copy_delay: Option<Duration> },
 }
 
 impl<T> Link<T> {
@@ -123,23 +120,14 @@ impl<T> Link<T> {
     /// Decides the fate of a packet that is sent at `now`.
     fn fate(&mut self, now: Duration, draw: &Draw) -> Fate {
         let Conditions {
-            latency,
-            jitter,
-            loss,
-            duplicate_probability,
-            reordering,
-            ref trace,
-            ..
+            latency, jitter, loss, duplicate_probability, reordering, ref trace, ..
         } = self.conditions;
         let is_duplicated = draw.duplication < duplicate_probability;
         if let Some(trace) = trace {
             let start = *self.trace_start.get_or_insert(now);
-            return trace
-                .delay(now.saturating_sub(start))
-                .map_or(Fate::Lost, |delay| Fate::Arrives {
-                    delay,
-                    copy_delay: is_duplicated.then_some(delay),
-                });
+            return trace.delay(now.saturating_sub(start)).map_or(Fate::Lost, |delay| {
+                Fate::Arrives { delay, copy_delay: is_duplicated.then_some(delay) }
+            });
         }
         if loss.loses(&mut self.in_bad_state, draw.transition, draw.loss) {
             return Fate::Lost;
@@ -206,8 +194,7 @@ impl<T: Clone> Link<T> {
             if let Some(copy_delay) = copy_delay {
                 self.stats.duplicated += 1;
                 let arrives_at = sent_at.saturating_add(copy_delay);
-                self.arriving
-                    .insert((arrives_at, number, true), item.clone());
+                self.arriving.insert((arrives_at, number, true), item.clone());
             }
             let arrives_at = sent_at.saturating_add(delay);
             self.arriving.insert((arrives_at, number, false), item);
@@ -227,19 +214,13 @@ mod tests {
     }
 
     fn latency(latency: Duration) -> Conditions {
-        Conditions {
-            latency,
-            ..Conditions::PERFECT
-        }
+        Conditions { latency, ..Conditions::PERFECT }
     }
 
     /// A byte takes one millisecond.
     fn slow() -> Conditions {
         Conditions {
-            bandwidth: Some(Bandwidth {
-                bits_per_second: 8_000,
-                queue_bytes: 1_000,
-            }),
+            bandwidth: Some(Bandwidth { bits_per_second: 8_000, queue_bytes: 1_000 }),
             ..latency(ms(50))
         }
     }
@@ -261,20 +242,14 @@ mod tests {
         assert_eq!(link.receive(ms(60)), Some("a"));
         link.set_conditions(latency(ms(10)));
         link.send(ms(20), 100, "overtakes");
-        assert_eq!(
-            arrivals(&mut link),
-            [(30, "overtakes"), (60, "b"), (60, "c")]
-        );
+        assert_eq!(arrivals(&mut link), [(30, "overtakes"), (60, "b"), (60, "c")]);
         assert_eq!(link.stats().reordered, 2);
     }
 
     #[test]
     fn packets_wait_for_each_other_and_the_tail_of_the_queue_is_dropped() {
         let with = |bits_per_second| Conditions {
-            bandwidth: Some(Bandwidth {
-                bits_per_second,
-                queue_bytes: 20,
-            }),
+            bandwidth: Some(Bandwidth { bits_per_second, queue_bytes: 20 }),
             ..Conditions::PERFECT
         };
         // A byte takes one millisecond. An idle link accepts a packet larger than the queue.
@@ -305,10 +280,7 @@ mod tests {
         let mut link = Link::new(slow(), 0);
         link.send(ms(0), 10, "before");
         link.send(ms(0), 10, "queued");
-        link.set_conditions(Conditions {
-            cut: true,
-            ..slow()
-        });
+        link.set_conditions(Conditions { cut: true, ..slow() });
         link.send(ms(1), 10, "during");
         assert_eq!((link.in_flight(), link.stats().lost), (2, 1));
         assert_eq!(arrivals(&mut link), [(60, "before"), (70, "queued")]);
@@ -316,20 +288,11 @@ mod tests {
 
     #[test]
     fn a_copy_with_the_same_delay_arrives_after_its_original() {
-        let mut link = Link::new(
-            Conditions {
-                duplicate_probability: 1.0,
-                ..latency(ms(50))
-            },
-            0,
-        );
+        let mut link = Link::new(Conditions { duplicate_probability: 1.0, ..latency(ms(50)) }, 0);
         link.send(ms(0), 100, "a");
         link.send(ms(0), 100, "b");
         assert_eq!(link.in_flight(), 4);
-        assert_eq!(
-            arrivals(&mut link),
-            [(50, "a"), (50, "a"), (50, "b"), (50, "b")]
-        );
+        assert_eq!(arrivals(&mut link), [(50, "a"), (50, "a"), (50, "b"), (50, "b")]);
         assert_eq!(link.stats().reordered, 0);
     }
 
@@ -379,10 +342,7 @@ mod tests {
         );
         assert_eq!(link.conditions().check(), Ok(()));
         link.send(Duration::MAX, usize::MAX, "late");
-        assert_eq!(
-            link.receive_timed(Duration::MAX),
-            Some((Duration::MAX, "late"))
-        );
+        assert_eq!(link.receive_timed(Duration::MAX), Some((Duration::MAX, "late")));
     }
 
     #[test]

@@ -63,12 +63,7 @@ impl Loss {
         match *self {
             Self::None => 0.0,
             Self::Independent { probability } => probability,
-            Self::GilbertElliott {
-                to_bad,
-                to_good,
-                loss_in_good,
-                loss_in_bad,
-            } => {
+            Self::GilbertElliott { to_bad, to_good, loss_in_good, loss_in_bad } => {
                 // Without transitions the link stays in the good state.
                 let transitions = (to_bad + to_good).max(f64::MIN_POSITIVE);
                 let bad = to_bad / transitions;
@@ -82,19 +77,10 @@ impl Loss {
         match *self {
             Self::None => false,
             Self::Independent { probability } => loss < probability,
-            Self::GilbertElliott {
-                to_bad,
-                to_good,
-                loss_in_good,
-                loss_in_bad,
-            } => {
+            Self::GilbertElliott { to_bad, to_good, loss_in_good, loss_in_bad } => {
                 let to_other = if *in_bad_state { to_good } else { to_bad };
                 *in_bad_state ^= transition < to_other;
-                loss < if *in_bad_state {
-                    loss_in_bad
-                } else {
-                    loss_in_good
-                }
+                loss < if *in_bad_state { loss_in_bad } else { loss_in_good }
             }
         }
     }
@@ -104,12 +90,9 @@ impl Loss {
         let values = match self {
             Self::None => [None, None, None, None],
             Self::Independent { probability } => [Some(probability), None, None, None],
-            Self::GilbertElliott {
-                to_bad,
-                to_good,
-                loss_in_good,
-                loss_in_bad,
-            } => [to_bad, to_good, loss_in_good, loss_in_bad].map(Some),
+            Self::GilbertElliott { to_bad, to_good, loss_in_good, loss_in_bad } => {
+                [to_bad, to_good, loss_in_good, loss_in_bad].map(Some)
+            }
         };
         values.into_iter().flatten()
     }

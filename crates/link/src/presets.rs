@@ -37,10 +37,7 @@ impl Preset {
     /// Returns the preset with these conditions, ignoring whether the link is cut.
     #[must_use]
     pub fn of(conditions: &Conditions) -> Option<&'static Self> {
-        let whole = Conditions {
-            cut: false,
-            ..conditions.clone()
-        };
+        let whole = Conditions { cut: false, ..conditions.clone() };
         PRESETS.iter().find(|preset| preset.conditions == whole)
     }
 }
@@ -95,9 +92,7 @@ pub static PRESETS: [Preset; 10] = [
         conditions: Conditions {
             latency: Duration::from_millis(10),
             jitter: log_normal(1_000, 0.7),
-            loss: Loss::Independent {
-                probability: 0.0005,
-            },
+            loss: Loss::Independent { probability: 0.0005 },
             bandwidth: bandwidth(20_000_000, 256_000),
             ..Conditions::PERFECT
         },
@@ -144,9 +139,7 @@ pub static PRESETS: [Preset; 10] = [
         summary: "A round trip of 100 ms, two frames of jitter, and 5 % loss.",
         conditions: Conditions {
             latency: Duration::from_millis(50),
-            jitter: Jitter::Uniform {
-                spread: Duration::from_micros(33_333),
-            },
+            jitter: Jitter::Uniform { spread: Duration::from_micros(33_333) },
             loss: Loss::Independent { probability: 0.05 },
             ..Conditions::PERFECT
         },
@@ -157,9 +150,7 @@ pub static PRESETS: [Preset; 10] = [
         summary: "20 % loss in bursts, four frames of jitter, copies, reordering.",
         conditions: Conditions {
             latency: Duration::from_millis(75),
-            jitter: Jitter::Uniform {
-                spread: Duration::from_micros(66_667),
-            },
+            jitter: Jitter::Uniform { spread: Duration::from_micros(66_667) },
             loss: Loss::bursts(0.2, 4.0),
             duplicate_probability: 0.05,
             reordering: Some(Reordering {
@@ -173,17 +164,11 @@ pub static PRESETS: [Preset; 10] = [
 ];
 
 const fn log_normal(median_us: u64, sigma: f64) -> Jitter {
-    Jitter::LogNormal {
-        median: Duration::from_micros(median_us),
-        sigma,
-    }
+    Jitter::LogNormal { median: Duration::from_micros(median_us), sigma }
 }
 
 const fn bandwidth(bits_per_second: u64, queue_bytes: usize) -> Option<Bandwidth> {
-    Some(Bandwidth {
-        bits_per_second,
-        queue_bytes,
-    })
+    Some(Bandwidth { bits_per_second, queue_bytes })
 }
 
 #[cfg(test)]

@@ -25,11 +25,7 @@ struct Waiting<T> {
 
 impl<T> Queue<T> {
     pub(crate) const fn new() -> Self {
-        Self {
-            waiting: VecDeque::new(),
-            bytes: 0,
-            free_at: Duration::ZERO,
-        }
+        Self { waiting: VecDeque::new(), bytes: 0, free_at: Duration::ZERO }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -51,11 +47,7 @@ impl<T> Queue<T> {
             return false;
         }
         self.bytes = total;
-        self.waiting.push_back(Waiting {
-            since: now,
-            bytes,
-            item,
-        });
+        self.waiting.push_back(Waiting { since: now, bytes, item });
         true
     }
 
@@ -93,10 +85,7 @@ mod tests {
 
     #[test]
     fn the_time_to_send_is_rounded_up_and_does_not_overflow() {
-        let bandwidth = Bandwidth {
-            bits_per_second: 3_000,
-            queue_bytes: 1,
-        };
+        let bandwidth = Bandwidth { bits_per_second: 3_000, queue_bytes: 1 };
         let nanos = |bytes| bandwidth.time_for(bytes).as_nanos();
         assert_eq!([0, 1, 3].map(nanos), [0, 2_666_667, 8_000_000]);
         assert!(bandwidth.time_for(usize::MAX) > Duration::from_secs(1_000));

@@ -36,11 +36,7 @@ use serde::Deserialize;
 
 use crate::{Conditions, Loss, PRESETS, Preset};
 
-pub(crate) const NOTATION: Notation = Notation {
-    comma: '+',
-    colon: '=',
-    slash: '/',
-};
+pub(crate) const NOTATION: Notation = Notation { comma: '+', colon: '=', slash: '/' };
 
 impl Conditions {
     /// Returns the [text](crate::text) of these conditions. It parses to the same conditions (negative zero
@@ -88,19 +84,13 @@ impl FromStr for Conditions {
             }
         };
         let conditions = entries.into_iter().filter(|entry| preset(entry).is_none());
-        let conditions = NOTATION
-            .change(base, conditions)
-            .map_err(|error| match error {
-                TextError::Unknown {
-                    what,
-                    given,
-                    mut legal,
-                } if what == "setting" => {
-                    legal.extend(PRESETS.iter().map(|preset| preset.name.to_owned()));
-                    TextError::unknown("condition or preset", &given, legal)
-                }
-                error => error,
-            })?;
+        let conditions = NOTATION.change(base, conditions).map_err(|error| match error {
+            TextError::Unknown { what, given, mut legal } if what == "setting" => {
+                legal.extend(PRESETS.iter().map(|preset| preset.name.to_owned()));
+                TextError::unknown("condition or preset", &given, legal)
+            }
+            error => error,
+        })?;
         conditions.check().map(|()| conditions)
     }
 }
@@ -132,23 +122,12 @@ impl TryFrom<LossText> for Loss {
         Ok(match text {
             LossText::None => Self::None,
             LossText::Independent { probability } => Self::Independent { probability },
-            LossText::GilbertElliott {
-                to_bad,
-                to_good,
-                loss_in_good,
-                loss_in_bad,
-            } => Self::GilbertElliott {
-                to_bad,
-                to_good,
-                loss_in_good,
-                loss_in_bad,
-            },
+            LossText::GilbertElliott { to_bad, to_good, loss_in_good, loss_in_bad } => {
+                Self::GilbertElliott { to_bad, to_good, loss_in_good, loss_in_bad }
+            }
             LossText::Bursts { fraction, packets } => {
                 let mut loss = Self::bursts(fraction, packets);
-                if !loss
-                    .probabilities_mut()
-                    .all(|value| (0.0..=1.0).contains(value))
-                {
+                if !loss.probabilities_mut().all(|value| (0.0..=1.0).contains(value)) {
                     return Err(format!(
                         "`bursts/{fraction}/{packets}`: bursts have at least 1 packet on average, and bursts \
                          of n packets lose at most n/(n+1) of all, because a packet arrives between two bursts"
@@ -188,14 +167,8 @@ mod tests {
             assert_eq!(conditions.to_text().as_deref(), Some(text));
         }
         for (text, written) in [
-            (
-                "hostile+reordering=none+jitter=none+loss=none+duplicate=0+latency=0ms",
-                "perfect",
-            ),
-            (
-                "4g+bandwidth=none+loss=0.05",
-                "latency=25ms+jitter=log-normal/5ms/0.8+loss=0.05",
-            ),
+            ("hostile+reordering=none+jitter=none+loss=none+duplicate=0+latency=0ms", "perfect"),
+            ("4g+bandwidth=none+loss=0.05", "latency=25ms+jitter=log-normal/5ms/0.8+loss=0.05"),
             ("loss=bursts/0.2/4", "loss=gilbert-elliott/0.0625/0.25/0/1"),
             ("duplicate=-0+cut=no+latency=1e2ms", "latency=100ms"),
         ] {
@@ -207,10 +180,7 @@ mod tests {
     #[test]
     fn a_trace_has_no_text() {
         let trace = crate::Trace::from_csv("sent_ms,delay_ms\n0,1\n".as_bytes()).unwrap();
-        let conditions = Conditions {
-            trace: Some(trace.into()),
-            ..Conditions::PERFECT
-        };
+        let conditions = Conditions { trace: Some(trace.into()), ..Conditions::PERFECT };
         assert_eq!(conditions.to_text(), None);
     }
 

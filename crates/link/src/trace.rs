@@ -71,20 +71,15 @@ impl Trace {
         while let Some((line, text)) = lines.next()? {
             let [sent, delay] =
                 fields(text).map_err(|fields| TraceError::Fields { line, fields })?;
-            let sent = milliseconds(sent, MAX_SENT_MS).ok_or_else(|| TraceError::Sent {
-                line,
-                value: excerpt(sent),
-            })?;
-            let delay =
-                match delay {
-                    [] => None,
-                    delay => Some(milliseconds(delay, MAX_DELAY_MS).ok_or_else(|| {
-                        TraceError::Delay {
-                            line,
-                            value: excerpt(delay),
-                        }
-                    })?),
-                };
+            let sent = milliseconds(sent, MAX_SENT_MS)
+                .ok_or_else(|| TraceError::Sent { line, value: excerpt(sent) })?;
+            let delay = match delay {
+                [] => None,
+                delay => Some(
+                    milliseconds(delay, MAX_DELAY_MS)
+                        .ok_or_else(|| TraceError::Delay { line, value: excerpt(delay) })?,
+                ),
+            };
             let sent = sent.saturating_sub(*first.get_or_insert(sent));
             if entries.last().is_some_and(|before| before.sent >= sent) {
                 return Err(TraceError::NotAscending { line });
@@ -96,10 +91,7 @@ impl Trace {
         }
         let last = entries.last().ok_or(TraceError::Empty)?.sent;
         let intervals = (entries.len() - 1).max(1) as u32;
-        Ok(Self {
-            period: last + last / intervals,
-            entries,
-        })
+        Ok(Self { period: last + last / intervals, entries })
     }
 
     /// Number of entries, at least one.
@@ -117,13 +109,8 @@ impl Trace {
     /// Delay of a packet that is sent at `since_start`; `None` if it is lost.
     #[must_use]
     pub fn delay(&self, since_start: Duration) -> Option<Duration> {
-        let into = since_start
-            .as_nanos()
-            .checked_rem(self.period.as_nanos())
-            .unwrap_or(0);
-        let after = self
-            .entries
-            .partition_point(|entry| entry.sent.as_nanos() <= into);
+        let into = since_start.as_nanos().checked_rem(self.period.as_nanos()).unwrap_or(0);
+        let after = self.entries.partition_point(|entry| entry.sent.as_nanos() <= into);
         self.entries[after - 1].delay
     }
 }
@@ -219,9 +206,7 @@ impl<R: BufRead> Lines<R> {
             self.number += lines;
             self.line.clear();
             let most = Trace::MAX_LINE_BYTES + 1;
-            let read = (&mut self.text)
-                .take(most)
-                .read_until(b'\n', &mut self.line)?;
+            let read = (&mut self.text).take(most).read_until(b'\n', &mut self.line)?;
             let is_comment = self.line.starts_with(b"#");
             let is_long = read as u64 == most && !self.line.ends_with(b"\n");
             if is_long && is_comment {
@@ -250,9 +235,7 @@ impl<R: BufRead> Lines<R> {
 fn fields(line: &[u8]) -> Result<[&[u8]; 2], usize> {
     let mut fields = line.split(|byte| *byte == b',').map(|field| {
         let field = field.trim_ascii();
-        let quoted = field
-            .strip_prefix(b"\"")
-            .and_then(|field| field.strip_suffix(b"\""));
+        let quoted = field.strip_prefix(b"\"").and_then(|field| field.strip_suffix(b"\""));
         quoted.map_or(field, <[u8]>::trim_ascii)
     });
     match (fields.next(), fields.next(), fields.count()) {
@@ -264,9 +247,7 @@ fn fields(line: &[u8]) -> Result<[&[u8]; 2], usize> {
 /// Parses a number of milliseconds in `0..=max`.
 fn milliseconds(field: &[u8], max: f64) -> Option<Duration> {
     let ms: f64 = str::from_utf8(field).ok()?.parse().ok()?;
-    (0.0..=max)
-        .contains(&ms)
-        .then(|| Duration::from_secs_f64(ms / 1000.0))
+    (0.0..=max).contains(&ms).then(|| Duration::from_secs_f64(ms / 1000.0))
 }
 
 /// Returns the start of a field for an error message.
@@ -331,10 +312,7 @@ mod tests {
                 for mark in ["", "\u{feff}"] {
                     let text = format!("{mark}{start}{text}");
                     let trace = Trace::from_csv(text.as_bytes()).expect(&text);
-                    assert_eq!(
-                        (trace.delay(ms(0)), trace.delay(ms(10))),
-                        (Some(ms(50)), None)
-                    );
+                    assert_eq!((trace.delay(ms(0)), trace.delay(ms(10))), (Some(ms(50)), None));
                 }
             }
         }
@@ -371,28 +349,12 @@ mod tests {
             ("0,5\n1,NaN", 3, "delay_ms is \"NaN\""),
             ("0,-0.1", 2, "delay_ms is \"-0.1\""),
             ("0,60001", 2, "neither empty nor a number in 0..=60000"),
-            (
-                "0,5\n10,5\n10,5",
-                4,
-                "above the value of the previous entry",
-            ),
-            (
-                "0,5\n10,5\n\n# comment\n9,5\n20,5",
-                6,
-                "above the value of the previous entry",
-            ),
-            (
-                "0,5\r\n\r\n10,5\r\n10,5\r\n",
-                5,
-                "above the value of the previous entry",
-            ),
+            ("0,5\n10,5\n10,5", 4, "above the value of the previous entry"),
+            ("0,5\n10,5\n\n# comment\n9,5\n20,5", 6, "above the value of the previous entry"),
+            ("0,5\r\n\r\n10,5\r\n10,5\r\n", 5, "above the value of the previous entry"),
             ("0,5\n1,5,5", 3, "2 fields, not 3"),
             ("0,5\n1\n", 3, "2 fields, not 1"),
-            (
-                &format!("0,5\n1,{}", " ".repeat(1000)),
-                3,
-                "at most 1000 bytes",
-            ),
+            (&format!("0,5\n1,{}", " ".repeat(1000)), 3, "at most 1000 bytes"),
         ] {
             let error = trace(entries).unwrap_err().to_string();
             assert!(error.starts_with(&format!("line {line}: ")), "{error}");
@@ -419,9 +381,7 @@ mod tests {
         text.push_str("9999999,5\n");
         assert!(error(&text).starts_with("line 1000002: "));
 
-        let endless = "sent_ms,delay_ms\n0,5\n"
-            .as_bytes()
-            .chain(io::repeat(b'\n'));
+        let endless = "sent_ms,delay_ms\n0,5\n".as_bytes().chain(io::repeat(b'\n'));
         assert!(matches!(Trace::from_csv(endless), Err(TraceError::TooLong)));
         let comment = b"#".chain(io::repeat(b'#'));
         assert!(matches!(Trace::from_csv(comment), Err(TraceError::TooLong)));

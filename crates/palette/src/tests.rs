@@ -20,10 +20,7 @@ const DISTINCT: f32 = 10.0;
 /// Simulations of complete colour blindness on linear RGB, by row (Machado, Oliveira and Fernandes, *A
 /// Physiologically-based Model for Simulation of Color Vision Deficiency*, 2009, severity 1).
 const EYES: [(&str, [[f32; 3]; 3]); 4] = [
-    (
-        "normal",
-        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
-    ),
+    ("normal", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
     (
         "protanopia",
         [
@@ -97,10 +94,7 @@ const MARK_CONTRAST: f32 = 3.0;
 fn assert_contrast(theme: &str, least: f32, (name, mark): (&str, Rgb), behind: &[(&str, Rgb)]) {
     for &(ground, color) in behind {
         let contrast = contrast(mark, color);
-        assert!(
-            contrast >= least,
-            "{theme}: {name} on {ground} has a contrast of {contrast:.2}"
-        );
+        assert!(contrast >= least, "{theme}: {name} on {ground} has a contrast of {contrast:.2}");
     }
 }
 
@@ -128,10 +122,7 @@ fn text_and_marks_have_their_contrast() {
         for text in [("ink", colors.ink), ("muted", colors.muted)] {
             assert_contrast(theme, BODY_CONTRAST, text, &usual[..3]);
         }
-        let tints = [
-            ("left tint", colors.left_tint),
-            ("right tint", colors.right_tint),
-        ];
+        let tints = [("left tint", colors.left_tint), ("right tint", colors.right_tint)];
         for text in [("ink", colors.ink), ("muted", colors.muted)] {
             assert_contrast(theme, TEXT_CONTRAST, text, &tints);
         }
@@ -187,11 +178,7 @@ fn a_half_is_not_mistaken_for_a_kind_of_bits() {
 
 #[test]
 fn the_cubes_are_far_apart_with_any_eyes() {
-    let cubes = [
-        ("grey", CUBE),
-        ("red", INTERACTING_CUBE),
-        ("player", PLAYER_CUBE),
-    ];
+    let cubes = [("grey", CUBE), ("red", INTERACTING_CUBE), ("player", PLAYER_CUBE)];
     assert_distinct(2.0 * DISTINCT, &cubes);
 }
 
@@ -223,9 +210,8 @@ fn a_cube_that_is_not_sent_stands_out_least() {
 #[test]
 fn amounts_get_lighter_with_any_eyes() {
     for (eyes, matrix) in EYES {
-        let steps: Vec<f32> = (0..=16)
-            .map(|step| seen(amount(step as f32 / 16.0), matrix).l)
-            .collect();
+        let steps: Vec<f32> =
+            (0..=16).map(|step| seen(amount(step as f32 / 16.0), matrix).l).collect();
         assert!(steps.is_sorted(), "{eyes}: {steps:?}");
         assert!(steps[16] - steps[0] > 40.0, "{eyes}: {steps:?}");
     }

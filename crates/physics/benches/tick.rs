@@ -23,17 +23,12 @@ fn input(tick: u64, gather: bool) -> Input {
         gather,
         ..Keys::default()
     };
-    Input {
-        keys,
-        ..Input::default()
-    }
+    Input { keys, ..Input::default() }
 }
 
 fn quantized(world: &World) -> QuantizedSnapshot {
     let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), ladder::SIMULATED.stages.precision());
-    world
-        .quantize_into(&mut snapshot)
-        .expect("every number is finite");
+    world.quantize_into(&mut snapshot).expect("every number is finite");
     snapshot
 }
 
@@ -54,15 +49,9 @@ fn benches(criterion: &mut Criterion) {
         let state = world.state();
         let bytes = state.to_bytes();
         let rounded = WorldState::from_bytes(&snapshot, &bytes);
-        assert_eq!(
-            rounded,
-            Ok(state.rounded().expect("every number is finite"))
-        );
+        assert_eq!(rounded, Ok(state.rounded().expect("every number is finite")));
         let awake = world.at_rest().iter().filter(|&&rests| !rests).count();
-        println!(
-            "{name}: {awake} cubes are awake, the state takes {} bytes",
-            bytes.len()
-        );
+        println!("{name}: {awake} cubes are awake, the state takes {} bytes", bytes.len());
 
         if let Some(before) = resident_bytes() {
             let clones = vec![world.clone(); 20];
@@ -90,11 +79,7 @@ fn benches(criterion: &mut Criterion) {
         };
         step("tick", &world, true);
         step("first tick of a clone", &world, false);
-        step(
-            "first tick after a rebuild",
-            &World::restored(&state),
-            false,
-        );
+        step("first tick after a rebuild", &World::restored(&state), false);
         group.bench_function("clone", |bencher| bencher.iter(|| black_box(world.clone())));
         group.bench_function("rebuild", |bencher| {
             bencher.iter_batched_ref(|| world.clone(), World::rebuild, BatchSize::LargeInput);

@@ -32,9 +32,7 @@ fn close_pairs(positions: impl Iterator<Item = Vec3>, most: usize) -> usize {
     for (index, here) in by_x.iter().enumerate() {
         let others = by_x[index + 1..].iter();
         let near = others.take_while(|there| there.x - here.x < CLOSE);
-        pairs += near
-            .filter(|there| there.distance_squared(*here) < CLOSE * CLOSE)
-            .count();
+        pairs += near.filter(|there| there.distance_squared(*here) < CLOSE * CLOSE).count();
         if pairs > most {
             break;
         }
@@ -62,11 +60,7 @@ mod tests {
                 gather: tick % 600 < 550,
                 blow: tick % 600 >= 550,
             });
-            let positions = world
-                .snapshot()
-                .bodies
-                .into_iter()
-                .map(|cube| cube.position);
+            let positions = world.snapshot().bodies.into_iter().map(|cube| cube.position);
             most = most.max(close_pairs(positions, usize::MAX));
         }
         assert!(most < MAX_CLOSE_PAIRS / 10, "{most}");
@@ -76,8 +70,6 @@ mod tests {
     fn cubes_at_one_point_are_crowded() {
         assert!(are_crowded((0..CUBES).map(|_| Vec3::Z)));
         // Sixteen heaps are, too.
-        assert!(are_crowded(
-            (0..CUBES).map(|cube| Vec3::X * (cube % 16) as f32)
-        ));
+        assert!(are_crowded((0..CUBES).map(|cube| Vec3::X * (cube % 16) as f32)));
     }
 }

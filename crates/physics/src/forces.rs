@@ -17,10 +17,8 @@ pub(crate) fn apply_forces(
     let player = describe(PLAYER, &bodies[handles[PLAYER]]);
     wake_ahead(bodies, handles, &player);
 
-    let mut on_player = Push {
-        force: scene::roll(keys, player.linear_velocity),
-        torque: Vec3::ZERO,
-    };
+    let mut on_player =
+        Push { force: scene::roll(keys, player.linear_velocity), torque: Vec3::ZERO };
     // The floor is flat, so the point below the player needs no ray cast.
     let ground = player.position.with_z(0.0);
     if keys.blow {
@@ -29,21 +27,14 @@ pub(crate) fn apply_forces(
         on_player.force += hover.force;
         on_player.torque += hover.torque;
     }
-    let others: &[RigidBodyHandle] = if keys.blow || keys.gather {
-        handles
-    } else {
-        &[]
-    };
+    let others: &[RigidBodyHandle] = if keys.blow || keys.gather { handles } else { &[] };
     for (cube, &handle) in others.iter().enumerate() {
         if cube == PLAYER {
             continue;
         }
         let body = describe(cube, &bodies[handle]);
         let blown = keys.blow.then(|| scene::blow(ground, &body)).flatten();
-        let gathered = keys
-            .gather
-            .then(|| scene::gather(player.position, &body))
-            .flatten();
+        let gathered = keys.gather.then(|| scene::gather(player.position, &body)).flatten();
         let gathered = gathered.unwrap_or_default();
         // Action and reaction. Without it, the ball would propel itself.
         on_player.force -= gathered;

@@ -19,10 +19,7 @@ pub fn state_hash(hash: u64, snapshot: &Snapshot) -> u64 {
             &cube.orientation.to_array(),
             &cube.linear_velocity.to_array(),
         ];
-        floats
-            .into_iter()
-            .flatten()
-            .for_each(|value| add(value.to_bits()));
+        floats.into_iter().flatten().for_each(|value| add(value.to_bits()));
         add(u32::from(cube.interacting));
     }
     hash

@@ -36,9 +36,7 @@ impl Input {
             self.rebuilds,
             self.resets,
         ];
-        (0..)
-            .zip(bits)
-            .fold(0, |byte, (index, bit)| byte | u8::from(bit) << index)
+        (0..).zip(bits).fold(0, |byte, (index, bit)| byte | u8::from(bit) << index)
     }
 
     /// Unpacks a byte of [`to_byte`](Self::to_byte). Every byte is valid.
@@ -73,15 +71,8 @@ mod tests {
 
     #[test]
     fn the_bits_are_in_order() {
-        let keys = Keys {
-            right: true,
-            gather: true,
-            ..Keys::default()
-        };
-        let input = Input {
-            keys,
-            ..Input::default()
-        };
+        let keys = Keys { right: true, gather: true, ..Keys::default() };
+        let input = Input { keys, ..Input::default() };
         assert_eq!(input.to_byte(), 0b0010_0010);
         let [resets, rebuilds] = [0b1000_0000, 0b0100_0000].map(Input::from_byte);
         assert!(resets.resets && !resets.rebuilds && rebuilds.rebuilds && !rebuilds.resets);

@@ -34,10 +34,7 @@ pub(crate) struct Integers {
 
 impl Integers {
     pub(crate) fn of(snapshot: &QuantizedSnapshot, cube: usize) -> Self {
-        Self {
-            position: snapshot.position(cube),
-            orientation: snapshot.smallest_three(cube),
-        }
+        Self { position: snapshot.position(cube), orientation: snapshot.smallest_three(cube) }
     }
 
     /// Quantizes a pose. `None` if the orientation is not finite or zero.
@@ -69,10 +66,7 @@ pub(crate) fn dequantize(snapshot: &QuantizedSnapshot, cube: usize) -> BodyState
         // At the limits of the components, the omitted component can come out smaller than another one. Pulling the
         // three components towards zero makes the omitted one larger.
         let pulls = [0.125, 0.25, 0.375, 0.49];
-        let nearest = pulls
-            .map(|pull| pulled(code, pull))
-            .into_iter()
-            .find(is_same);
+        let nearest = pulls.map(|pull| pulled(code, pull)).into_iter().find(is_same);
         state.orientation = nearest.unwrap_or(state.orientation);
     }
     state
@@ -83,17 +77,11 @@ fn pulled(code: SmallestThree, pull: f32) -> Quat {
     let step = SQRT_2 / f32::from(LEVELS.max_component(ORIENTATION_BITS));
     let mut components = [0.0; 4];
     let mut left = code.components.into_iter();
-    for (_, component) in (0..)
-        .zip(&mut components)
-        .filter(|&(i, _)| i != code.largest)
-    {
+    for (_, component) in (0..).zip(&mut components).filter(|&(i, _)| i != code.largest) {
         let value = f32::from(left.next().unwrap_or_default()) * step - FRAC_1_SQRT_2;
         *component = value.signum() * (value.abs() - pull * step).max(0.0);
     }
-    let sum: f32 = components
-        .iter()
-        .map(|component| component * component)
-        .sum();
+    let sum: f32 = components.iter().map(|component| component * component).sum();
     components[usize::from(code.largest)] = (1.0 - sum).max(0.0).sqrt();
     Quat::from_array(components).normalize()
 }
@@ -122,20 +110,12 @@ mod tests {
                 *component = component.signum() * (0.9 + 0.002 * random());
             }
             let orientation = Quat::from_array(components.map(|c| c as f32)).normalize();
-            let cube = BodyState {
-                orientation,
-                ..BodyState::default()
-            };
+            let cube = BodyState { orientation, ..BodyState::default() };
             let cubes = vec![cube];
-            snapshot
-                .quantize(&Snapshot { bodies: cubes }, PRECISION)
-                .unwrap();
+            snapshot.quantize(&Snapshot { bodies: cubes }, PRECISION).unwrap();
             let value = dequantize(&snapshot, 0).orientation;
             let integers = Integers::quantize(Vec3::ZERO, value);
-            assert!(
-                integers == Some(Integers::of(&snapshot, 0)),
-                "{orientation}"
-            );
+            assert!(integers == Some(Integers::of(&snapshot, 0)), "{orientation}");
             assert!(value.is_normalized());
             pulled += usize::from(value != snapshot.body(0).orientation);
         }

@@ -51,10 +51,7 @@ impl Sets<'_> {
         *self.bodies = RigidBodySet::with_capacity(old_bodies.len());
         for (handle, old) in old_bodies.iter() {
             let cube = scene.cube(handle).expect("every body is a cube's");
-            let mut body = solids::body(&ExactBody {
-                sleeping: true,
-                ..state.bodies[cube]
-            });
+            let mut body = solids::body(&ExactBody { sleeping: true, ..state.bodies[cube] });
             body.user_data = old.user_data;
             assert_eq!(self.bodies.insert(body), handle, "a body was removed");
         }
@@ -63,9 +60,7 @@ impl Sets<'_> {
         for (handle, old) in old_colliders.iter() {
             let collider = old.clone();
             let inserted = match old.parent() {
-                Some(body) => self
-                    .colliders
-                    .insert_with_parent(collider, body, self.bodies),
+                Some(body) => self.colliders.insert_with_parent(collider, body, self.bodies),
                 None => self.colliders.insert(collider),
             };
             assert_eq!(inserted, handle, "a collider was removed");

@@ -61,10 +61,7 @@ impl ReceiverWorld {
     /// Number of worlds in memory.
     #[must_use]
     pub fn count(&self) -> usize {
-        [&self.current, &self.replaced]
-            .into_iter()
-            .flatten()
-            .count()
+        [&self.current, &self.replaced].into_iter().flatten().count()
     }
 
     /// Replaces the current world. `None` if the world cannot be built.
@@ -85,12 +82,8 @@ impl ReceiverWorld {
                 World::restored(&restorable?.1)
             }
         };
-        self.replaced = self.current.replace(Simulated {
-            world,
-            tick: from,
-            start,
-            past: VecDeque::new(),
-        });
+        self.replaced =
+            self.current.replace(Simulated { world, tick: from, start, past: VecDeque::new() });
         Some(())
     }
 }

@@ -73,10 +73,7 @@ fn walls() -> [(Vec3, Vec3); 5] {
         (Vec3::new(-at, 0.0, middle), Vec3::new(half, wide, wide)),
         (Vec3::new(0.0, at, middle), Vec3::new(wide, half, wide)),
         (Vec3::new(0.0, -at, middle), Vec3::new(wide, half, wide)),
-        (
-            Vec3::new(0.0, 0.0, CEILING - MARGIN + half),
-            Vec3::new(wide, wide, half),
-        ),
+        (Vec3::new(0.0, 0.0, CEILING - MARGIN + half), Vec3::new(wide, wide, half)),
     ]
 }
 
@@ -134,7 +131,5 @@ pub fn initial_snapshot() -> Snapshot {
         interacting: cube == PLAYER,
         ..BodyState::default()
     });
-    Snapshot {
-        bodies: cubes.collect(),
-    }
+    Snapshot { bodies: cubes.collect() }
 }

@@ -52,10 +52,7 @@ impl WorldState {
             interacting: cube == PLAYER,
             ..ExactBody::default()
         });
-        Self {
-            ticks: 0,
-            bodies: bodies.collect(),
-        }
+        Self { ticks: 0, bodies: bodies.collect() }
     }
 
     /// Ticks since the start or the last reset.

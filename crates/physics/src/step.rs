@@ -74,10 +74,7 @@ impl SceneState {
     /// If the number of handles differs from the number of cubes.
     #[must_use]
     pub fn new(handles: Vec<RigidBodyHandle>) -> Self {
-        Self {
-            is_restored: false,
-            ..Self::restored(handles, &WorldState::initial())
-        }
+        Self { is_restored: false, ..Self::restored(handles, &WorldState::initial()) }
     }
 
     /// Restores the state of a world. `handles` are the cubes' bodies by index.
@@ -124,10 +121,7 @@ impl SceneState {
                 rest_ticks: self.interaction.rest_ticks()[cube],
             }
         });
-        WorldState {
-            ticks: self.ticks,
-            bodies: cubes.collect(),
-        }
+        WorldState { ticks: self.ticks, bodies: cubes.collect() }
     }
 
     pub(crate) fn cube(&self, body: RigidBodyHandle) -> Option<usize> {
@@ -232,12 +226,7 @@ impl Sets<'_> {
     }
 
     fn spread_interaction(&self, scene: &mut SceneState) {
-        let SceneState {
-            cubes,
-            interaction,
-            at_rest,
-            ..
-        } = scene;
+        let SceneState { cubes, interaction, at_rest, .. } = scene;
         let cube =
             |collider: ColliderHandle| cube_of(cubes, self.colliders.get(collider)?.parent()?);
         let contacts = self

@@ -34,10 +34,7 @@ impl World {
                 sets.insert_collider(collider, None);
             }
         }
-        Self {
-            scene: SceneState::new(handles),
-            sets,
-        }
+        Self { scene: SceneState::new(handles), sets }
     }
 
     /// Creates a world from a state. All worlds from the same state continue alike.
@@ -64,10 +61,7 @@ impl World {
 
     /// Simulates one tick. `keys` are held during it.
     pub fn step(&mut self, keys: Keys) {
-        self.advance(Input {
-            keys,
-            ..Input::default()
-        });
+        self.advance(Input { keys, ..Input::default() });
     }
 
     /// Simulates one tick, after a reset and a rebuild if the input asks for them.
@@ -159,8 +153,6 @@ impl Clone for World {
 
 impl fmt::Debug for World {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("World")
-            .field("ticks", &self.ticks())
-            .finish_non_exhaustive()
+        f.debug_struct("World").field("ticks", &self.ticks()).finish_non_exhaustive()
     }
 }

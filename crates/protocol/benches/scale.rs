@@ -51,9 +51,7 @@ fn state(bodies: usize, percent: usize, tick: usize) -> Snapshot {
             ..BodyState::default()
         }
     };
-    Snapshot {
-        bodies: (0..bodies).map(body).collect(),
-    }
+    Snapshot { bodies: (0..bodies).map(body).collect() }
 }
 
 fn frames(bodies: usize, percent: usize) -> Vec<QuantizedSnapshot> {
@@ -103,10 +101,7 @@ fn long_play(
 
 fn scale(criterion: &mut Criterion) {
     let percents = PERCENTS.map(|percent| format!("bytes at {percent} % | "));
-    println!(
-        "| bodies | rung | {}MB sent | MB received | MB of both ends |",
-        percents.concat(),
-    );
+    println!("| bodies | rung | {}MB sent | MB received | MB of both ends |", percents.concat(),);
     println!("| --- | --- |{}", " ---: |".repeat(PERCENTS.len() + 3));
     let mut group = criterion.benchmark_group("scale");
     group
@@ -189,10 +184,7 @@ fn median_step(
     packet_budget: Option<usize>,
 ) -> [f64; 2] {
     let next = frames.iter().cycle().skip(RECEIVER_RING % PERIOD);
-    let steps: Vec<_> = next
-        .take(STEPS)
-        .map(|frame| step(play, frame, packet_budget))
-        .collect();
+    let steps: Vec<_> = next.take(STEPS).map(|frame| step(play, frame, packet_budget)).collect();
     [0, 1].map(|end| {
         let mut times: Vec<_> = steps.iter().map(|step| step[end]).collect();
         times.sort_unstable();

@@ -44,11 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // In an app, a `ClientSession` receives the welcome from a `ServerSession`. The world starts empty.
     let limits = Limits { max_bodies: 300 };
-    let welcome = Welcome {
-        plan: plan.clone(),
-        tick: 0,
-        initial: Snapshot::default(),
-    };
+    let welcome = Welcome { plan: plan.clone(), tick: 0, initial: Snapshot::default() };
     let delay = playout_delay(60);
     let mut receiver = SnapshotReceiver::new(welcome, limits, delay, Duration::ZERO)?;
     let mut sender = SnapshotSender::new(plan.clone(), Snapshot::default(), limits)?;
@@ -81,19 +77,11 @@ fn main() -> Result<(), Box<dyn Error>> {
                 orientation: Quat::from_rotation_y(age),
                 ..BodyState::default()
             };
-            world.put(
-                slot,
-                life,
-                &body,
-                &[health.quantize(f64::from(100.0 - age))],
-            )?;
+            world.put(slot, life, &body, &[health.quantize(f64::from(100.0 - age))])?;
         }
         // As much as the budget allows, the most urgent bodies first.
         let packet_budget = budget.packet_budget(now, 1200, HEADER_BYTES);
-        if sender
-            .send_within(tick, stages, &world, packet_budget)?
-            .is_some()
-        {
+        if sender.send_within(tick, stages, &world, packet_budget)?.is_some() {
             let packet = sender.packet().bytes.clone();
             budget.spend(now, packet.len() + HEADER_BYTES);
             bytes += packet.len() + HEADER_BYTES;

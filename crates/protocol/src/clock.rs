@@ -151,10 +151,7 @@ impl SenderClock {
 
     /// Records the arrival of the packet of `tick`.
     pub fn arrived(&mut self, now: Duration, tick: u64) {
-        let packet = Arrived {
-            local: now.as_secs_f64(),
-            sender: tick as f64 * self.tick_seconds,
-        };
+        let packet = Arrived { local: now.as_secs_f64(), sender: tick as f64 * self.tick_seconds };
         let rate = self.rate;
         match self.windows.back_mut() {
             Some(window) if now < window.start + WINDOW || window.packets < FEWEST_PACKETS => {
@@ -166,11 +163,7 @@ impl SenderClock {
             _ => {
                 self.learn();
                 self.agreeing = (self.agreeing + 1).min(WINDOWS);
-                self.windows.push_back(Window {
-                    start: now,
-                    packets: 1,
-                    fastest: packet,
-                });
+                self.windows.push_back(Window { start: now, packets: 1, fastest: packet });
                 if self.windows.len() > WINDOWS {
                     self.windows.pop_front();
                 }
@@ -233,11 +226,7 @@ impl SenderClock {
 
     /// The sender's time at local time 0 by the fastest packet.
     fn offset_seconds(&self) -> Option<f64> {
-        let newest = self
-            .windows
-            .iter()
-            .rev()
-            .take(self.agreeing.min(FASTEST_OF_WINDOWS));
+        let newest = self.windows.iter().rev().take(self.agreeing.min(FASTEST_OF_WINDOWS));
         let offsets = newest.map(|window| window.fastest.offset(self.rate));
         offsets.reduce(f64::max)
     }
@@ -333,22 +322,10 @@ mod tests {
 
     #[test]
     fn a_slow_or_fast_sender_is_followed() {
-        for rates in [
-            &[1.0][..],
-            &[0.9],
-            &[0.97],
-            &[1.03],
-            &[1.1],
-            &[1.0, 0.25],
-            &[0.25, 1.0],
-        ] {
+        for rates in [&[1.0][..], &[0.9], &[0.97], &[1.03], &[1.1], &[1.0, 0.25], &[0.25, 1.0]] {
             let (clock, time) = after(rates);
             let rate = rates[rates.len() - 1];
-            assert!(
-                (clock.rate() - rate).abs() < 0.005,
-                "{} at {rates:?}",
-                clock.rate()
-            );
+            assert!((clock.rate() - rate).abs() < 0.005, "{} at {rates:?}", clock.rate());
             let now = ms(10 * (500 * rates.len() as u64 - 1));
             let off = clock.tick_at(now).unwrap() - time;
             assert!(off.abs() < 1.5, "off by {off} ticks at {rates:?}");

@@ -77,11 +77,7 @@ impl AdaptiveDelay {
         let newest = self.newest.unwrap_or(tick.saturating_sub(1)).min(tick);
         self.newest = self.newest.max(Some(tick));
         self.forget(missed);
-        self.needs.push_back(Need {
-            missed,
-            newest,
-            delay: clock.lateness(missed, newest),
-        });
+        self.needs.push_back(Need { missed, newest, delay: clock.lateness(missed, newest) });
     }
 
     fn forget(&mut self, now: Duration) {

@@ -42,10 +42,7 @@ mod tests {
 
     #[test]
     fn different_fingerprints_are_a_reason() {
-        let own = Fingerprint {
-            model: 1,
-            arithmetic: 2,
-        };
+        let own = Fingerprint { model: 1, arithmetic: 2 };
         for (model, arithmetic, reason) in [
             (1, 2, None),
             (9, 2, Some(FallbackReason::Model)),

@@ -107,10 +107,7 @@ mod tests {
 
     #[test]
     fn feedback_matches_the_layout_in_both_directions() {
-        let ack = Feedback::Ack(Ack {
-            newest: Sequence(0x1234),
-            earlier: 0x8000_0001,
-        });
+        let ack = Feedback::Ack(Ack { newest: Sequence(0x1234), earlier: 0x8000_0001 });
         let missing = Feedback::MissingBaseline(Sequence(0xFFFE));
         for (feedback, bytes) in [
             (ack, &[0, 0x12, 0x34, 0x80, 0, 0, 1][..]),

@@ -44,8 +44,7 @@ impl InputHistory {
     /// Returns the tick at which the scene was at its start, if all inputs since then are known.
     #[must_use]
     pub fn started(&self) -> Option<u64> {
-        self.started
-            .filter(|&started| self.tick - started <= self.inputs.len() as u64)
+        self.started.filter(|&started| self.tick - started <= self.inputs.len() as u64)
     }
 
     /// Whether the inputs of the ticks after `tick` are known and `tick` is not the newest tick.

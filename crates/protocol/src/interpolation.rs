@@ -59,11 +59,7 @@ impl Interpolation {
     /// Returns the kind that is used for snapshots with or without velocities.
     #[must_use]
     pub const fn effective(self, has_velocity: bool) -> Self {
-        if self.needs_velocity() && !has_velocity {
-            Self::Linear
-        } else {
-            self
-        }
+        if self.needs_velocity() && !has_velocity { Self::Linear } else { self }
     }
 
     /// Returns the playout to display at `now`. `None` before the first snapshot.
@@ -119,10 +115,7 @@ impl Interpolation {
                 spline(&from, &to, playout) + to.linear_velocity * seconds
             }
         };
-        BodyState {
-            position,
-            ..between
-        }
+        BodyState { position, ..between }
     }
 }
 
@@ -158,11 +151,7 @@ mod tests {
                 ..BodyState::default()
             };
             let snapshot = Snapshot { bodies: vec![body] };
-            let received = PlayoutSnapshot {
-                snapshot,
-                has_velocity,
-                ..PlayoutSnapshot::default()
-            };
+            let received = PlayoutSnapshot { snapshot, has_velocity, ..PlayoutSnapshot::default() };
             buffer.insert(Duration::from_secs(tick), tick, received);
         }
         buffer
@@ -184,11 +173,7 @@ mod tests {
 
     #[test]
     fn only_extrapolation_goes_past_the_newest_snapshot_and_it_stops() {
-        for kind in [
-            Interpolation::None,
-            Interpolation::Linear,
-            Interpolation::Hermite,
-        ] {
+        for kind in [Interpolation::None, Interpolation::Linear, Interpolation::Hermite] {
             assert!((height(kind, true, 2.1) - 4.0).abs() < 1e-6, "{kind:?}");
         }
         // At the top of the parabola the velocity is 0.
@@ -200,9 +185,7 @@ mod tests {
             ..BodyState::default()
         };
         let received = PlayoutSnapshot {
-            snapshot: Snapshot {
-                bodies: vec![falling],
-            },
+            snapshot: Snapshot { bodies: vec![falling] },
             has_velocity: true,
             ..PlayoutSnapshot::default()
         };
@@ -224,10 +207,7 @@ mod tests {
     fn a_body_that_teleports_stays_until_the_next_snapshot_is_due() {
         let mut buffer = PlayoutBuffer::new(SenderClock::new(1, 0, Duration::ZERO), Duration::ZERO);
         for (tick, teleports) in [(0, 255), (2, 0), (4, 0)] {
-            let body = BodyState {
-                position: Vec3::X * tick as f32,
-                ..BodyState::default()
-            };
+            let body = BodyState { position: Vec3::X * tick as f32, ..BodyState::default() };
             let received = PlayoutSnapshot {
                 snapshot: Snapshot { bodies: vec![body] },
                 teleports: vec![teleports],
@@ -239,10 +219,7 @@ mod tests {
             for (seconds, x) in [(0.0, 0.0), (1.0, 0.0), (1.9, 0.0), (2.0, 2.0), (3.0, 3.0)] {
                 let playout = kind.playout(&buffer, Duration::from_secs_f64(seconds));
                 let shown = kind.slot(&playout.unwrap(), 0).unwrap();
-                assert!(
-                    (shown.position.x - x).abs() < 1e-6,
-                    "{shown:?} at {seconds}"
-                );
+                assert!((shown.position.x - x).abs() < 1e-6, "{shown:?} at {seconds}");
             }
         }
     }

@@ -147,9 +147,7 @@ impl<T> PlayoutBuffer<T> {
     #[must_use]
     pub fn ahead(&self, now: Duration) -> usize {
         let due = self.pace.due_tick(now).unwrap_or(0.0);
-        let played = self
-            .snapshots
-            .partition_point(|&(tick, _)| tick as f64 <= due);
+        let played = self.snapshots.partition_point(|&(tick, _)| tick as f64 <= due);
         self.snapshots.len() - played
     }
 
@@ -158,9 +156,7 @@ impl<T> PlayoutBuffer<T> {
     pub fn is_late(&self, now: Duration, tick: u64) -> bool {
         // Larger than the rounding errors of ticks as floats.
         const SLACK_TICKS: f64 = 1e-6;
-        self.pace
-            .due_tick(now)
-            .is_some_and(|due| tick as f64 + SLACK_TICKS < due)
+        self.pace.due_tick(now).is_some_and(|due| tick as f64 + SLACK_TICKS < due)
     }
 
     /// Inserts the snapshot of a [tick](Self::tick) that arrived at `now`. Returns a snapshot so that its memory can
@@ -168,11 +164,7 @@ impl<T> PlayoutBuffer<T> {
     pub fn insert(&mut self, now: Duration, tick: u64, snapshot: T) -> Option<T> {
         self.pace.clock.arrived(now, tick);
         let index = self.snapshots.partition_point(|&(held, _)| held < tick);
-        if self
-            .snapshots
-            .get(index)
-            .is_some_and(|&(held, _)| held == tick)
-        {
+        if self.snapshots.get(index).is_some_and(|&(held, _)| held == tick) {
             return Some(snapshot);
         }
         self.snapshots.insert(index, (tick, snapshot));
@@ -196,13 +188,9 @@ impl<T> PlayoutBuffer<T> {
         now: Duration,
     ) -> impl DoubleEndedIterator<Item = (u64, &mut T)> {
         let due = self.pace.due_tick(now).unwrap_or(0.0);
-        let after = self
-            .snapshots
-            .partition_point(|&(tick, _)| tick as f64 <= due);
+        let after = self.snapshots.partition_point(|&(tick, _)| tick as f64 <= due);
         let shown = after.saturating_sub(1);
-        self.snapshots
-            .range_mut(shown..)
-            .map(|(tick, snapshot)| (*tick, snapshot))
+        self.snapshots.range_mut(shown..).map(|(tick, snapshot)| (*tick, snapshot))
     }
 
     /// Returns playout at the newest snapshot, due or not. `None` before the first snapshot.
@@ -227,26 +215,13 @@ impl<T> PlayoutBuffer<T> {
     #[must_use]
     pub fn sample(&self, now: Duration) -> Option<Playout<'_, T>> {
         let due = self.pace.due_tick(now)?;
-        let after = self
-            .snapshots
-            .partition_point(|&(tick, _)| tick as f64 <= due);
+        let after = self.snapshots.partition_point(|&(tick, _)| tick as f64 <= due);
         let (from_tick, from) = self.snapshots.get(after.saturating_sub(1))?;
-        let (to_tick, to) = self
-            .snapshots
-            .get(after)
-            .unwrap_or_else(|| &self.snapshots[after - 1]);
+        let (to_tick, to) = self.snapshots.get(after).unwrap_or_else(|| &self.snapshots[after - 1]);
         let (start, span) = (*from_tick as f64, (to_tick - from_tick) as f64);
-        let fraction = if span > 0.0 {
-            ((due - start) / span).clamp(0.0, 1.0)
-        } else {
-            0.0
-        };
+        let fraction = if span > 0.0 { ((due - start) / span).clamp(0.0, 1.0) } else { 0.0 };
         let seconds = self.clock().tick_seconds();
-        let starved_ticks = if span > 0.0 {
-            0.0
-        } else {
-            (due - start).max(0.0)
-        };
+        let starved_ticks = if span > 0.0 { 0.0 } else { (due - start).max(0.0) };
         Some(Playout {
             tick: start + fraction * span,
             due_tick: due,
@@ -263,16 +238,8 @@ impl<T> PlayoutBuffer<T> {
     /// Removes and returns the oldest snapshot if the one after it is due.
     pub fn discard_played(&mut self, now: Duration) -> Option<T> {
         let due = self.pace.due_tick(now)?;
-        let next_is_played = self
-            .snapshots
-            .get(1)
-            .is_some_and(|&(tick, _)| tick as f64 <= due);
-        next_is_played.then(|| {
-            self.snapshots
-                .pop_front()
-                .expect("there are two snapshots")
-                .1
-        })
+        let next_is_played = self.snapshots.get(1).is_some_and(|&(tick, _)| tick as f64 <= due);
+        next_is_played.then(|| self.snapshots.pop_front().expect("there are two snapshots").1)
     }
 }
 
@@ -358,11 +325,7 @@ mod tests {
         }
         let now = ms(250 + 10 * 499 + 5);
         let playout = buffer.sample(now).unwrap();
-        assert!(
-            (playout.tick - (499.5 - 3.0)).abs() < 1e-6,
-            "{}",
-            playout.tick
-        );
+        assert!((playout.tick - (499.5 - 3.0)).abs() < 1e-6, "{}", playout.tick);
     }
 
     #[test]

@@ -334,9 +334,8 @@ impl AdaptiveRate {
             self.harmful = Some(Harmful {
                 rate: trial.arriving,
                 at: tick,
-                hold_ticks: last.map_or(MIN_HOLD_TICKS, |last| {
-                    (2 * last.hold_ticks).min(MAX_HOLD_TICKS)
-                }),
+                hold_ticks: last
+                    .map_or(MIN_HOLD_TICKS, |last| (2 * last.hold_ticks).min(MAX_HOLD_TICKS)),
             });
             self.is_starting = false;
             self.log("the lower rate has helped");

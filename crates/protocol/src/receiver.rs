@@ -225,8 +225,7 @@ impl SnapshotReceiver {
         let begun = self.decoder.begin(bytes, held)?;
         let inputs = begun.inputs();
         let prediction = inputs.and_then(|inputs| self.engine.simulate(tick, inputs));
-        self.decoder
-            .finish(begun, held, prediction, &mut self.next)?;
+        self.decoder.finish(begun, held, prediction, &mut self.next)?;
         Ok(())
     }
 
@@ -235,17 +234,14 @@ impl SnapshotReceiver {
         if let Some(tick) = self.state.complete()
             && let Some(snapshot) = self.received.get(tick)
         {
-            self.engine
-                .restore(tick, snapshot.snapshot(), &self.state.take());
+            self.engine.restore(tick, snapshot.snapshot(), &self.state.take());
         }
     }
 
     /// After the packet of `tick`, drops the snapshots that no further packet is expected to refer to.
     fn forget(&mut self, tick: u64, header: &Header) {
         let named = header.baseline.sequence();
-        let age = named.map_or(MAX_BASELINE_AGE_TICKS, |named| {
-            header.sequence.ticks_since(named)
-        });
+        let age = named.map_or(MAX_BASELINE_AGE_TICKS, |named| header.sequence.ticks_since(named));
         let oldest = tick.saturating_sub(age.into());
         let awaited = self.state.awaited();
         let awaited = awaited.filter(|at| at + u64::from(MAX_BASELINE_AGE_TICKS) >= tick);
@@ -305,13 +301,8 @@ impl SnapshotReceiver {
                 let tick = newest.checked_sub(u64::from(*bit) + 1);
                 tick.is_some_and(|tick| self.received.get(tick).is_some())
             };
-            let earlier = (0..u32::BITS)
-                .filter(holds)
-                .fold(0, |earlier, bit| earlier | 1 << bit);
-            self.acks.push(Ack {
-                newest: sequence(newest),
-                earlier,
-            });
+            let earlier = (0..u32::BITS).filter(holds).fold(0, |earlier, bit| earlier | 1 << bit);
+            self.acks.push(Ack { newest: sequence(newest), earlier });
             let covered = newest.saturating_sub(u32::BITS.into());
             let older = self.unacked.partition_point(|&tick| tick < covered);
             let mut older = self.unacked[..older].iter().rev().copied();

@@ -158,8 +158,7 @@ impl Record {
 
     /// Iterates over the newest `ticks` samples, or all if the record has fewer.
     pub fn newest(&self, ticks: usize) -> impl ExactSizeIterator<Item = &Sample> {
-        self.samples
-            .range(self.samples.len().saturating_sub(ticks)..)
+        self.samples.range(self.samples.len().saturating_sub(ticks)..)
     }
 
     /// Iterates over the samples up to a tick, or up to the newest one, newest first.
@@ -275,10 +274,7 @@ impl Record {
             // After a pause that is longer than the record, every old sample is dropped.
             let first = (newest + 1).max((sample.tick + 1).saturating_sub(kept as u64));
             for tick in first..sample.tick {
-                self.push(Sample {
-                    tick,
-                    ..Sample::default()
-                });
+                self.push(Sample { tick, ..Sample::default() });
             }
         }
         self.push(sample);
@@ -326,10 +322,9 @@ impl Record {
             return;
         };
         for packet in &mut self.samples[index].snapshots {
-            packet.arrival.get_or_insert(PacketArrival {
-                after_ticks: after(tick, newest),
-                is_late,
-            });
+            packet
+                .arrival
+                .get_or_insert(PacketArrival { after_ticks: after(tick, newest), is_late });
         }
     }
 

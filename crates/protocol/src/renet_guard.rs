@@ -210,11 +210,7 @@ impl RenetGuard {
             && (bytes == SLICE || index + 1 == slices && (1..SLICE).contains(&bytes))
             && index * SLICE + bytes <= max;
         if !is_legal {
-            return Err(RefusedPacket::Slice {
-                index,
-                slices,
-                bytes,
-            });
+            return Err(RefusedPacket::Slice { index, slices, bytes });
         }
         if channel == UNRELIABLE_CHANNEL {
             return self.check_unreliable(message, slices);
@@ -235,11 +231,7 @@ impl RenetGuard {
         } else if newest > message {
             return Err(RefusedPacket::TooLate(message));
         } else if earlier != slices {
-            return Err(RefusedPacket::SliceCount {
-                message,
-                slices,
-                earlier,
-            });
+            return Err(RefusedPacket::SliceCount { message, slices, earlier });
         }
         Ok(())
     }
@@ -250,18 +242,13 @@ impl RenetGuard {
             return Ok(());
         };
         if ahead >= MAX_GAP {
-            return Err(RefusedPacket::Gap {
-                message,
-                expected: self.expected,
-            });
+            return Err(RefusedPacket::Gap { message, expected: self.expected });
         }
         let earlier = self.reliable.get(ahead as usize);
         match earlier.map_or(0, |known| known.slices.into()) {
-            earlier if earlier > 0 && earlier != slices => Err(RefusedPacket::SliceCount {
-                message,
-                slices,
-                earlier,
-            }),
+            earlier if earlier > 0 && earlier != slices => {
+                Err(RefusedPacket::SliceCount { message, slices, earlier })
+            }
             _ => Ok(()),
         }
     }
@@ -322,9 +309,7 @@ fn take<'a>(bytes: &mut &'a [u8], count: u64) -> Result<&'a [u8], RefusedPacket>
 /// A big-endian integer of up to 8 bytes.
 fn integer(bytes: &mut &[u8], count: u64) -> Result<u64, RefusedPacket> {
     let taken = take(bytes, count)?;
-    Ok(taken
-        .iter()
-        .fold(0, |value, &byte| value << 8 | u64::from(byte)))
+    Ok(taken.iter().fold(0, |value, &byte| value << 8 | u64::from(byte)))
 }
 
 /// The upper two bits of the first byte are the logarithm of the length.

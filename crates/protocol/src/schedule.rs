@@ -161,10 +161,7 @@ impl Schedule {
         start: (Option<u64>, &QuantizedSnapshot),
         delivery: &DeliveryState<'_>,
     ) {
-        let is_known = self
-            .sent
-            .as_ref()
-            .is_some_and(|sent| sent.has_form_of(wanted));
+        let is_known = self.sent.as_ref().is_some_and(|sent| sent.has_form_of(wanted));
         if !is_known {
             self.reset(tick, start);
         }
@@ -329,11 +326,7 @@ impl Schedule {
     /// Ends the schedule: every body was sent in a complete packet.
     pub(crate) fn stop(&mut self) {
         if self.is_running() {
-            *self = Self {
-                urgency: self.urgency,
-                scales: self.scales,
-                ..Self::default()
-            };
+            *self = Self { urgency: self.urgency, scales: self.scales, ..Self::default() };
         }
     }
 
@@ -384,11 +377,7 @@ impl Schedule {
 
     /// Returns the largest number up to `count` that does not split a group, or `count` if every number does.
     pub(crate) fn whole_groups(&self, count: usize) -> usize {
-        let due = |index: usize| {
-            self.urgent
-                .get(index)
-                .map(|at| &self.due[*at as u32 as usize])
-        };
+        let due = |index: usize| self.urgent.get(index).map(|at| &self.due[*at as u32 as usize]);
         let is_whole = |&count: &usize| match (due(count - 1), due(count)) {
             (Some(last), Some(next)) => !last.is_with(next),
             _ => true,
@@ -432,10 +421,7 @@ impl Schedule {
     /// Returns the longest wait of the bodies that are due, ticks; 0 if no body is due.
     pub(crate) fn longest_wait(&self, tick: u64) -> u64 {
         let due = self.due_since.iter().zip(&self.is_due);
-        let first = due
-            .filter(|(_, is_due)| **is_due)
-            .map(|(since, _)| *since)
-            .min();
+        let first = due.filter(|(_, is_due)| **is_due).map(|(since, _)| *since).min();
         first.map_or(0, |first| tick.saturating_sub(first))
     }
 }

@@ -271,10 +271,7 @@ impl SnapshotSender {
     /// If the other has not sent this tick.
     pub fn send_same(&mut self, tick: u64, other: &Self) -> Result<(), SendError> {
         self.begin(tick)?;
-        let sent = other
-            .sent
-            .get(tick)
-            .expect("the other sender sent this tick");
+        let sent = other.sent.get(tick).expect("the other sender sent this tick");
         self.sent.insert(tick, sent.clone());
         self.newest_sent = Some(tick);
         self.schedule.stop();
@@ -365,11 +362,7 @@ impl SnapshotSender {
                 self.sync.forget_transfer();
                 let newest_discarded = self.tick_of(baseline).unwrap_or(u64::MAX - 1);
                 // Packets that are still in flight can cause further reports of the same loss.
-                if self
-                    .acked
-                    .front()
-                    .is_some_and(|&acked| acked <= newest_discarded)
-                {
+                if self.acked.front().is_some_and(|&acked| acked <= newest_discarded) {
                     debug!("baseline lost: the receiver does not have tick {newest_discarded}");
                 }
                 self.discard_acks(newest_discarded + 1);
@@ -468,8 +461,7 @@ impl SnapshotSender {
         self.discard_acks(tick.saturating_sub(MAX_BASELINE_AGE_TICKS.into()));
         let candidates = self.acked.len().saturating_sub(CANDIDATES);
         if let Some(&oldest) = self.acked.get(candidates) {
-            self.sent
-                .forget_before(oldest.saturating_sub(KEPT_TICKS), 0);
+            self.sent.forget_before(oldest.saturating_sub(KEPT_TICKS), 0);
         }
         Ok(())
     }

@@ -72,22 +72,14 @@ impl SlotTable {
         let slot = match self.free.pop_first() {
             Some(slot) => slot,
             None if self.slots.len() < self.max => {
-                self.slots.push(SlotState {
-                    life: Life {
-                        kind,
-                        generation: u8::MAX,
-                    },
-                    is_used: false,
-                });
+                self.slots
+                    .push(SlotState { life: Life { kind, generation: u8::MAX }, is_used: false });
                 self.slots.len() - 1
             }
             None => return None,
         };
         let state = &mut self.slots[slot];
-        state.life = Life {
-            kind,
-            generation: state.life.generation.wrapping_add(1),
-        };
+        state.life = Life { kind, generation: state.life.generation.wrapping_add(1) };
         state.is_used = true;
         Some((slot, state.life))
     }
@@ -143,10 +135,7 @@ impl View {
     #[must_use]
     pub fn new(world: &QuantizedSnapshot) -> Self {
         let empty = || QuantizedSnapshot::new(world.plan().clone(), world.precision());
-        Self {
-            wanted: empty(),
-            previous: empty(),
-        }
+        Self { wanted: empty(), previous: empty() }
     }
 
     /// Returns the world with [`Visibility`] applied. Slots beyond the end of `visibility` are visible.
@@ -204,10 +193,7 @@ mod tests {
         assert_eq!(table.get(1), None);
         assert_eq!(table.insert(2, 69), None);
         assert_eq!(table.cooling(), 2);
-        let again = Life {
-            kind: 2,
-            generation: 1,
-        };
+        let again = Life { kind: 2, generation: 1 };
         assert_eq!(table.insert(2, 70), Some((1, again)));
         assert_eq!(table.insert(2, 70), None);
         assert_eq!(table.cooling(), 1);

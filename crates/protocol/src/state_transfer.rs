@@ -54,10 +54,7 @@ impl StateTransfer {
     /// # Panics
     /// If the state is empty or longer than [`MAX_STATE_BYTES`].
     pub(crate) fn new(tick: u64, state: Arc<[u8]>, has_snapshot: bool) -> Self {
-        assert!(
-            (1..=MAX_STATE_BYTES).contains(&state.len()),
-            "it fits its chunks"
-        );
+        assert!((1..=MAX_STATE_BYTES).contains(&state.len()), "it fits its chunks");
         Self {
             tick,
             has_snapshot,
@@ -250,13 +247,8 @@ mod tests {
     #[test]
     fn chunks_that_do_not_fit_are_ignored() {
         let mut assembly = StateAssembly::default();
-        for chunk in [
-            &[][..],
-            &[0, 1, 0, 1],
-            &[0, 1, 1, 1, 9],
-            &[0, 1, 0, 2, 9],
-            &[0, 1, 0, 0, 9],
-        ] {
+        for chunk in [&[][..], &[0, 1, 0, 1], &[0, 1, 1, 1, 9], &[0, 1, 0, 2, 9], &[0, 1, 0, 0, 9]]
+        {
             assembly.add(9, chunk);
             assert_eq!(assembly.complete(), None);
         }
@@ -323,10 +315,7 @@ mod tests {
     /// Checks that the gaps between the ticks increase.
     fn assert_ever_longer(ticks: &[u64]) {
         let gaps: Vec<u64> = ticks.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        assert!(
-            gaps.len() >= 3 && gaps.is_sorted_by(|a, b| a < b),
-            "{ticks:?}"
-        );
+        assert!(gaps.len() >= 3 && gaps.is_sorted_by(|a, b| a < b), "{ticks:?}");
     }
 
     #[test]

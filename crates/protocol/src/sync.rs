@@ -73,10 +73,7 @@ enum WorldStart {
 
 impl SceneSync {
     pub(crate) fn new() -> Self {
-        Self {
-            retry_ticks: FIRST_RETRY_TICKS,
-            ..Self::default()
-        }
+        Self { retry_ticks: FIRST_RETRY_TICKS, ..Self::default() }
     }
 
     /// Returns the number of chunks that have arrived and the total. `None` if no state is being sent.
@@ -102,16 +99,8 @@ impl SceneSync {
     pub(crate) fn offer(&mut self, tick: u64, state: &Arc<[u8]>, is_acked: bool) {
         let counts = self.lost.is_none_or(|lost| tick > lost);
         let is_recent = |wanted| tick + FIRST_RETRY_TICKS > wanted;
-        if counts
-            && self
-                .wanted_at
-                .take_if(|wanted| is_recent(*wanted))
-                .is_some()
-        {
-            debug!(
-                "resync: sending the state of tick {tick}, {} bytes",
-                state.len()
-            );
+        if counts && self.wanted_at.take_if(|wanted| is_recent(*wanted)).is_some() {
+            debug!("resync: sending the state of tick {tick}, {} bytes", state.len());
             self.transfer = Some(StateTransfer::new(tick, Arc::clone(state), is_acked));
         }
     }
@@ -205,19 +194,12 @@ impl SceneSync {
                 SyncStatus::Synced { since }
             }
         };
-        Simulated {
-            inputs: self.inputs.as_ref(),
-            state_chunk: &self.state_chunk,
-        }
+        Simulated { inputs: self.inputs.as_ref(), state_chunk: &self.state_chunk }
     }
 
     fn drop_useless_transfer(&mut self, tick: u64, newest_acked: u64) {
         let is_useless = |transfer: &mut StateTransfer| {
-            let limit = if transfer.is_complete() {
-                0
-            } else {
-                MARGIN_TICKS
-            };
+            let limit = if transfer.is_complete() { 0 } else { MARGIN_TICKS };
             transfer.has_lost_snapshot(newest_acked)
                 || transfer.tick() + MAX_SIMULATED_TICKS as u64 <= tick + limit
         };
@@ -249,9 +231,7 @@ impl SceneSync {
         };
         let oldest = acked.front().copied().unwrap_or(u64::MAX);
         // Acks before `first` are for an older world, and acks before `oldest` are not valid any more.
-        let continued = self
-            .simulated
-            .filter(|at| counts(at) && *at >= first.max(oldest));
+        let continued = self.simulated.filter(|at| counts(at) && *at >= first.max(oldest));
         if let Some(age) = continued.and_then(age) {
             return Some(Origin::Continued(age));
         }

@@ -93,10 +93,7 @@ impl PlayoutSnapshot {
 /// snapshots with an older state of a body take the new one. In earlier snapshots the body is interpolated from its
 /// last known state.
 pub(crate) fn spread(playout: &mut PlayoutBuffer<PlayoutSnapshot>, now: Duration, tick: u64) {
-    if playout
-        .upcoming_mut(now)
-        .all(|(_, held)| held.ages.is_empty())
-    {
+    if playout.upcoming_mut(now).all(|(_, held)| held.ages.is_empty()) {
         return;
     }
     let mut held: Vec<(u64, &mut PlayoutSnapshot)> = playout.upcoming_mut(now).collect();
@@ -128,10 +125,7 @@ fn approach(
     tick: u64,
     arrived: &PlayoutSnapshot,
 ) {
-    let known = before
-        .iter()
-        .rposition(|(_, received)| received.age(body) == 0)
-        .unwrap_or(0);
+    let known = before.iter().rposition(|(_, received)| received.age(body) == 0).unwrap_or(0);
     let Some(((from, first), later)) = before.get_mut(known..).and_then(<[_]>::split_first_mut)
     else {
         return;
@@ -144,10 +138,8 @@ fn approach(
     for (at, received) in later.iter_mut().filter(|(_, received)| received.has(body)) {
         let fraction = (*at - *from) as f32 / (tick - *from) as f32;
         let interacting = received.snapshot.bodies[body].interacting;
-        received.snapshot.bodies[body] = BodyState {
-            interacting,
-            ..between(&start, &end, fraction)
-        };
+        received.snapshot.bodies[body] =
+            BodyState { interacting, ..between(&start, &end, fraction) };
     }
 }
 

@@ -27,12 +27,7 @@ pub(crate) enum Fault {
     PartialHeader { offset: usize },
     /// A number of the header is malformed or out of range.
     #[error("{what}, at offset {offset}, must be a line with {}", expected(*min, *max))]
-    Number {
-        what: &'static str,
-        offset: usize,
-        min: usize,
-        max: usize,
-    },
+    Number { what: &'static str, offset: usize, min: usize, max: usize },
     /// The schema is not valid.
     #[error("the schema, at offset {offset}: {reason}")]
     Schema { offset: usize, reason: SchemaError },
@@ -65,11 +60,7 @@ pub(crate) enum Fault {
     #[error(
         "orientation of {noun} {index} in frame 0, at offset {offset}, is not the quantized form of any quaternion"
     )]
-    InitialCode {
-        noun: &'static str,
-        index: usize,
-        offset: usize,
-    },
+    InitialCode { noun: &'static str, index: usize, offset: usize },
     #[error(
         "frame {frame}, at offset {offset}, differs from frame 0; the first six frames must be copies of the initial state"
     )]
@@ -79,10 +70,7 @@ pub(crate) enum Fault {
 impl Fault {
     /// Adds the path to the fault.
     pub(crate) fn of(self, path: &Path) -> RecordingError {
-        RecordingError {
-            path: path.to_owned(),
-            fault: self,
-        }
+        RecordingError { path: path.to_owned(), fault: self }
     }
 }
 

@@ -95,18 +95,11 @@ impl<R: BufRead> Source<'_, R> {
                 _ => break false,
             }
         };
-        let number = digits
-            .iter()
-            .fold(0, |number, digit| number * 10 + usize::from(digit - b'0'));
+        let number = digits.iter().fold(0, |number, digit| number * 10 + usize::from(digit - b'0'));
         match ended && !digits.is_empty() && bounds.contains(&number) {
             true => Ok(number),
-            false => Err(Fault::Number {
-                what,
-                offset,
-                min: *bounds.start(),
-                max: *bounds.end(),
-            }
-            .of(self.path)),
+            false => Err(Fault::Number { what, offset, min: *bounds.start(), max: *bounds.end() }
+                .of(self.path)),
         }
     }
 }

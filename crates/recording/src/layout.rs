@@ -36,23 +36,13 @@ struct Column {
 }
 
 /// Names of the components of orientations and positions.
-const ORIENTATION: [&str; 4] = [
-    "orientation_largest",
-    "orientation_a",
-    "orientation_b",
-    "orientation_c",
-];
+const ORIENTATION: [&str; 4] =
+    ["orientation_largest", "orientation_a", "orientation_b", "orientation_c"];
 const POSITION: [&str; 3] = ["position_x", "position_y", "position_z"];
 
 impl Column {
     fn unsigned(name: impl Into<Cow<'static, str>>, bytes: usize, max: u32) -> Self {
-        Self {
-            name: name.into(),
-            bytes,
-            is_signed: false,
-            min: 0,
-            max: max.into(),
-        }
+        Self { name: name.into(), bytes, is_signed: false, min: 0, max: max.into() }
     }
 
     fn get(&self, bytes: &[u8]) -> i64 {
@@ -84,17 +74,12 @@ impl Layout {
         let most = [3, component, component, component].map(u32::from);
         let orientation = ORIENTATION.into_iter().zip(most);
         columns.extend(orientation.map(|(name, max)| Column::unsigned(name, 2, max)));
-        columns.extend(
-            POSITION
-                .into_iter()
-                .zip(plan.bounds())
-                .map(|(name, bounds)| Column {
-                    is_signed: true,
-                    min: bounds.min.into(),
-                    max: bounds.max.into(),
-                    ..Column::unsigned(name, 4, 0)
-                }),
-        );
+        columns.extend(POSITION.into_iter().zip(plan.bounds()).map(|(name, bounds)| Column {
+            is_signed: true,
+            min: bounds.min.into(),
+            max: bounds.max.into(),
+            ..Column::unsigned(name, 4, 0)
+        }));
         let fields = schema.fields.iter();
         columns
             .extend(fields.map(|field| Column::unsigned(field.name.clone(), 4, field.form.max())));
@@ -118,11 +103,7 @@ impl Layout {
         for column in &mut layout.columns {
             (column.bytes, column.is_signed) = (4, true);
         }
-        Self {
-            presence: None,
-            noun: "cube",
-            ..layout
-        }
+        Self { presence: None, noun: "cube", ..layout }
     }
 
     pub(crate) const fn plan(&self) -> &Arc<Plan> {
@@ -140,16 +121,8 @@ impl Layout {
 
     /// Offset of a fixed body's orientation in its frame.
     pub(crate) fn orientation_offset(&self, index: usize) -> usize {
-        let presence = self
-            .presence
-            .iter()
-            .map(|column| column.bytes)
-            .sum::<usize>();
-        let body = self
-            .columns
-            .iter()
-            .map(|column| column.bytes)
-            .sum::<usize>();
+        let presence = self.presence.iter().map(|column| column.bytes).sum::<usize>();
+        let body = self.columns.iter().map(|column| column.bytes).sum::<usize>();
         index * (presence + body) + presence
     }
 
@@ -244,10 +217,7 @@ fn put(snapshot: &mut QuantizedSnapshot, slot: usize, numbers: &[i64]) {
     let &[kind, generation, largest, a, b, c, x, y, z, ref fields @ ..] = numbers else {
         unreachable!("every layout has these columns");
     };
-    let life = Life {
-        kind: kind as u8,
-        generation: generation as u8,
-    };
+    let life = Life { kind: kind as u8, generation: generation as u8 };
     let body = QuantizedBody {
         orientation: SmallestThree {
             largest: largest as u8,

@@ -118,14 +118,9 @@ impl Recording {
             for slot in 0..frame.len() {
                 let orientation = frame.smallest_three(slot);
                 add(orientation.largest.into());
-                orientation
-                    .components
-                    .iter()
-                    .for_each(|&word| add(word.into()));
+                orientation.components.iter().for_each(|&word| add(word.into()));
                 let position = frame.position(slot);
-                position
-                    .iter()
-                    .for_each(|axis| add(u64::from(axis.cast_unsigned())));
+                position.iter().for_each(|axis| add(u64::from(axis.cast_unsigned())));
                 add(frame.is_interacting(slot).into());
                 if !is_cubes {
                     let life = frame.life(slot);
@@ -159,10 +154,7 @@ impl Recording {
             let (frames, offset) = (frames.len(), source.offset());
             return Err(Fault::TooShort { frames, offset }.of(path));
         }
-        Ok(Self {
-            plan: Arc::clone(layout.plan()),
-            frames,
-        })
+        Ok(Self { plan: Arc::clone(layout.plan()), frames })
     }
 }
 

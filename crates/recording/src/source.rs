@@ -14,11 +14,7 @@ pub(crate) struct Source<'a, R> {
 
 impl<'a, R: BufRead> Source<'a, R> {
     pub(crate) const fn new(reader: R, path: &'a Path) -> Self {
-        Self {
-            reader,
-            path,
-            offset: 0,
-        }
+        Self { reader, path, offset: 0 }
     }
 
     /// Number of bytes read so far.

@@ -56,12 +56,7 @@ fn errors_name_the_fault_and_its_offset() {
         (16, 131_072, "position_x of cube 0"),
     ] {
         let message = format!("{message} in frame 6, at offset @, is {number}, outside ");
-        assert_change_refused(
-            &whole,
-            FRAME_BYTES * 6 + at,
-            &number.to_le_bytes(),
-            &message,
-        );
+        assert_change_refused(&whole, FRAME_BYTES * 6 + at, &number.to_le_bytes(), &message);
     }
     let differs = [frame(1).repeat(3), frame(2).repeat(4)].concat();
     assert_refused(&differs, "frame 3, at offset 86496, differs from frame 0");
@@ -102,10 +97,8 @@ fn living(count: usize) -> (Vec<u8>, Vec<QuantizedSnapshot>) {
                 ..BodyState::default()
             };
             if tick >= 2 {
-                let life = Life {
-                    kind: u8::from(tick >= 5),
-                    generation: 255 * u8::from(tick >= 5),
-                };
+                let life =
+                    Life { kind: u8::from(tick >= 5), generation: 255 * u8::from(tick >= 5) };
                 frame.put(1, life, &body, &[1, 119, 0x1_0000]).unwrap();
             }
             frame
@@ -136,10 +129,7 @@ fn a_scene_in_which_bodies_come_and_go_comes_back() {
     assert_eq!((life.kind, life.generation), (1, 255));
     // The up axis is x, which is stored last. Then follow the fields.
     assert_eq!(read.frames[8].position(1), [128, 52, -120]);
-    assert_eq!(
-        [0, 1, 2].map(|field| read.frames[8].value(1, field)),
-        [1, 119, 0x1_0000]
-    );
+    assert_eq!([0, 1, 2].map(|field| read.frames[8].value(1, field)), [1, 119, 0x1_0000]);
     let (other, _) = living(8);
     assert_ne!(parse(&other).unwrap().hash(), read.hash());
 }
@@ -158,17 +148,9 @@ fn a_recording_of_the_cubes_is_the_same_with_and_without_a_header() {
     assert_refused(&few, "after 6 frames");
     let header = few.len() - 6 * CUBES * 25;
     for (at, changed, message) in [
-        (
-            25,
-            &[0][..],
-            "alive of slot 1 in frame 0, at offset @, is 0, outside 1..=1",
-        ),
+        (25, &[0][..], "alive of slot 1 in frame 0, at offset @, is 0, outside 1..=1"),
         (3 * CUBES * 25 + 9, &[7], "differs from frame 0"),
-        (
-            1,
-            &[0; 8],
-            "orientation of slot 0 in frame 0, at offset @, is not",
-        ),
+        (1, &[0; 8], "orientation of slot 0 in frame 0, at offset @, is not"),
     ] {
         assert_change_refused(&described, header + at, changed, message);
     }
@@ -197,12 +179,7 @@ fn every_number_of_a_frame_is_checked() {
         };
         let wrong: Vec<u8> = wrong.split(' ').map(|byte| byte.parse().unwrap()).collect();
         let message = format!("{field} of slot 1 in frame 8, at offset @, is {fault}");
-        assert_change_refused(
-            &bytes,
-            body + at.parse::<usize>().unwrap(),
-            &wrong,
-            &message,
-        );
+        assert_change_refused(&bytes, body + at.parse::<usize>().unwrap(), &wrong, &message);
     }
     let expected = format!("ends inside frame 8, at offset {}", body + 8);
     assert_refused(&bytes[..body + 8], &expected);
@@ -232,16 +209,10 @@ fn every_part_of_a_header_is_checked() {
         let (header, message) = row.split_once(" | ").unwrap();
         assert_refused(header.replace(r"\n", "\n").as_bytes(), message);
     }
-    let slow = Schema {
-        ticks_per_second: 0,
-        ..schema()
-    };
+    let slow = Schema { ticks_per_second: 0, ..schema() };
     assert_refused(&header(&slow), "the schema, at offset 25: ticks: ");
     assert_refused(&header(&schema()), "after 0 frames");
-    let fixed = Schema {
-        slots: Slots::Fixed,
-        ..schema()
-    };
+    let fixed = Schema { slots: Slots::Fixed, ..schema() };
     let mut header = header(&fixed);
     let offset = header.len();
     header.extend(b"0\n");

@@ -23,11 +23,7 @@ impl<W: Write> Writer<W> {
     /// If `out` cannot be written to.
     pub fn begin(mut out: W, plan: Arc<Plan>, slots: usize) -> io::Result<Self> {
         out.write_all(&header::write(&plan, slots))?;
-        Ok(Self {
-            out,
-            layout: Layout::new(plan, slots),
-            bytes: Vec::new(),
-        })
+        Ok(Self { out, layout: Layout::new(plan, slots), bytes: Vec::new() })
     }
 
     /// Writes a frame.

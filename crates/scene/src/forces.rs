@@ -101,21 +101,14 @@ pub fn hover(player: &Body, ground: f32, seconds: f32) -> Push {
     let target = HOVER_HEIGHT + BOB * libm::sinf(BOB_RATE * seconds);
     let velocity = player.linear_velocity;
     let lift = GRAVITY + SPRING * (target - height) - SPRING_DAMPING * velocity.z;
-    let acceleration = Vec3::new(
-        -AIR_DRAG * velocity.x,
-        -AIR_DRAG * velocity.y,
-        lift.max(0.0),
-    );
+    let acceleration = Vec3::new(-AIR_DRAG * velocity.x, -AIR_DRAG * velocity.y, lift.max(0.0));
 
     let flat = Vec3::new(velocity.x, velocity.y, 0.0);
     let lean = (flat * LEAN).clamp_length_max(MAX_LEAN);
     let up = (Vec3::Z + lean).normalize();
     let tilt = upmost_face(player.orientation).cross(up);
     let spin = UPRIGHT * tilt - UPRIGHT_DAMPING * player.angular_velocity;
-    Push {
-        force: acceleration * player.mass,
-        torque: spin * moment_of_inertia(player),
-    }
+    Push { force: acceleration * player.mass, torque: spin * moment_of_inertia(player) }
 }
 
 /// The force on a cube away from `point`, which is on the ground below the blowing player. `None` out of reach.
@@ -176,21 +169,14 @@ mod tests {
 
     #[test]
     fn a_force_against_the_motion_is_doubled_on_that_axis_only() {
-        let keys = Keys {
-            right: true,
-            up: true,
-            ..Keys::default()
-        };
+        let keys = Keys { right: true, up: true, ..Keys::default() };
         let force = roll(keys, Vec3::new(-3.0, 3.0, 0.0));
         assert_eq!(force, Vec3::new(240.0, 120.0, 0.0));
     }
 
     #[test]
     fn the_force_fades_out_towards_the_top_speed() {
-        let keys = Keys {
-            left: true,
-            ..Keys::default()
-        };
+        let keys = Keys { left: true, ..Keys::default() };
         let at = |speed: f32| roll(keys, Vec3::new(-speed, 0.0, 0.0)).x;
         assert_eq!(at(FULL_FORCE_SPEED), -ROLL_FORCE);
         assert_eq!(at((FULL_FORCE_SPEED + TOP_SPEED) / 2.0), -ROLL_FORCE / 2.0);
@@ -229,10 +215,7 @@ mod tests {
     fn a_moving_player_leans_forward() {
         let mut body = player_at(Vec3::ZERO);
         body.linear_velocity = Vec3::new(5.0, 0.0, 0.0);
-        assert!(
-            hover(&body, 0.0, 0.0).torque.y > 0.0,
-            "about y, z turns to x"
-        );
+        assert!(hover(&body, 0.0, 0.0).torque.y > 0.0, "about y, z turns to x");
     }
 
     #[test]

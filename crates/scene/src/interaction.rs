@@ -44,11 +44,7 @@ impl Interaction {
         let new = Self::new(interacting.len());
         assert_eq!(interacting.len(), rest_ticks.len(), "one count per cube");
         interacting[PLAYER] = true;
-        Self {
-            interacting,
-            rest_ticks,
-            ..new
-        }
+        Self { interacting, rest_ticks, ..new }
     }
 
     /// Number of ticks for which each cube has rested, at most 65 535.
@@ -86,9 +82,7 @@ impl Interaction {
             self.neighbours[usize::from(b)].push(a);
         }
         self.to_visit.extend(
-            (0..=u16::MAX)
-                .zip(&self.interacting)
-                .filter_map(|(cube, &is)| is.then_some(cube)),
+            (0..=u16::MAX).zip(&self.interacting).filter_map(|(cube, &is)| is.then_some(cube)),
         );
         while let Some(cube) = self.to_visit.pop() {
             for &other in &self.neighbours[usize::from(cube)] {
@@ -113,10 +107,7 @@ mod tests {
     #[test]
     fn one_touch_spreads_over_a_pile_in_one_step() {
         let mut interaction = Interaction::new(5);
-        assert_eq!(
-            interaction.interacting(),
-            [true, false, false, false, false]
-        );
+        assert_eq!(interaction.interacting(), [true, false, false, false, false]);
         interaction.step([(3, 2), (1, 2), (1, 0)], &AWAKE);
         assert_eq!(interaction.interacting(), [true, true, true, true, false]);
     }
@@ -125,10 +116,7 @@ mod tests {
     fn contacts_between_grey_cubes_change_nothing() {
         let mut interaction = Interaction::new(5);
         interaction.step([(3, 2), (1, 2)], &AWAKE);
-        assert_eq!(
-            interaction.interacting(),
-            [true, false, false, false, false]
-        );
+        assert_eq!(interaction.interacting(), [true, false, false, false, false]);
     }
 
     #[test]

@@ -45,12 +45,7 @@ mod tests {
 
     #[test]
     fn opposite_keys_cancel_out() {
-        let keys = Keys {
-            left: true,
-            right: true,
-            up: true,
-            ..Keys::default()
-        };
+        let keys = Keys { left: true, right: true, up: true, ..Keys::default() };
         assert_eq!(keys.direction(), [0.0, 1.0]);
     }
 }

@@ -48,11 +48,7 @@ impl TextError {
 
     /// Creates an error for an invalid value. The key is added by the caller that knows it.
     pub fn value(given: &str, wanted: impl Display) -> Self {
-        Self::Value {
-            key: String::new(),
-            given: excerpt(given),
-            wanted: wanted.to_string(),
-        }
+        Self::Value { key: String::new(), given: excerpt(given), wanted: wanted.to_string() }
     }
 
     /// Sets the key to `of`, if the error has no key.
@@ -105,12 +101,8 @@ fn unknown(what: &str, given: &str, legal: &[String]) -> String {
 
 /// The most similar name as a question, if it is similar enough.
 fn similar(given: &str, names: &[String]) -> String {
-    let names = names
-        .iter()
-        .map(|name| (strsim::jaro_winkler(given, name), name));
+    let names = names.iter().map(|name| (strsim::jaro_winkler(given, name), name));
     let likely = names.filter(|(similarity, _)| *similarity > 0.8);
     let likeliest = likely.max_by(|(a, _), (b, _)| a.total_cmp(b));
-    likeliest.map_or_else(String::new, |(_, name)| {
-        format!(" (did you mean `{name}`?)")
-    })
+    likeliest.map_or_else(String::new, |(_, name)| format!(" (did you mean `{name}`?)"))
 }

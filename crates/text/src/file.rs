@@ -8,9 +8,7 @@ use std::io::{self, BufRead, BufReader, Cursor, Read};
 /// If the file cannot be read, or is UTF-16 ([`Unsupported`](io::ErrorKind::Unsupported)).
 pub fn reader(mut file: impl Read) -> io::Result<impl BufRead> {
     let mut start = Vec::new();
-    file.by_ref()
-        .take(MARK.len() as u64)
-        .read_to_end(&mut start)?;
+    file.by_ref().take(MARK.len() as u64).read_to_end(&mut start)?;
     match &start[..] {
         MARK => start.clear(),
         [0xff, 0xfe, _] | [0xfe, 0xff, _] => {
@@ -57,12 +55,7 @@ mod tests {
 
     #[test]
     fn texts_of_windows_and_others_are_the_same() {
-        for bytes in [
-            "a\nb\n",
-            "a\r\nb\r\n",
-            "\u{feff}a\nb\n",
-            "\u{feff}a\r\nb\r\n",
-        ] {
+        for bytes in ["a\nb\n", "a\r\nb\r\n", "\u{feff}a\nb\n", "\u{feff}a\r\nb\r\n"] {
             assert_eq!(read(bytes.as_bytes(), 100).unwrap(), "a\nb\n");
         }
         for short in ["", "a", "ab", "\u{feff}"] {
@@ -74,10 +67,7 @@ mod tests {
     #[test]
     fn other_encodings_are_named() {
         let wide = |bytes: fn(u16) -> [u8; 2]| {
-            "\u{feff}(ticks: 9)"
-                .encode_utf16()
-                .flat_map(bytes)
-                .collect()
+            "\u{feff}(ticks: 9)".encode_utf16().flat_map(bytes).collect()
         };
         let files: [Vec<u8>; 2] = [wide(u16::to_le_bytes), wide(u16::to_be_bytes)];
         for file in files {
@@ -92,10 +82,7 @@ mod tests {
     #[test]
     fn no_more_is_read_than_a_text_may_have() {
         assert_eq!(read(&b"0123"[..], 4).unwrap(), "0123");
-        assert_eq!(
-            read(&b"0123"[..], 3).unwrap_err().to_string(),
-            "longer than 3 bytes"
-        );
+        assert_eq!(read(&b"0123"[..], 3).unwrap_err().to_string(), "longer than 3 bytes");
         let mut endless = io::repeat(0xff).take(1 << 30);
         let error = read(&mut endless, 1000).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);

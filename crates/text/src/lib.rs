@@ -128,11 +128,7 @@ impl Notation {
             }
             changed[index].1 = value.into();
         }
-        T::deserialize(Reader {
-            list: &changed,
-            value: None,
-            slash: self.slash,
-        })
+        T::deserialize(Reader { list: &changed, value: None, slash: self.slash })
     }
 
     /// Returns all keys and values in the order of the fields.
@@ -182,11 +178,7 @@ mod tests {
 
     use super::*;
 
-    const NOTATION: Notation = Notation {
-        comma: '+',
-        colon: '=',
-        slash: '-',
-    };
+    const NOTATION: Notation = Notation { comma: '+', colon: '=', slash: '-' };
 
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
     struct All {
@@ -256,14 +248,7 @@ pair=1 | pair must be LEFT-RIGHT, not `1`";
     #[test]
     fn a_message_about_a_long_text_is_short() {
         for mark in ["+", "=", "-", "é", "0"] {
-            for start in [
-                "",
-                "whole=",
-                "choice=",
-                "choice=with-numbers",
-                "pair=",
-                "text=",
-            ] {
+            for start in ["", "whole=", "choice=", "choice=with-numbers", "pair=", "text="] {
                 let list = format!("{start}{}", mark.repeat(1 << 20));
                 if let Err(error) = read(&list) {
                     let error = error.to_string();
@@ -286,12 +271,7 @@ pair=1 | pair must be LEFT-RIGHT, not `1`";
         let group = group.prop_map(|(optional, pair)| Group { optional, pair });
         let text = prop::option::of("[a-z ,:/]{1,9}")
             .prop_filter("", |text| text.as_deref() != Some("none"));
-        let numbers = (
-            any::<u64>(),
-            any::<u8>(),
-            prop::num::f64::NORMAL,
-            any::<bool>(),
-        );
+        let numbers = (any::<u64>(), any::<u8>(), prop::num::f64::NORMAL, any::<bool>());
         (numbers, text, choice, group).prop_map(
             |((whole, small_number, fraction, is_so), text, choice, group)| All {
                 whole,

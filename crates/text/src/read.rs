@@ -37,9 +37,7 @@ impl<'a> Reader<'a> {
         fields: &[&str],
         visitor: V,
     ) -> Result<V::Value> {
-        let given = parameters
-            .into_iter()
-            .flat_map(|given| given.split(self.slash));
+        let given = parameters.into_iter().flat_map(|given| given.split(self.slash));
         // Count before collecting, because a long text can have any number of parameters.
         if given.clone().take(fields.len() + 1).count() == fields.len() {
             let given = given.map(|text| self.of(Some(text)));
@@ -48,10 +46,7 @@ impl<'a> Reader<'a> {
         let fields = fields.iter().map(|field| field.to_uppercase());
         let wanted: Vec<_> = [kebab_case(name)].into_iter().chain(fields).collect();
         let wanted = wanted.join(&self.slash.to_string());
-        Err(TextError::value(
-            self.text()?,
-            wanted.trim_start_matches(self.slash),
-        ))
+        Err(TextError::value(self.text()?, wanted.trim_start_matches(self.slash)))
     }
 }
 
@@ -111,10 +106,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     ) -> Result<V::Value> {
         match self.value {
             Some(_) => self.parameters("", self.value, fields, visitor),
-            None => visitor.visit_map(Fields {
-                reader: self,
-                fields,
-            }),
+            None => visitor.visit_map(Fields { reader: self, fields }),
         }
     }
 
@@ -138,11 +130,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         if !variants.contains(&name) {
             return Err(TextError::unknown("", text, names));
         }
-        let variant = Variant {
-            reader: self,
-            name,
-            parameters,
-        };
+        let variant = Variant { reader: self, name, parameters };
         visitor.visit_enum(variant).map_err(|error| match error {
             TextError::Value { wanted, .. } if name.is_empty() => {
                 TextError::value(text, format!("{}, or {wanted}", names.join(", ")))
@@ -225,7 +213,6 @@ impl<'de> VariantAccess<'de> for Variant<'_> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value> {
-        self.reader
-            .parameters(self.name, self.parameters, fields, visitor)
+        self.reader.parameters(self.name, self.parameters, fields, visitor)
     }
 }

@@ -137,11 +137,7 @@ impl Serializer for Writer {
         _: usize,
     ) -> Result<Fields> {
         let entries = Entries::new();
-        Ok(Fields {
-            writer: self,
-            name,
-            entries,
-        })
+        Ok(Fields { writer: self, name, entries })
     }
 }
 

@@ -106,9 +106,6 @@ mod tests {
         assert_eq!((&*picture.name, unchanged), ("b.png", [1000; 3]));
         let names = files(folder.path()).unwrap();
         let names = names.iter().map(|path| path.file_name().unwrap());
-        assert_eq!(
-            names.collect::<Vec<_>>(),
-            ["a.js", "a.js.br", "a.js.gz", "b.png"]
-        );
+        assert_eq!(names.collect::<Vec<_>>(), ["a.js", "a.js.br", "a.js.gz", "b.png"]);
     }
 }

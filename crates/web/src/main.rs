@@ -72,9 +72,7 @@ struct ServeArgs {
 /// Checks the address of a folder and ends it with a slash.
 fn folder_address(text: &str) -> std::result::Result<String, String> {
     let is_odd = |c: char| c.is_whitespace() || "\"<>&?#".contains(c);
-    let is_web = ["http://", "https://"]
-        .iter()
-        .any(|start| text.starts_with(start));
+    let is_web = ["http://", "https://"].iter().any(|start| text.starts_with(start));
     if !is_web || text.contains(is_odd) {
         return Err("not the address of a folder, for example https://HOST/cubewire/".to_owned());
     }

@@ -22,15 +22,8 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/page");
 const MADE: &str = ".cubewire-page";
 
 /// Files that a browser loads before the game starts.
-const AT_START: [&str; 7] = [
-    "index.html",
-    PICTURE,
-    "style.css",
-    "main.js",
-    "page.js",
-    "cubewire.js",
-    "cubewire_bg.wasm",
-];
+const AT_START: [&str; 7] =
+    ["index.html", PICTURE, "style.css", "main.js", "page.js", "cubewire.js", "cubewire_bg.wasm"];
 
 /// Placeholder in `index.html` for the uncompressed length of the program, which a compressed download does not have.
 const BYTES: &str = "{{wasm-bytes}}";
@@ -97,33 +90,21 @@ fn build(target: &Path, page: &Path, args: &BuildArgs) -> Result<()> {
 fn copy_page(out: &Path, url: &str) -> Result<()> {
     let mut names = Vec::new();
     for path in files(&Path::new(GAME).join("assets/scripts"))? {
-        let to = out
-            .join("scripts")
-            .join(path.file_name().unwrap_or_default());
+        let to = out.join("scripts").join(path.file_name().unwrap_or_default());
         fs::create_dir_all(out.join("scripts"))?;
         fs::copy(&path, &to).with_context(|| to.display().to_string())?;
         names.extend(path.file_stem().map(|name| name.display().to_string()));
     }
-    let bytes = fs::metadata(out.join("cubewire_bg.wasm"))?
-        .len()
-        .to_string();
+    let bytes = fs::metadata(out.join("cubewire_bg.wasm"))?.len().to_string();
     let picture = Path::new(GAME).join("assets/screenshots").join(PICTURE);
     fs::copy(&picture, out.join(PICTURE)).with_context(|| picture.display().to_string())?;
     let ladder = still::ladder(&fs::read_to_string(Path::new(GAME).join("README.md"))?)?;
     let names = names.join(" ");
-    let filled = [
-        (BYTES, &*bytes),
-        (SCRIPTS, &*names),
-        (URL, url),
-        (IMAGE, PICTURE),
-        (LADDER, &*ladder),
-    ];
+    let filled =
+        [(BYTES, &*bytes), (SCRIPTS, &*names), (URL, url), (IMAGE, PICTURE), (LADDER, &*ladder)];
     for path in files(Path::new(PAGE))? {
         let mut file = fs::read(&path).with_context(|| path.display().to_string())?;
-        if path
-            .extension()
-            .is_some_and(|extension| extension == "html")
-        {
+        if path.extension().is_some_and(|extension| extension == "html") {
             let text = String::from_utf8(file)?;
             let fill = |text: String, (name, value): (&str, &str)| text.replace(name, value);
             file = filled.into_iter().fold(text, fill).into_bytes();

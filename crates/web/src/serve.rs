@@ -27,9 +27,7 @@ pub(crate) fn serve(folder: &Path, port: u16) -> Result<()> {
         folder.display()
     );
     let router = router(folder)?;
-    let runtime = runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
         let listener = listener.with_context(|| format!("127.0.0.1:{port}"))?;
@@ -40,9 +38,7 @@ pub(crate) fn serve(folder: &Path, port: u16) -> Result<()> {
 }
 
 fn router(folder: &Path) -> Result<Router> {
-    let files = ServeDir::new(folder)
-        .precompressed_br()
-        .precompressed_gzip();
+    let files = ServeDir::new(folder).precompressed_br().precompressed_gzip();
     // Browsers must load a rebuilt page again.
     let fresh = SetResponseHeaderLayer::overriding(
         HeaderName::from_static("cache-control"),
@@ -110,22 +106,13 @@ mod tests {
         let folder = parent.path().join("page");
         fs::create_dir_all(folder.join("part/.git")).unwrap();
         fs::create_dir_all(folder.join("linked")).unwrap();
-        for file in [
-            "index.html",
-            "a b.js",
-            ".env",
-            "part/index.html",
-            "part/.git/HEAD",
-        ] {
+        for file in ["index.html", "a b.js", ".env", "part/index.html", "part/.git/HEAD"] {
             fs::write(folder.join(file), "here").unwrap();
         }
         fs::write(parent.path().join("secret"), "there").unwrap();
-        for (link, to) in [
-            ("out.js", "../secret"),
-            ("a b.js.br", "../secret"),
-            ("up", ".."),
-            ("in.js", "a b.js"),
-        ] {
+        for (link, to) in
+            [("out.js", "../secret"), ("a b.js.br", "../secret"), ("up", ".."), ("in.js", "a b.js")]
+        {
             std::os::unix::fs::symlink(to, folder.join(link)).unwrap();
         }
         std::os::unix::fs::symlink("../../secret", folder.join("linked/index.html")).unwrap();

@@ -15,9 +15,7 @@ const BLOCK: [&str; 2] = ["\n## The ladder\n", "\n## "];
 /// If the README has no such table.
 pub(crate) fn ladder(readme: &str) -> Result<String> {
     let [begin, end] = BLOCK;
-    let block = readme
-        .split_once(begin)
-        .and_then(|(_, rest)| rest.split_once(end));
+    let block = readme.split_once(begin).and_then(|(_, rest)| rest.split_once(end));
     let (block, _) =
         block.with_context(|| format!("README.md has no table after `{}`", begin.trim()))?;
     let lines = block.lines().filter(|line| line.starts_with('|'));

@@ -37,8 +37,7 @@ impl Capture {
 
     /// Appends the state of a tick.
     pub(super) fn add(&mut self, snapshot: &Snapshot) -> Result<(), Failure> {
-        self.quantized
-            .quantize(snapshot, ladder::POSITION.stages.precision())?;
+        self.quantized.quantize(snapshot, ladder::POSITION.stages.precision())?;
         let written = self.writer.frame(&self.quantized);
         Ok(written.map_err(FileError::at(&self.path))?)
     }

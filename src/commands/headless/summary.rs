@@ -42,10 +42,7 @@ pub struct KindBits {
 
 impl KindBits {
     pub(in crate::commands) fn of(kind: BitKind, sums: &Totals) -> Self {
-        Self {
-            kind: kind.name(),
-            bits_per_snapshot: sums.per_snapshot(sums.ledger.kind(kind)),
-        }
+        Self { kind: kind.name(), bits_per_snapshot: sums.per_snapshot(sums.ledger.kind(kind)) }
     }
 }
 
@@ -203,9 +200,7 @@ impl Summary {
             out,
             "{script}, {}{}: {} snapshots, {:.1} s",
             self.rung,
-            self.network
-                .as_ref()
-                .map_or_else(String::new, |name| format!(" over {name}")),
+            self.network.as_ref().map_or_else(String::new, |name| format!(" over {name}")),
             number(self.snapshots as f64, 0),
             self.seconds
         )?;

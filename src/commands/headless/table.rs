@@ -24,11 +24,7 @@ impl Table {
     /// Starts a table.
     pub(super) fn create(path: &Path) -> Result<Self, Failure> {
         let rows = NewFile::create(path).and_then(CsvRows::begin);
-        Ok(Self {
-            path: path.to_owned(),
-            rows: rows.map_err(FileError::at(path))?,
-            waiting: 0,
-        })
+        Ok(Self { path: path.to_owned(), rows: rows.map_err(FileError::at(path))?, waiting: 0 })
     }
 
     /// Adds the newest tick.

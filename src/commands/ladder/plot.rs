@@ -24,10 +24,7 @@ pub(super) fn draw(costs: &[RungCost], played: &str, mut file: NewFile) -> io::R
 
 fn chart(costs: &[RungCost], played: &str) -> ColorImage {
     let title = format!("Bandwidth of each rung: {played}");
-    let rows: Vec<_> = costs
-        .iter()
-        .map(|cost| (cost.rung, cost.mean_kbps, cost.factor))
-        .collect();
+    let rows: Vec<_> = costs.iter().map(|cost| (cost.rung, cost.mean_kbps, cost.factor)).collect();
     paint(WIDTH, |ui| draw_costs(ui, &title, &rows))
 }
 

@@ -196,12 +196,7 @@ impl Film {
         }
         let check = parts[0].app.world().get_resource::<ReplayCheck>();
         let replay = check.map(|check| check.outcome().clone());
-        Ok(Take {
-            frames,
-            checksum: checksum.finalize(),
-            sent,
-            replay,
-        })
+        Ok(Take { frames, checksum: checksum.finalize(), sent, replay })
     }
 
     /// Smallest upper end of the graphs, kilobits per second, which all columns share: the largest budget. A logarithmic
@@ -228,10 +223,9 @@ impl Film {
     fn title(&self) -> String {
         let usual = match &self.shown {
             FilmContent::Columns { .. } => "The same play, encoded in several ways",
-            FilmContent::Halves {
-                left: PaneContent::Simulation,
-                ..
-            } => "A simulation and its replica, rebuilt from packets",
+            FilmContent::Halves { left: PaneContent::Simulation, .. } => {
+                "A simulation and its replica, rebuilt from packets"
+            }
             FilmContent::Halves { .. } => "The same snapshots, encoded in two ways",
         };
         let title = self.overlay.title.as_deref();
@@ -250,9 +244,7 @@ impl Film {
         let ticks = self.frames * u64::from(TICKS_PER_SECOND) / u64::from(self.frames_per_second);
         let delayed = |index| {
             let switches = self.shown.switches(index).into_iter();
-            switches
-                .map(|switch| switch.delayed(begin))
-                .collect::<Vec<_>>()
+            switches.map(|switch| switch.delayed(begin)).collect::<Vec<_>>()
         };
         let mut parts = vec![Vec::<Turn>::new(); self.shown.contents().len()];
         let mut add = |index: usize, turn: Turn| {
@@ -335,12 +327,8 @@ impl Film {
                 },
             }
         });
-        let card = Card {
-            title: self.title(),
-            shown: shown.collect(),
-            play: self.play.clone(),
-            common,
-        };
+        let card =
+            Card { title: self.title(), shown: shown.collect(), play: self.play.clone(), common };
         let pictures = parts.iter_mut().map(|part| {
             part.app.world_mut().resource_mut::<Overlay>().card = Some(card.clone());
             let picture = part.still();
@@ -523,13 +511,8 @@ mod tests {
             look: Look::default(),
         };
         let flags = Film::flags(&film.turns());
-        let flags = flags
-            .iter()
-            .map(|flag| (flag.tick, flag.side, &*flag.title));
-        let wanted = [
-            (150, Side::Right, "predicted, link: 4G"),
-            (180, Side::Left, "delta"),
-        ];
+        let flags = flags.iter().map(|flag| (flag.tick, flag.side, &*flag.title));
+        let wanted = [(150, Side::Right, "predicted, link: 4G"), (180, Side::Left, "delta")];
         assert_eq!(flags.collect::<Vec<_>>(), wanted);
         let [left, right] = &film.turns()[..] else {
             panic!("there are two halves");
@@ -542,12 +525,7 @@ mod tests {
     #[test]
     fn a_column_has_its_own_switches_and_those_of_all() {
         let lane = |text: &str| text.parse::<LaneSettings>().unwrap();
-        let switches = [
-            "1s:2.rung:index",
-            "2s:link:4g",
-            "3s:1.rung:delta",
-            "9s:rate:10",
-        ];
+        let switches = ["1s:2.rung:index", "2s:link:4g", "3s:1.rung:delta", "9s:rate:10"];
         let film = Film {
             size: UVec2::new(64, 64),
             frames_per_second: 60,
@@ -582,10 +560,7 @@ mod tests {
         assert_eq!(film.shown.name(1), "column 2");
         // The network changes.
         let common = film.common();
-        assert!(
-            !common.iter().any(|part| part.contains("round trip")),
-            "{common:?}"
-        );
+        assert!(!common.iter().any(|part| part.contains("round trip")), "{common:?}");
         assert_eq!(film.least_peak_kbps(), 64.0);
     }
 }

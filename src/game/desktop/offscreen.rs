@@ -127,21 +127,11 @@ impl OffScreen {
             Interface::Panel => 1.0,
         };
         app.insert_resource(Canvas {
-            target: RenderTarget::Image(ImageRenderTarget {
-                handle: image.clone(),
-                scale_factor,
-            }),
+            target: RenderTarget::Image(ImageRenderTarget { handle: image.clone(), scale_factor }),
             size,
             scale_factor,
         });
-        Ok(Self {
-            app,
-            image,
-            buffer,
-            size,
-            frames_per_second,
-            frames: 0,
-        })
+        Ok(Self { app, image, buffer, size, frames_per_second, frames: 0 })
     }
 
     /// Plays `ticks` ticks without showing them. Stops early if the program receives a signal.
@@ -194,8 +184,7 @@ impl OffScreen {
         let due = |frame| due(frame, self.frames_per_second, tick);
         let step = due(self.frames + 1) - due(self.frames);
         self.frames += 1;
-        self.app
-            .insert_resource(TimeUpdateStrategy::ManualDuration(step));
+        self.app.insert_resource(TimeUpdateStrategy::ManualDuration(step));
         self.app.update();
         self.read()
     }
@@ -216,9 +205,7 @@ impl OffScreen {
         let device = render.resource::<RenderDevice>();
         let queue = render.resource::<RenderQueue>();
         let images = render.resource::<RenderAssets<GpuImage>>();
-        let image = images
-            .get(&self.image)
-            .ok_or_else(|| no_frame("the image is missing"))?;
+        let image = images.get(&self.image).ok_or_else(|| no_frame("the image is missing"))?;
         let row = RenderDevice::align_copy_bytes_per_row(self.size.x as usize * BYTES_PER_PIXEL);
         let mut encoder = device.create_command_encoder(&CommandEncoderDescriptor::default());
         encoder.copy_texture_to_buffer(
@@ -240,9 +227,7 @@ impl OffScreen {
             // The receiver lives until it has received this message.
             let _ = sender.send(result);
         });
-        device
-            .poll(PollType::wait_indefinitely())
-            .map_err(no_frame)?;
+        device.poll(PollType::wait_indefinitely()).map_err(no_frame)?;
         receiver.recv().map_err(no_frame)?.map_err(no_frame)?;
         let padded = slice.get_mapped_range();
         let mut frame = Vec::with_capacity(self.size.element_product() as usize * BYTES_PER_PIXEL);
@@ -263,11 +248,7 @@ fn no_frame(why: impl Display) -> String {
 /// Image that the frames are rendered to.
 fn frame_image(size: UVec2) -> Image {
     let mut image = Image::new_uninit(
-        Extent3d {
-            width: size.x,
-            height: size.y,
-            depth_or_array_layers: 1,
-        },
+        Extent3d { width: size.x, height: size.y, depth_or_array_layers: 1 },
         TextureDimension::D2,
         TextureFormat::Rgba8UnormSrgb,
         RenderAssetUsages::RENDER_WORLD,
@@ -287,11 +268,7 @@ fn plugins() -> PluginGroupBuilder {
             // With asynchronous compilation, meshes of pending shaders would be missing.
             synchronous_pipeline_compilation: true,
             // Backends that work without a display.
-            render_creation: WgpuSettings {
-                backends: Some(Backends::PRIMARY),
-                ..default()
-            }
-            .into(),
+            render_creation: WgpuSettings { backends: Some(Backends::PRIMARY), ..default() }.into(),
             ..default()
         })
         .set(log_plugin())
@@ -333,8 +310,7 @@ pub fn add_game(app: &mut App, interface: Interface) {
     }
     app.add_plugins((ViewPlugin, AppearancePlugin));
     if interface == Interface::Panel {
-        app.add_plugins(PanelPlugin::default())
-            .add_systems(FixedLast, finish_ablations);
+        app.add_plugins(PanelPlugin::default()).add_systems(FixedLast, finish_ablations);
     }
 }
 
@@ -364,11 +340,7 @@ mod tests {
         for rate in 1..=240 {
             for second in [1, 10, 3_600] {
                 let due = due(second * u64::from(rate), rate, tick);
-                assert_eq!(
-                    due.as_nanos() / tick.as_nanos(),
-                    60 * u128::from(second),
-                    "{rate}"
-                );
+                assert_eq!(due.as_nanos() / tick.as_nanos(), 60 * u128::from(second), "{rate}");
                 assert_eq!(due.as_nanos() % tick.as_nanos(), 0, "{rate}");
             }
         }

@@ -44,8 +44,7 @@ pub fn add_server(
     window::add_frame(app, &settings);
     open_peers_tab(app);
     window::add_play(app, settings)?;
-    app.add_plugins(UdpServerPlugin(server))
-        .init_resource::<EncodeBudget>();
+    app.add_plugins(UdpServerPlugin(server)).init_resource::<EncodeBudget>();
     Ok(())
 }
 
@@ -57,9 +56,7 @@ pub fn add_viewer(app: &mut App, settings: &WindowSettings, viewer: UdpViewer) {
         .insert_resource(viewer)
         .insert_resource(ViewMode::Right);
     let lane = spawn_receiving_lane(app.world_mut(), settings.right.clone());
-    app.world_mut()
-        .entity_mut(lane)
-        .insert((Side::Right, Selected, DisplayedState::default()));
+    app.world_mut().entity_mut(lane).insert((Side::Right, Selected, DisplayedState::default()));
 }
 
 fn open_peers_tab(app: &mut App) {

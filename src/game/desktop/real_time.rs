@@ -49,7 +49,5 @@ pub fn play(app: &mut App, seconds: Option<f64>, mut should_continue: impl FnMut
 /// # Errors
 /// If its file cannot be written.
 pub fn finish_digest(world: &mut World) -> io::Result<()> {
-    world
-        .remove_resource::<Digest>()
-        .map_or(Ok(()), Digest::finish)
+    world.remove_resource::<Digest>().map_or(Ok(()), Digest::finish)
 }

@@ -104,11 +104,7 @@ impl<'a> Pace<'a> {
         let has_started = progress.position() > 0;
         Self {
             progress,
-            waits: if has_started {
-                u64::MAX
-            } else {
-                card_frames + 1
-            },
+            waits: if has_started { u64::MAX } else { card_frames + 1 },
             measured: 0,
             start: Instant::now(),
         }
@@ -127,8 +123,7 @@ impl<'a> Pace<'a> {
             let frames = self.progress.length().unwrap_or_default() - self.progress.position();
             if let Some(sentence) = estimate(frame, frames) {
                 // Ignore a closed standard error.
-                self.progress
-                    .suspend(|| drop(writeln!(io::stderr(), "{sentence}")));
+                self.progress.suspend(|| drop(writeln!(io::stderr(), "{sentence}")));
             }
         }
     }

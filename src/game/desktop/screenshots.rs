@@ -69,17 +69,11 @@ const fn halves(name: &'static str, halves: [&'static str; Side::ALL.len()], pag
 }
 
 const fn colors(name: &'static str, colors: CubeColors) -> Shot {
-    Shot {
-        colors,
-        ..page(name, Page::Kinds)
-    }
+    Shot { colors, ..page(name, Page::Kinds) }
 }
 
 const fn panel(name: &'static str, panel: fn(&mut PanelState)) -> Shot {
-    Shot {
-        panel,
-        ..page(name, Page::Ladder)
-    }
+    Shot { panel, ..page(name, Page::Ladder) }
 }
 
 /// Shows a column of the ladder.
@@ -89,18 +83,12 @@ const fn show(state: &mut PanelState, column: Column) {
 }
 
 const fn view(name: &'static str, view: ViewMode) -> Shot {
-    Shot {
-        view,
-        ..panel(name, |_| {})
-    }
+    Shot { view, ..panel(name, |_| {}) }
 }
 
 /// A page that needs a history of packets of a selected cube.
 const fn cube(name: &'static str, right: &'static str, page: Page) -> Shot {
-    Shot {
-        focus: Focus::Cube,
-        ..halves(name, ["simulation", right], page)
-    }
+    Shot { focus: Focus::Cube, ..halves(name, ["simulation", right], page) }
 }
 
 /// Two kinds of interpolation next to each other.
@@ -142,11 +130,7 @@ const TABS_AND_VIEWS: [Shot; 27] = [
     panel("ladder-time", |it| show(it, Column::OverTime)),
     page("stages", Page::Stages),
     page("bits", Page::Kinds),
-    halves(
-        "network",
-        ["simulation", "rung:changed-flags,link:wi-fi-bad"],
-        Page::Link,
-    ),
+    halves("network", ["simulation", "rung:changed-flags,link:wi-fi-bad"], Page::Link),
     page("halves", Page::Halves),
     page("keys", Page::Help),
     panel("slim", |it| it.size = PanelSize::Slim),
@@ -155,11 +139,7 @@ const TABS_AND_VIEWS: [Shot; 27] = [
     view("left", ViewMode::Left),
     view("right", ViewMode::Right),
     view("overlay", ViewMode::Difference),
-    halves(
-        "compared",
-        ["rung:delta", "rung:changed-flags"],
-        Page::Halves,
-    ),
+    halves("compared", ["rung:delta", "rung:changed-flags"], Page::Halves),
     cube("ranges", "rung:changed-flags", Page::Ranges),
     cube("budget", "rung:changed-flags,budget:32kbps", Page::Budget),
     cube("packet", "rung:changed-flags", Page::Packet),

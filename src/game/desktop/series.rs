@@ -88,11 +88,7 @@ pub fn episodes(series: Series, size: UVec2) -> Vec<Episode> {
         skipped_ticks: SKIPPED_TICKS,
         script: Some(script.clone()),
         play: None,
-        shown: FilmContent::Halves {
-            left,
-            right,
-            switches: Vec::new(),
-        },
+        shown: FilmContent::Halves { left, right, switches: Vec::new() },
         // The page has the titles.
         has_card: false,
         overlay: Overlay::default(),
@@ -123,19 +119,11 @@ fn of_rung(index: usize, film: impl FnOnce(PaneContent, LaneSettings) -> Film) -
     let lane = |rung: &Rung| LaneSettings::with_stages(rung.stages);
     let rung = &LADDER[index];
     let before = index.checked_sub(1).map(|before| lane(&LADDER[before]));
-    let mut film = film(
-        before.map_or(PaneContent::Simulation, PaneContent::Lane),
-        lane(rung),
-    );
+    let mut film = film(before.map_or(PaneContent::Simulation, PaneContent::Lane), lane(rung));
     if index > 0 {
         film.overlay.names = ["Before", "After"].map(|name| Some(name.to_owned()));
     }
-    film.overlay.title = Some(format!(
-        "{}, rung {} of {}",
-        rung.name,
-        index + 1,
-        LADDER.len()
-    ));
+    film.overlay.title = Some(format!("{}, rung {} of {}", rung.name, index + 1, LADDER.len()));
     Episode {
         section: Section::Rungs,
         title: rung.name,
@@ -154,10 +142,7 @@ fn slow_lane(interpolation: Interpolation) -> LaneSettings {
             send_interval_ticks: TICKS_PER_SECOND / 10,
             ..SenderSettings::default()
         },
-        playout: PlayoutSettings {
-            interpolation,
-            ..PlayoutSettings::default()
-        },
+        playout: PlayoutSettings { interpolation, ..PlayoutSettings::default() },
         ..LaneSettings::default()
     }
 }
@@ -168,10 +153,7 @@ const INTERPOLATIONS: [(Interpolation, &str); Interpolation::ALL.len()] = [
         Interpolation::None,
         "Without interpolation, each snapshot is shown as it arrives: the cubes jump.",
     ),
-    (
-        Interpolation::Linear,
-        "Linear interpolation: motion has visible corners.",
-    ),
+    (Interpolation::Linear, "Linear interpolation: motion has visible corners."),
     (
         Interpolation::Hermite,
         "Hermite interpolation, which also matches the velocities: motion is smooth.",

@@ -34,9 +34,7 @@ pub(super) fn install(app: &mut App) -> bool {
         .add_systems(
             Update,
             // After the action of the key that took over, which may be the key for the explanation.
-            explain
-                .before(PanelSystems::Notices)
-                .run_if(resource_exists::<Autoplay>),
+            explain.before(PanelSystems::Notices).run_if(resource_exists::<Autoplay>),
         );
     is_first
 }
@@ -139,10 +137,7 @@ mod tests {
         let world = game.app.world_mut();
         let mut lanes = world.query_filtered::<&SenderSettings, With<Selected>>();
         let sender = *lanes.single(world).unwrap();
-        let lane = LaneSettings {
-            sender,
-            ..LaneSettings::default()
-        };
+        let lane = LaneSettings { sender, ..LaneSettings::default() };
         lane.rung_name()
     }
 
@@ -171,10 +166,7 @@ mod tests {
         key(&mut game, KeyCode::ArrowLeft, ButtonState::Pressed);
         assert!(!plays(&game) && panel(&game).explaining);
         let held = game.app.world().resource::<HeldKeys>().0;
-        assert!(
-            held.left && !held.gather,
-            "the player controls the cube at once"
-        );
+        assert!(held.left && !held.gather, "the player controls the cube at once");
         assert_eq!(panel(&game).last_rung, 5);
         steps(&mut game, PATIENCE + 60);
         assert_eq!(rung(&mut game), LADDER[5].name);
@@ -196,11 +188,7 @@ mod tests {
             key(&mut game, code, ButtonState::Pressed);
             game.step();
             let name = LADDER[rung_after].name;
-            assert_eq!(
-                (rung(&mut game), panel(&game).explaining),
-                (name, explains),
-                "{code:?}"
-            );
+            assert_eq!((rung(&mut game), panel(&game).explaining), (name, explains), "{code:?}");
         }
     }
 

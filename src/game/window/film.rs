@@ -30,8 +30,7 @@ impl Plugin for FilmPlugin {
             .add_systems(First, follow.run_if(is_filming).after(MessageUpdateSystems))
             .add_systems(
                 Last,
-                end.after(exit_on_all_closed)
-                    .run_if(on_message::<AppExit>.and_then(is_filming)),
+                end.after(exit_on_all_closed).run_if(on_message::<AppExit>.and_then(is_filming)),
             );
     }
 }
@@ -114,9 +113,7 @@ fn begin(world: &mut World, seconds: u32) {
         first_tick: *clip.ticks().start(),
         ticks: clip.length(),
         progress: progress.clone(),
-        thread: Some(thread::spawn(move || {
-            record(&clip, &folder, &name, size, &progress)
-        })),
+        thread: Some(thread::spawn(move || record(&clip, &folder, &name, size, &progress))),
     });
 }
 

@@ -22,9 +22,7 @@ pub(super) fn install(app: &mut App) {
         .init_resource::<Course>()
         .add_systems(
             RunFixedMainLoop,
-            hand_over
-                .before(ControlsSystems)
-                .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
+            hand_over.before(ControlsSystems).in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
         )
         .add_systems(
             Last,
@@ -33,10 +31,7 @@ pub(super) fn install(app: &mut App) {
                 .after(exit_on_all_closed)
                 .before(PanelSystems::Save),
         )
-        .add_systems(
-            Update,
-            (follow, tick_off).chain().after(PanelSystems::Notices),
-        );
+        .add_systems(Update, (follow, tick_off).chain().after(PanelSystems::Notices));
 }
 
 /// Starts the tour at a step, right after startup.
@@ -150,10 +145,8 @@ fn turn(world: &mut World, index: Option<usize>) -> Result {
 impl Course {
     fn show(&mut self, world: &mut World, step: &TourStep) -> Result {
         if self.before.is_none() {
-            self.before = Some(Before {
-                setting: Setting::of(world),
-                script: world.get_resource().cloned(),
-            });
+            self.before =
+                Some(Before { setting: Setting::of(world), script: world.get_resource().cloned() });
             // The tour replaces the explanation of the screen.
             world.resource_mut::<PanelState>().explaining = false;
         }

@@ -47,9 +47,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
 }
 
 fn waiting(ui: &mut Ui, lane: &mut LaneView<'_>) {
-    let waits = lane
-        .send_states
-        .map(|send_states| send_states.waits.longest());
+    let waits = lane.send_states.map(|send_states| send_states.waits.longest());
     let plan = Plan::cubes();
     let waiting = Waiting {
         waits: &waits.unwrap_or_default(),
@@ -59,9 +57,7 @@ fn waiting(ui: &mut Ui, lane: &mut LaneView<'_>) {
         width: NUMBERS,
         hint: "Hover a row: the cube is outlined in both halves.",
     };
-    let heading = lane
-        .selection
-        .highlight(|highlight| waiting.draw(ui, highlight));
+    let heading = lane.selection.highlight(|highlight| waiting.draw(ui, highlight));
     heading.on_hover_text(terms::SEND_STATE);
 }
 
@@ -121,9 +117,7 @@ fn cards(ui: &mut Ui, lane: &LaneView<'_>, budget: Option<u32>) {
     let second = second.as_ref();
     let sent = second.map(|second| grouped(second.kbps(Accounting::OnTheWire)));
     let sent = sent.unwrap_or_else(|| "…".to_owned());
-    let of = budget.map_or("kbps".to_owned(), |kbps| {
-        format!("of {} kbps", grouped(kbps.into()))
-    });
+    let of = budget.map_or("kbps".to_owned(), |kbps| format!("of {} kbps", grouped(kbps.into())));
     let mm = |metres: f64| rounded(1000.0 * metres);
     let error = second.map(|second| second.mean_error_m().map(mm));
     let (error, unit) = match (error, budget.and_then(|_| without(ui, lane)).map(mm)) {

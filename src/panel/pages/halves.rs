@@ -63,10 +63,7 @@ fn what(ui: &mut Ui, is_lane: bool, side: Side) {
         Side::Right => "Right half",
     };
     let (what, about) = match is_lane {
-        true => (
-            "a replica",
-            "The other end of the network, rebuilt from packets alone.",
-        ),
+        true => ("a replica", "The other end of the network, rebuilt from packets alone."),
         false => (
             "the simulation",
             "The physics itself, without any network. Compare shows a replica instead.",

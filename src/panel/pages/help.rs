@@ -78,10 +78,7 @@ fn all_keys(ui: &Ui, opens: &Response) {
     let width = CARD.min(window.width() - 2.0 * MARGIN) - 2.0 * MARGIN;
     let height = window.height() - 4.0 * MARGIN - 3.0 * ROW;
     let frame = over_picture(look, look.line).inner_margin(Margin::symmetric(16, 12));
-    let middle = RectAlign {
-        parent: Align2::CENTER_BOTTOM,
-        child: Align2::CENTER_BOTTOM,
-    };
+    let middle = RectAlign { parent: Align2::CENTER_BOTTOM, child: Align2::CENTER_BOTTOM };
     let card = Popup::menu(opens)
         .at_position(halves.center_bottom() - vec2(0.0, MARGIN))
         .align(middle)
@@ -93,18 +90,14 @@ fn all_keys(ui: &Ui, opens: &Response) {
         ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
         heading(ui, "All keys", "Esc or a click closes");
         ui.add_space(4.0);
-        let rows = ScrollArea::vertical()
-            .max_height(height)
-            .min_scrolled_height(height);
+        let rows = ScrollArea::vertical().max_height(height).min_scrolled_height(height);
         let columns = if width < TWO_COLUMNS { 1 } else { 2 };
         rows.show(ui, |ui| {
             ui.spacing_mut().item_spacing.x = MARGIN;
             ui.columns(columns, |columns| {
                 let rows = BINDINGS.chunks(BINDINGS.len().div_ceil(columns.len()));
                 for (ui, bindings) in columns.iter_mut().zip(rows) {
-                    bindings
-                        .iter()
-                        .for_each(|binding| keys_of(ui, ABOUT, binding));
+                    bindings.iter().for_each(|binding| keys_of(ui, ABOUT, binding));
                 }
             });
         });
@@ -139,11 +132,8 @@ fn reset(ui: &mut Ui, width: f32, state: &mut PanelState, status: &Status<'_>) {
     };
     let response = button(ui, width, name, "", Kind::Secondary);
     if response.clicked() && asks {
-        *state = PanelState {
-            explained: true,
-            last_rung: state.last_rung,
-            ..PanelState::default()
-        };
+        *state =
+            PanelState { explained: true, last_rung: state.last_rung, ..PanelState::default() };
         ui.data_mut(|data| data.remove::<f64>(id));
     } else if response.clicked() {
         ui.data_mut(|data| data.insert_temp(id, now));

@@ -177,11 +177,7 @@ pub(super) fn strip_if_it_fits(ui: &mut Ui, lane: &LaneView<'_>) {
 }
 
 const fn bits(totals: &Totals) -> kinds::Bits<'_> {
-    kinds::Bits {
-        ledger: &totals.ledger,
-        packets: totals.snapshots,
-        kinds: &BitKind::DEMO,
-    }
+    kinds::Bits { ledger: &totals.ledger, packets: totals.snapshots, kinds: &BitKind::DEMO }
 }
 
 /// Text about a kind: its name, its share, and the use of its bits.

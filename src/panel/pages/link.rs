@@ -79,14 +79,10 @@ fn limit(ui: &mut Ui, bandwidth: &mut Option<Bandwidth>) {
         field(ui, "Queue in bytes", LIMIT, drag.speed(100.0), "bytes")
             .on_hover_text("The queue. Packets that do not fit into it are dropped.");
     });
-    row.0
-        .on_hover_text("Bandwidth of the link, and the queue in front of it.");
+    row.0.on_hover_text("Bandwidth of the link, and the queue in front of it.");
 }
 
-const FIRST_LIMIT: Bandwidth = Bandwidth {
-    bits_per_second: 256_000,
-    queue_bytes: 16_000,
-};
+const FIRST_LIMIT: Bandwidth = Bandwidth { bits_per_second: 256_000, queue_bytes: 16_000 };
 
 /// Sizes, logical points.
 const LIMIT: f32 = 60.0;

@@ -17,13 +17,8 @@ use crate::view::Notices;
 
 /// Components of a viewer: its address, the settings that it asks for, the limits by encoding time and by the network, and
 /// measurements.
-pub(in crate::panel) type Viewer<'a> = (
-    &'a RemoteViewer,
-    &'a SenderSettings,
-    &'a LaneCost,
-    &'a LaneBudget,
-    &'a LaneMeter,
-);
+pub(in crate::panel) type Viewer<'a> =
+    (&'a RemoteViewer, &'a SenderSettings, &'a LaneCost, &'a LaneBudget, &'a LaneMeter);
 
 /// Remote peers on a real network.
 #[derive(Debug, Default)]
@@ -136,10 +131,7 @@ fn budgets(asked: &SenderSettings, granted: &SenderSettings) -> String {
 fn throttled(asked: &SenderSettings, granted: &SenderSettings) -> Option<String> {
     let mut sentences = Vec::new();
     if let Some(kbps) = granted.budget.filter(|_| granted.budget != asked.budget) {
-        sentences.push(format!(
-            "The network delivers at most {} kbps.",
-            grouped(kbps.into())
-        ));
+        sentences.push(format!("The network delivers at most {} kbps.", grouped(kbps.into())));
     }
     let mut less = Vec::new();
     if granted.send_interval_ticks > asked.send_interval_ticks {
@@ -193,23 +185,15 @@ mod tests {
 
     #[test]
     fn what_a_viewer_does_not_get_is_said() {
-        let asked = SenderSettings {
-            baseline: BaselineChoice::Smallest,
-            ..SenderSettings::default()
-        };
+        let asked =
+            SenderSettings { baseline: BaselineChoice::Smallest, ..SenderSettings::default() };
         assert_eq!(throttled(&asked, &asked), None);
-        let granted = SenderSettings {
-            baseline: BaselineChoice::Newest,
-            send_interval_ticks: 3,
-            ..asked
-        };
+        let granted =
+            SenderSettings { baseline: BaselineChoice::Newest, send_interval_ticks: 3, ..asked };
         let overloaded = "The server is overloaded: 20 snapshots a second instead of 60, and the newest \
             baseline instead of the smallest.";
         assert_eq!(throttled(&asked, &granted).unwrap(), overloaded);
-        let granted = SenderSettings {
-            budget: Some(48),
-            ..asked
-        };
+        let granted = SenderSettings { budget: Some(48), ..asked };
         let said = throttled(&asked, &granted).unwrap();
         assert_eq!(said, "The network delivers at most 48 kbps.");
         assert_eq!(budgets(&asked, &granted), "asked none, given 48 kbps");

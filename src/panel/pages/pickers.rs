@@ -120,11 +120,7 @@ pub(super) fn delays(fixed: Duration) -> [Choice<PlayoutDelay>; 3] {
     let adaptive = "Adapts to the packets of the last five seconds.";
     choices([
         (PlayoutDelay::Rule, "by rule", rule),
-        (
-            PlayoutDelay::Fixed(fixed),
-            "fixed",
-            "Fixed, as in the field.",
-        ),
+        (PlayoutDelay::Fixed(fixed), "fixed", "Fixed, as in the field."),
         (PlayoutDelay::Adaptive, "adaptive", adaptive),
     ])
 }
@@ -132,10 +128,9 @@ pub(super) fn delays(fixed: Duration) -> [Choice<PlayoutDelay>; 3] {
 /// Describes an interpolation in two sentences: its method and its effect.
 pub(super) const fn about(kind: Interpolation) -> [&'static str; 2] {
     match kind {
-        Interpolation::None => [
-            "Shows the newest snapshot as it arrives.",
-            "Jitter and losses are visible.",
-        ],
+        Interpolation::None => {
+            ["Shows the newest snapshot as it arrives.", "Jitter and losses are visible."]
+        }
         Interpolation::Linear => [
             "A straight line from one snapshot to the next.",
             "Good enough at 60 a second; at 10 a second, motion has visible corners.",
@@ -163,10 +158,7 @@ mod tests {
                 assert_eq!(network_of(&network.value).name, network.name);
             }
         }
-        let other = Conditions {
-            latency: Duration::from_millis(49),
-            ..Conditions::default()
-        };
+        let other = Conditions { latency: Duration::from_millis(49), ..Conditions::default() };
         assert_eq!(network_of(&other).name, "custom");
     }
 }

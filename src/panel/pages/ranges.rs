@@ -84,10 +84,7 @@ fn precisions(ui: &mut Ui, stages: &mut Stages) {
     let power = |steps: u16| steps.ilog2() as u8;
     let (steps, absent) = match stages.position {
         Position::Quantized { steps_per_metre } => (steps_per_metre, None),
-        _ => (
-            Position::MAX_STEPS,
-            Some("The positions are not quantized."),
-        ),
+        _ => (Position::MAX_STEPS, Some("The positions are not quantized.")),
     };
     let grid = Parameter {
         height: HEIGHT,

@@ -45,9 +45,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     let present = *stages;
     for (part, name) in SWITCHES {
         let offers = offers::of(part, present);
-        let saved = figures
-            .as_ref()
-            .map(|rows| Some(saved(rows.as_deref()?, part)));
+        let saved = figures.as_ref().map(|rows| Some(saved(rows.as_deref()?, part)));
         ui.add_space(ABOVE);
         title(ui, (part, name), &offers, (present, is_old), saved);
         ui.add_space(BETWEEN);
@@ -99,9 +97,8 @@ fn needs(part: Part, present: Stages, offers: &[Choice<Stages>]) -> Option<[Stri
         return Some([format!("a part {coded}"), coded.to_owned()]);
     }
     let marked = offers.iter().filter(|offer| offer.is_marked);
-    let mut changes: Vec<_> = marked
-        .filter_map(|offer| besides(part, present, offer.value))
-        .collect();
+    let mut changes: Vec<_> =
+        marked.filter_map(|offer| besides(part, present, offer.value)).collect();
     changes.dedup();
     match &changes[..] {
         [] => None,
@@ -135,8 +132,7 @@ pub(super) fn measured(lane: &LaneView<'_>) -> Option<Vec<(Option<Ablated>, f64)
         };
         Some((row.ablated().cloned(), kbps))
     });
-    rows.collect::<Option<Vec<_>>>()
-        .filter(|_| ablation.present() == stages)
+    rows.collect::<Option<Vec<_>>>().filter(|_| ablation.present() == stages)
 }
 
 /// Returns the caption of the savings; empty if they are not measured.
@@ -189,11 +185,7 @@ mod tests {
             (changed, Part::Position, "* without relative position"),
             (changed, Part::Delta, "* changes 3 other stages"),
             (changed, Part::Coding, "* changes 3 other stages"),
-            (
-                ladder::UNCOMPRESSED,
-                Part::ChangedFlags,
-                "* with a selection",
-            ),
+            (ladder::UNCOMPRESSED, Part::ChangedFlags, "* with a selection"),
             (predicted, Part::Position, "* without arithmetic coding"),
             (predicted, Part::Delta, "a part of the arithmetic coding"),
         ] {

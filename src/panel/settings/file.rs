@@ -24,10 +24,7 @@ impl SettingsFile {
     }
 
     pub(in crate::panel) fn new(path: PathBuf, loaded: &PanelState) -> Self {
-        Self {
-            path,
-            saved: loaded.to_text().unwrap_or_default(),
-        }
+        Self { path, saved: loaded.to_text().unwrap_or_default() }
     }
 
     fn save(&mut self, state: &PanelState) -> io::Result<()> {
@@ -122,9 +119,7 @@ mod tests {
         let mut app = App::new();
         app.add_plugins((
             MinimalPlugins,
-            crate::panel::PanelPlugin {
-                settings: Some(path.clone()),
-            },
+            crate::panel::PanelPlugin { settings: Some(path.clone()) },
         ))
         .init_resource::<ButtonInput<KeyCode>>();
         app.update();

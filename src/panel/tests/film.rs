@@ -13,10 +13,7 @@ fn the_card_films_the_chosen_length_and_copies_a_command() {
     harness.state_mut().actions.clear();
     click_on(&mut harness, "Copy command");
     click(&mut harness, "Film F11");
-    assert_eq!(
-        harness.state().actions,
-        [Action::CopyFilm(60), Action::Film]
-    );
+    assert_eq!(harness.state().actions, [Action::CopyFilm(60), Action::Film]);
     change(&mut harness, |panel| panel.status.plays = false);
     assert!(is_disabled(&harness, "Copy command"));
 }

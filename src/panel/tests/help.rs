@@ -5,12 +5,9 @@ use super::*;
 #[test]
 fn the_size_changes_by_steps_or_follows_the_window() {
     let mut harness = harness(Page::Help);
-    for (button, factor) in [
-        ("+", Some(1.1)),
-        ("+", Some(1.2)),
-        ("−", Some(1.1)),
-        ("by window", None),
-    ] {
+    for (button, factor) in
+        [("+", Some(1.1)), ("+", Some(1.2)), ("−", Some(1.1)), ("by window", None)]
+    {
         click(&mut harness, button);
         assert_eq!(harness.state().state.scale, factor, "{button}");
     }

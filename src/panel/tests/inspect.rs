@@ -138,10 +138,7 @@ fn the_figures_are_those_of_the_second_before_the_moment() {
         (
             Page::Kinds,
             ["Last second", "Payload: mean 997 bytes"],
-            [
-                "The second before the displayed tick",
-                "Payload: mean 97.0 bytes",
-            ],
+            ["The second before the displayed tick", "Payload: mean 97.0 bytes"],
         ),
     ] {
         let mut panel = panel(page);

@@ -59,13 +59,7 @@ fn full(page: Page, is_compared: bool) -> Panel {
     panel.past.first = Some(0);
     if is_compared {
         panel.selection.cube = Some(1);
-        panel.errors = vec![
-            CubeError {
-                metres: 0.1234,
-                degrees: 12.34
-            };
-            10
-        ];
+        panel.errors = vec![CubeError { metres: 0.1234, degrees: 12.34 }; 10];
         panel.settings.link.conditions = Preset::by_name("wi-fi-bad").unwrap().conditions.clone();
         let wait = |index: usize| Wait {
             since: 1_300 + index as u64,
@@ -73,34 +67,22 @@ fn full(page: Page, is_compared: bool) -> Panel {
             priority: 1_234.5,
             more_urgent: index,
         };
-        panel.send_states.now = (0..900)
-            .map(|index| SendState::Waiting(wait(index)))
-            .collect();
+        panel.send_states.now = (0..900).map(|index| SendState::Waiting(wait(index))).collect();
         panel.send_states.now[899] = SendState::UpToDate { sent: Some(1_250) };
         panel.send_states.record(1_499);
     }
     panel
 }
 
-const SIZES: [egui::Vec2; 5] = [
-    LOW,
-    SIZE,
-    egui::vec2(1440.0, 900.0),
-    egui::vec2(1920.0, 1080.0),
-    egui::vec2(3840.0, 2160.0),
-];
+const SIZES: [egui::Vec2; 5] =
+    [LOW, SIZE, egui::vec2(1440.0, 900.0), egui::vec2(1920.0, 1080.0), egui::vec2(3840.0, 2160.0)];
 
 fn check(harness: &mut Harness<'_, Panel>, what: &str, wrong: &mut Vec<String>) {
     harness.run_steps(4);
     let labels = labels(harness);
     assert!(labels.len() > 3, "{what}");
     for (index, label) in labels.iter().enumerate() {
-        let Label {
-            text,
-            rect,
-            font,
-            is_cut,
-        } = label;
+        let Label { text, rect, font, is_cut } = label;
         // Text in an input field scrolls.
         if *is_cut && font.family == FontFamily::Proportional {
             wrong.push(format!("{what}: {text:?} is cut"));
@@ -108,9 +90,7 @@ fn check(harness: &mut Harness<'_, Panel>, what: &str, wrong: &mut Vec<String>) 
         if font.size < 12.0 {
             wrong.push(format!("{what}: {text:?} has {} points", font.size));
         }
-        let mut missing = text
-            .chars()
-            .filter(|glyph| !has_glyph(&font.family, *glyph));
+        let mut missing = text.chars().filter(|glyph| !has_glyph(&font.family, *glyph));
         if let Some(glyph) = missing.next() {
             wrong.push(format!("{what}: {glyph:?} of {text:?} is missing"));
         }
@@ -176,8 +156,7 @@ fn an_error_of_any_magnitude_has_its_labels_beside_the_plot() {
         });
         let mut harness = open(panel);
         check(&mut harness, &format!("{mm} mm"), &mut wrong);
-        assert!(paints(&harness, |text| text.ends_with(" mm")
-            || text.ends_with(" m")));
+        assert!(paints(&harness, |text| text.ends_with(" mm") || text.ends_with(" m")));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -200,10 +179,7 @@ fn no_label_of_slim_bar_cards_and_tour_overlaps_another() {
         harness.state_mut().status.tour = Some(Tour::default());
         check(&mut harness, &format!("cards at {size}"), &mut wrong);
         for index in 0..=STEPS.len() {
-            harness.state_mut().status.tour = Some(Tour {
-                index: Some(index),
-                ..Tour::default()
-            });
+            harness.state_mut().status.tour = Some(Tour { index: Some(index), ..Tour::default() });
             check(&mut harness, &format!("step {index} at {size}"), &mut wrong);
         }
         // The card at the end is between the headline and the captions of the halves.
@@ -211,10 +187,7 @@ fn no_label_of_slim_bar_cards_and_tour_overlaps_another() {
         let card = harness.ctx.memory(|memory| memory.area_rect(id)).unwrap();
         let headline = if size.x < 1_000.0 { 64.0 } else { 92.0 };
         let captions = size.y - harness.state().drawn.inset.bottom - 36.0;
-        assert!(
-            card.top() > headline && card.bottom() < captions,
-            "{card:?}"
-        );
+        assert!(card.top() > headline && card.bottom() < captions, "{card:?}");
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -18,12 +18,7 @@ fn every_network_is_in_sight_and_chosen_by_a_click() {
 #[test]
 fn what_is_typed_into_a_field_is_a_condition_of_the_link() {
     let mut harness = harness(Page::Link);
-    for (name, typed) in [
-        ("Delay", "8"),
-        ("Lost", "4"),
-        ("Burst", "6"),
-        ("Jitter, mean", "12"),
-    ] {
+    for (name, typed) in [("Delay", "8"), ("Lost", "4"), ("Burst", "6"), ("Jitter, mean", "12")] {
         let field = harness.get_all_by_label(name).last().unwrap();
         field.focus();
         harness.run();

@@ -81,11 +81,7 @@ fn the_packets_of_a_cube_end_with_the_newest_or_with_that_of_the_moment() {
     assert!(says(&harness, "140, ") && !says(&harness, "399, "));
     // Cube 1 moved far and did not turn; cube 2 only turned; cube 9 is unchanged.
     for (cube, row, field) in [
-        (
-            1,
-            "140, ",
-            "position, cube 1, beyond: x 18, y 18, z 14 bits",
-        ),
+        (1, "140, ", "position, cube 1, beyond: x 18, y 18, z 14 bits"),
         (2, "140, 0, ", "orientation, cube 2, "),
         (9, "140, 0, 0, ", "selection, cube 9: "),
     ] {
@@ -118,10 +114,7 @@ fn pointing_at_bits_hovers_their_cube_without_a_tooltip() {
             harness.run();
             cubes.extend(harness.state().selection.hovered);
         }
-        assert!(
-            [0, 1].iter().all(|cube| cubes.contains(cube)),
-            "{below}: {cubes:?}"
-        );
+        assert!([0, 1].iter().all(|cube| cubes.contains(cube)), "{below}: {cubes:?}");
         harness.run_steps(60);
         assert_eq!(labels(&harness), before, "{below}");
     }
@@ -130,9 +123,7 @@ fn pointing_at_bits_hovers_their_cube_without_a_tooltip() {
 #[test]
 fn the_header_of_a_packet_at_rest_has_a_label() {
     let mut panel = panel(Page::Packet);
-    let cubes = Snapshot {
-        bodies: vec![BodyState::default(); 10],
-    };
+    let cubes = Snapshot { bodies: vec![BodyState::default(); 10] };
     let stages = ladder::CHANGED_FLAGS.stages;
     let packet = PacketRecord::new(9, &itemized(stages, &cubes, &cubes), stages);
     assert!(packet.payload_bytes < 7, "{}", packet.payload_bytes);
@@ -149,11 +140,7 @@ fn every_kind_has_a_row_whatever_is_sent_and_buttons_stay_where_they_are() {
         for kind in BitKind::DEMO {
             let is_used = packet.ledger.kind(kind) > 0.0;
             let is_unused = says(&harness, &format!("{kind}: not used here"));
-            assert!(
-                says(&harness, &format!("{kind}: ")),
-                "{}: {kind}",
-                rung.name
-            );
+            assert!(says(&harness, &format!("{kind}: ")), "{}: {kind}", rung.name);
             assert_eq!(is_unused, !is_used, "{}: {kind}", rung.name);
         }
         tops.push(harness.get_by_label("form").rect().top());

@@ -20,11 +20,7 @@ fn a_tab_opens_with_a_click_and_its_pages_with_another() {
         harness.run();
         for page in tab.pages() {
             if tab.pages().len() > 1 {
-                harness
-                    .get_all_by_label(page.texts()[0])
-                    .last()
-                    .unwrap()
-                    .click();
+                harness.get_all_by_label(page.texts()[0]).last().unwrap().click();
                 harness.run();
             }
             assert!(harness.state().state.shows(*page));
@@ -45,28 +41,16 @@ type Case = (Page, &'static str, fn(&Panel) -> bool);
 fn a_click_sets_what_its_label_says() {
     let cases: [Case; 8] = [
         (Page::Help, "light", |it| it.state.theme == Theme::Light),
-        (Page::Help, "Read the article", |it| {
-            it.actions == [Action::Open(STEPS[0].address)]
-        }),
-        (Page::Link, "20", |it| {
-            it.settings.sender.snapshots_per_second() == 20
-        }),
-        (Page::Link, "smallest", |it| {
-            it.settings.sender.baseline == BaselineChoice::Smallest
-        }),
+        (Page::Help, "Read the article", |it| it.actions == [Action::Open(STEPS[0].address)]),
+        (Page::Link, "20", |it| it.settings.sender.snapshots_per_second() == 20),
+        (Page::Link, "smallest", |it| it.settings.sender.baseline == BaselineChoice::Smallest),
         (Page::Link, "on", |it| {
             let limit = it.settings.link.conditions.bandwidth;
             limit.is_some_and(|limit| limit.bits_per_second == 256_000)
         }),
-        (Page::Link, "adaptive", |it| {
-            it.settings.playout.delay == PlayoutDelay::Adaptive
-        }),
-        (Page::Link, "fixed", |it| {
-            matches!(it.settings.playout.delay, PlayoutDelay::Fixed(_))
-        }),
-        (Page::Stages, "bits", |it| {
-            it.settings.sender.stages.delta == Delta::ChangedBits
-        }),
+        (Page::Link, "adaptive", |it| it.settings.playout.delay == PlayoutDelay::Adaptive),
+        (Page::Link, "fixed", |it| matches!(it.settings.playout.delay, PlayoutDelay::Fixed(_))),
+        (Page::Stages, "bits", |it| it.settings.sender.stages.delta == Delta::ChangedBits),
     ];
     for (page, label, is_set) in cases {
         let mut harness = open_in(egui::vec2(1280.0, 900.0), panel(page));
@@ -129,12 +113,7 @@ fn a_page_that_goes_on_fades_at_its_end() {
 }
 
 /// A page, a change that hides all texts, a change that shows all texts, and the texts.
-type Said = (
-    Page,
-    fn(&mut Panel),
-    fn(&mut Panel),
-    &'static [&'static str],
-);
+type Said = (Page, fn(&mut Panel), fn(&mut Panel), &'static [&'static str]);
 
 #[test]
 fn a_page_says_what_is_special_about_what_it_shows() {
@@ -157,12 +136,7 @@ fn a_page_says_what_is_special_about_what_it_shows() {
         (Page::Ladder, unchosen, chosen, INSTEAD),
         (Page::Stages, unchosen, chosen, INSTEAD),
         (Page::Link, unchosen, chosen, INSTEAD),
-        (
-            Page::Ladder,
-            encoded,
-            remote,
-            &["Requested from the server."],
-        ),
+        (Page::Ladder, encoded, remote, &["Requested from the server."]),
         (Page::Ladder, steps, remote, THERE),
         (Page::Ladder, curves, remote, THERE),
         (Page::Ladder, without, remote, THERE),
@@ -225,11 +199,7 @@ fn what_is_pointed_at_explains_itself() {
     let predicted = ladder::PREDICTED_POSITION.stages;
     for (page, label, texts) in [
         (Page::Help, "kbps", &["The red cubes are 4.0 mm from"][..]),
-        (
-            Page::Link,
-            " stalls, ",
-            &["Snapshots that have arrived and wait"],
-        ),
+        (Page::Link, " stalls, ", &["Snapshots that have arrived and wait"]),
         (
             Page::Kinds,
             "Acks, the other way",
@@ -247,16 +217,9 @@ fn what_is_pointed_at_explains_itself() {
         (
             Page::Stages,
             "arithmetic",
-            &[
-                "and replaces relative positions",
-                "A click also changes the conflicting stages",
-            ],
+            &["and replaces relative positions", "A click also changes the conflicting stages"],
         ),
-        (
-            Page::Halves,
-            "Swap halves",
-            &["the left half has to show a replica"],
-        ),
+        (Page::Halves, "Swap halves", &["the left half has to show a replica"]),
     ] {
         let mut panel = panel(page);
         if page == Page::Stages {

@@ -208,11 +208,7 @@ fn last_figure(harness: &Harness<'_, Panel>, rung: ladder::Rung) -> String {
 fn without_a_stage_the_lane_costs_more_and_a_row_says_of_what_part() {
     let mut harness = open(table(Column::Without, ladder::CHANGED_FLAGS.stages));
     // Later stages in this list save more.
-    let saved = [
-        ladder::CHANGED_FLAGS,
-        ladder::RELATIVE_ORIENTATION,
-        ladder::RELATIVE_POSITION,
-    ];
+    let saved = [ladder::CHANGED_FLAGS, ladder::RELATIVE_ORIENTATION, ladder::RELATIVE_POSITION];
     let saved = saved.map(|rung| last_figure(&harness, rung));
     let kbps = saved.map(|more| more.strip_prefix('+').unwrap().replace('\u{2009}', ""));
     let kbps = kbps.map(|more| more.parse::<f64>().unwrap());
@@ -221,10 +217,7 @@ fn without_a_stage_the_lane_costs_more_and_a_row_says_of_what_part() {
     assert_eq!(unused, "arithmetic", "it has no figure");
     for (rung, said) in [
         (ladder::CHANGED_FLAGS, "No changed flags: "),
-        (
-            ladder::POSITION,
-            "Full position and with it relative position: ",
-        ),
+        (ladder::POSITION, "Full position and with it relative position: "),
     ] {
         let row = harness.get_all_by_label(rung.name).last().unwrap().rect();
         harness.hover_at(row.center());
@@ -233,10 +226,9 @@ fn without_a_stage_the_lane_costs_more_and_a_row_says_of_what_part() {
     }
     harness.hover_at(egui::Pos2::ZERO);
     // On a slow machine, both pages show the age of the figures.
-    for (page, old) in [
-        (Page::Ladder, "one less, 5.1 s ago"),
-        (Page::Stages, "saved kbps 5.1 s ago"),
-    ] {
+    for (page, old) in
+        [(Page::Ladder, "one less, 5.1 s ago"), (Page::Stages, "saved kbps 5.1 s ago")]
+    {
         let bytes = |index: usize| 100 + 900 * index;
         for (newest, is_old) in [(93, true), (394, false)] {
             let ablation = Ablation::of_bytes(ladder::CHANGED_FLAGS.stages, newest, bytes);
@@ -265,11 +257,8 @@ fn without_a_stage_the_lane_costs_more_and_a_row_says_of_what_part() {
 
 #[test]
 fn while_nothing_arrives_no_ratio_is_shown() {
-    for (column, ratio) in [
-        (Column::Cost, "×"),
-        (Column::Savings, "×"),
-        (Column::Savings, "less."),
-    ] {
+    for (column, ratio) in [(Column::Cost, "×"), (Column::Savings, "×"), (Column::Savings, "less.")]
+    {
         let mut harness = open(table(column, ladder::SIMULATED.stages));
         let has_ratio =
             |harness: &Harness<'_, Panel>| paints(harness, |text| text.ends_with(ratio));

@@ -90,12 +90,8 @@ fn sliders_set_what_the_codec_accepts_and_are_left_out_without_their_stage() {
             let steps_per_metre = Position::MIN_STEPS;
             it.position == Position::Quantized { steps_per_metre }
         }),
-        ("Orientation", |it| {
-            it.orientation == Orientation::SmallestThree { bits: 2 }
-        }),
-        ("Position difference, small", |it| {
-            it.relative_position.range_bits().unwrap()[0] == 1
-        }),
+        ("Orientation", |it| it.orientation == Orientation::SmallestThree { bits: 2 }),
+        ("Position difference, small", |it| it.relative_position.range_bits().unwrap()[0] == 1),
     ];
     for (name, is_set) in set {
         drag(&mut harness, name, 4.0);
@@ -108,21 +104,16 @@ fn sliders_set_what_the_codec_accepts_and_are_left_out_without_their_stage() {
     drag(&mut harness, "Position grid", 4.0);
     assert_eq!(stages(&harness), ladder::PREDICTED_POSITION.stages);
     let name = "Position difference, small";
-    assert!(
-        harness
-            .query_by_role_and_label(Role::Slider, name)
-            .is_none()
-    );
+    assert!(harness.query_by_role_and_label(Role::Slider, name).is_none());
     assert!(says(&harness, "belong to the rung relative-position."));
 }
 
 #[test]
 fn the_ranges_that_can_be_set_come_first_and_cost_and_error_are_in_sight() {
     let (position, index) = ("Position difference", "Distance to the next cube");
-    for (rung, first, second) in [
-        (ladder::CHANGED_FLAGS, position, index),
-        (ladder::RELATIVE_INDEX, index, position),
-    ] {
+    for (rung, first, second) in
+        [(ladder::CHANGED_FLAGS, position, index), (ladder::RELATIVE_INDEX, index, position)]
+    {
         let harness = with_stages(Page::Ranges, rung.stages);
         let [first, second] = [first, second].map(|name| harness.get_by_label(name).rect());
         assert!(first.top() < second.top(), "{}", rung.name);
@@ -169,10 +160,7 @@ fn a_budget_is_switched_on_and_off_and_keeps_its_size() {
     click(&mut harness, "off");
     assert_eq!(budget(&harness), None);
     // Only the explanation and the switch.
-    assert!(says(
-        &harness,
-        "A budget limits the bytes that the lane sends"
-    ));
+    assert!(says(&harness, "A budget limits the bytes that the lane sends"));
     assert!(!says(&harness, "Nothing waited"));
     // The error without a budget, for comparison.
     let is_off = |text: &str| text == "4.0";
@@ -191,10 +179,7 @@ fn a_budget_is_switched_on_and_off_and_keeps_its_size() {
 fn the_cubes_that_moved_farthest_are_named_first_and_the_others_counted() {
     let harness = waiting(40);
     assert!(says(&harness, "Waited in the last second: 40 cubes"));
-    assert!(says(
-        &harness,
-        "Cube 3: moved 0.6 mm a tick, 317 ms, 12.0 mm"
-    ));
+    assert!(says(&harness, "Cube 3: moved 0.6 mm a tick, 317 ms, 12.0 mm"));
     let top = |cube: usize| {
         let name = format!("Cube {cube}: ");
         let row = harness.query_by_label_contains(&name);

@@ -6,11 +6,7 @@ use crate::theme::egui_color;
 /// Opens the panel at a step of the tour.
 fn at(index: usize, size: egui::Vec2) -> Harness<'static, Panel> {
     let mut panel = panel(Page::Ladder);
-    panel.status.tour = Some(Tour {
-        index: Some(index),
-        plays: true,
-        ..Tour::default()
-    });
+    panel.status.tour = Some(Tour { index: Some(index), plays: true, ..Tour::default() });
     let step = &STEPS[index];
     panel.halves.as_mut().unwrap().left_is_lane = step.left != "simulation";
     panel.settings = step.right.parse().unwrap();
@@ -21,12 +17,9 @@ fn at(index: usize, size: egui::Vec2) -> Harness<'static, Panel> {
 fn every_step_has_its_text_and_buttons_that_turn_the_pages() {
     for (index, step) in STEPS.iter().enumerate() {
         let mut harness = at(index, SIZE);
-        for text in [
-            step.title,
-            step.text,
-            step.difference,
-            &format!("{} of {}", index + 1, STEPS.len()),
-        ] {
+        for text in
+            [step.title, step.text, step.difference, &format!("{} of {}", index + 1, STEPS.len())]
+        {
             assert!(harness.query_by_label(text).is_some(), "{text}");
         }
         if let Some(value) = step.article {
@@ -37,11 +30,9 @@ fn every_step_has_its_text_and_buttons_that_turn_the_pages() {
         }
         let is_last = index + 1 == STEPS.len();
         let next = if is_last { "Done F5" } else { "Next F5" };
-        for (name, action) in [
-            ("Back F4", Action::TourBack),
-            (next, Action::TourNext),
-            ("Leave Esc", Action::Tour),
-        ] {
+        for (name, action) in
+            [("Back F4", Action::TourBack), (next, Action::TourNext), ("Leave Esc", Action::Tour)]
+        {
             harness.state_mut().actions.clear();
             let button = harness.get_by_label(name);
             if index == 0 && name == "Back F4" {
@@ -95,10 +86,7 @@ fn the_card_is_below_the_halves_with_all_of_its_text() {
             for (text, widths) in texts_in_rows(&harness) {
                 let last = widths[widths.len() - 1] / widths.iter().fold(1.0, |a, b| b.max(a));
                 assert!(last > 0.4, "the last row of {text} at {size}");
-                assert!(
-                    text != step.text || size != SIZE || widths.len() <= 3,
-                    "{text}"
-                );
+                assert!(text != step.text || size != SIZE || widths.len() <= 3, "{text}");
             }
         }
     }
@@ -132,19 +120,11 @@ fn what_is_seen_now_is_the_mean_of_the_last_second() {
 #[test]
 fn the_tour_ends_with_a_card_from_the_first_rung_to_the_last() {
     let mut harness = at(0, SIZE);
-    harness.state_mut().status.tour = Some(Tour {
-        index: Some(STEPS.len()),
-        ..Tour::default()
-    });
-    harness.state_mut().shadow = Some(ShadowLadder::of_bytes(60, |index, _| {
-        36_000 >> index.min(9)
-    }));
+    harness.state_mut().status.tour = Some(Tour { index: Some(STEPS.len()), ..Tour::default() });
+    harness.state_mut().shadow =
+        Some(ShadowLadder::of_bytes(60, |index, _| 36_000 >> index.min(9)));
     harness.run();
-    for text in [
-        "The end of the tour",
-        "kbps",
-        "less. Rungs 1 to 12 are the article's",
-    ] {
+    for text in ["The end of the tour", "kbps", "less. Rungs 1 to 12 are the article's"] {
         assert!(says(&harness, text), "{text}");
     }
     for (name, action) in [
@@ -193,10 +173,7 @@ fn the_explanation_has_a_button_that_begins_the_tour_where_there_is_one() {
 fn low(is_explained: bool, step: Option<usize>) -> Harness<'static, Panel> {
     let mut panel = panel(Page::Ladder);
     panel.state.explaining = is_explained;
-    panel.status.tour = Some(Tour {
-        index: step,
-        ..Tour::default()
-    });
+    panel.status.tour = Some(Tour { index: step, ..Tour::default() });
     open_in(LOW, panel)
 }
 

@@ -54,11 +54,9 @@ fn a_list_is_painted_in_the_frame_of_the_click_that_opens_it() {
 
 #[test]
 fn the_list_of_rungs_has_all_of_them_in_sight() {
-    for (size, panel_size) in [
-        (SIZE, PanelSize::Whole),
-        (LOW, PanelSize::Whole),
-        (LOW, PanelSize::Slim),
-    ] {
+    for (size, panel_size) in
+        [(SIZE, PanelSize::Whole), (LOW, PanelSize::Whole), (LOW, PanelSize::Slim)]
+    {
         let mut panel = panel(Page::Help);
         panel.state.size_if_narrow = Some(panel_size);
         let mut harness = open_in(size, panel);
@@ -87,12 +85,9 @@ fn the_cubes_are_far_away_where_none_is_near_the_player() {
 fn a_viewer_cannot_do_what_the_server_does() {
     let mut harness = harness(Page::Ladder);
     change(&mut harness, |panel| panel.status.plays = false);
-    for (list, name) in [
-        (None, "Pause"),
-        (None, "Reset"),
-        (Some("Look"), "Errors"),
-        (Some("Save"), "Replay"),
-    ] {
+    for (list, name) in
+        [(None, "Pause"), (None, "Reset"), (Some("Look"), "Errors"), (Some("Save"), "Replay")]
+    {
         if let Some(list) = list {
             click(&mut harness, list);
         }
@@ -105,10 +100,7 @@ fn the_panel_is_whole_a_slim_bar_or_hidden_and_in_a_narrow_window_slim_until_ask
     let mut harness = harness(Page::Ladder);
     let whole = harness.state().drawn.inset;
     assert_eq!((whole.right, whole.bottom), (356.0, 0.0));
-    let slim = Inset {
-        right: 0.0,
-        bottom: 88.0,
-    };
+    let slim = Inset { right: 0.0, bottom: 88.0 };
     harness.state_mut().state.resize();
     harness.run();
     assert_eq!(harness.state().drawn.inset, slim);
@@ -121,12 +113,7 @@ fn the_panel_is_whole_a_slim_bar_or_hidden_and_in_a_narrow_window_slim_until_ask
     harness.set_size(LOW);
     harness.run();
     assert_eq!(harness.state().drawn.inset, slim);
-    for size in [
-        PanelSize::Whole,
-        PanelSize::Slim,
-        PanelSize::Hidden,
-        PanelSize::Whole,
-    ] {
+    for size in [PanelSize::Whole, PanelSize::Slim, PanelSize::Hidden, PanelSize::Whole] {
         harness.state_mut().state.resize();
         harness.run();
         assert_eq!(harness.state().state.shown_size(), size);
@@ -138,11 +125,9 @@ fn the_panel_is_whole_a_slim_bar_or_hidden_and_in_a_narrow_window_slim_until_ask
 
 #[test]
 fn a_half_has_at_least_460_points_in_a_window_of_1280() {
-    for (size, width) in [
-        (SIZE, 356.0),
-        (egui::vec2(1440.0, 900.0), 400.0),
-        (egui::vec2(1600.0, 900.0), 408.0),
-    ] {
+    for (size, width) in
+        [(SIZE, 356.0), (egui::vec2(1440.0, 900.0), 400.0), (egui::vec2(1600.0, 900.0), 408.0)]
+    {
         let harness = open_in(size, panel(Page::Ladder));
         let inset = harness.state().drawn.inset.right;
         assert_eq!(inset, width);
@@ -166,10 +151,7 @@ fn one_click_compares_two_lanes_and_another_ends_it() {
         for (name, is_compared) in [("Compare", true), ("End", false), ("Compare", true)] {
             let button = harness.get_by_label(name).rect();
             let picker = harness.get_by_value("changed-flags").rect();
-            assert!(
-                (button.center().y - picker.center().y).abs() < 1.0,
-                "{name}"
-            );
+            assert!((button.center().y - picker.center().y).abs() < 1.0, "{name}");
             assert!(!button.intersects(picker), "{name}");
             click(&mut harness, name);
             let halves = harness.state().halves.as_ref().unwrap();

@@ -60,10 +60,7 @@ mod tests {
         let (ticks, packet) = (METER_TICKS as u64, PacketRecord::default());
         meter_of(ticks, &packet, |tick, _, packet| {
             packet.payload_bytes = if tick == 1801 { 5_000 } else { 100 };
-            let arrival = PacketArrival {
-                is_late: tick == 100,
-                ..ARRIVAL
-            };
+            let arrival = PacketArrival { is_late: tick == 100, ..ARRIVAL };
             packet.arrival = (tick != 1000 && tick < 3_590).then_some(arrival);
         })
     }
@@ -74,9 +71,7 @@ mod tests {
         let columns: Vec<_> = columns.into_iter().map(|(_, column)| column).collect();
         assert_eq!(columns.len(), 600);
         let found = |is_found: fn(&Column) -> bool| -> Vec<usize> {
-            (0..600)
-                .filter(|&index| is_found(&columns[index]))
-                .collect()
+            (0..600).filter(|&index| is_found(&columns[index])).collect()
         };
         assert_eq!(found(|column| column.kbps > 100.0), [300]);
         assert_eq!(columns[300].kbps, 5_028.0 * 8.0 * 60.0 / 1000.0);

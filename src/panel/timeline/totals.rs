@@ -79,10 +79,7 @@ impl Sums {
             let samples = meter.back_from(Some(last));
             samples.take_while(|sample| sample.tick >= first)
         };
-        Self {
-            totals: meter.sum(samples()),
-            arrivals: ArrivalCounts::of(meter, samples()),
-        }
+        Self { totals: meter.sum(samples()), arrivals: ArrivalCounts::of(meter, samples()) }
     }
 
     fn marks(&self) -> String {
@@ -125,10 +122,7 @@ mod tests {
         let meter = meter_of(600, &PacketRecord::default(), |tick, sample, packet| {
             sample.stages = ladder::DELTA.stages;
             packet.payload_bytes = if tick == 120 { 400 } else { 100 };
-            let arrival = PacketArrival {
-                is_late: tick == 121,
-                ..ARRIVAL
-            };
+            let arrival = PacketArrival { is_late: tick == 121, ..ARRIVAL };
             packet.arrival = (tick != 119).then_some(arrival);
         });
         let words = |meter: &LaneMeter, range| Sums::of(meter, range).words();
@@ -139,10 +133,8 @@ mod tests {
         assert!(one_more.contains("61 packets"), "{one_more}");
         assert!(one_more.ends_with("1 lost, 1 late"), "{one_more}");
         // Ticks that are no longer recorded do not count as time.
-        let younger = LaneMeter::from_samples((5..600).map(|tick| Sample {
-            tick,
-            ..Sample::default()
-        }));
+        let younger =
+            LaneMeter::from_samples((5..600).map(|tick| Sample { tick, ..Sample::default() }));
         let older = words(&younger, [0, 9]);
         assert!(older.starts_with("0.08 s: 0 packets"), "{older}");
         let none = words(&meter, [700, 710]);

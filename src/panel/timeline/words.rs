@@ -78,9 +78,7 @@ pub(super) fn times(ui: &Ui, chart: &Chart, newest: u64) {
 pub(super) fn describe(measured: &Measured<'_>, tick: i64, newest: u64) -> String {
     let ago = seconds(newest as f64 - tick as f64).max(0.0);
     let side = measured.side.name();
-    let sample = u64::try_from(tick)
-        .ok()
-        .and_then(|tick| measured.meter.at(tick));
+    let sample = u64::try_from(tick).ok().and_then(|tick| measured.meter.at(tick));
     let Some(sample) = sample else {
         return format!("{side}, {ago:.2} s ago: not recorded");
     };
@@ -120,11 +118,8 @@ mod tests {
     #[test]
     fn what_was_before_the_start_is_as_long_ago_as_it_is_pointed_at() {
         let meter = meter_of(60, &PacketRecord::default(), |_, _, _| {});
-        let measured = Measured {
-            side: Side::Right,
-            meter: &meter,
-            settings: LaneSettings::default(),
-        };
+        let measured =
+            Measured { side: Side::Right, meter: &meter, settings: LaneSettings::default() };
         let said = |tick| describe(&measured, tick, 59);
         assert_eq!(said(-1), "right, 1.00 s ago: not recorded");
         assert_eq!(said(-541), "right, 10.00 s ago: not recorded");

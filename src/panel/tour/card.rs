@@ -38,9 +38,7 @@ impl Guide {
             tour,
             index: tour.index?,
             step,
-            seen: lanes
-                .map(|lane| (lane.side, step.watch.of(lane.meter, graph_seconds)))
-                .collect(),
+            seen: lanes.map(|lane| (lane.side, step.watch.of(lane.meter, graph_seconds))).collect(),
         })
     }
 
@@ -84,16 +82,12 @@ pub(in crate::panel) fn draw(root: &mut Ui, guide: &Guide) -> (f32, Option<Actio
     let lines = (width < WIDE).then(|| lines(root, guide, width));
     let height = lines.as_ref();
     let height = height.map_or(HEIGHT, |lines| narrow_height(guide, width, lines));
-    let (edge, margin) = (
-        Panel::bottom(Id::new("tour")),
-        Margin::symmetric(BESIDE as i8, 0),
-    );
+    let (edge, margin) = (Panel::bottom(Id::new("tour")), Margin::symmetric(BESIDE as i8, 0));
     let (rect, pressed) = docked(root, edge, height, margin, |ui| {
         let all = ui.max_rect();
         let edge = all.expand2(vec2(BESIDE, 0.0));
         let edge = edge.with_max_y(all.top() + EDGE);
-        ui.painter()
-            .rect_filled(edge, 0.0, Side::Right.color_in(look));
+        ui.painter().rect_filled(edge, 0.0, Side::Right.color_in(look));
         match lines {
             Some(lines) => narrow(ui, all, guide, lines),
             None => wide(ui, all, guide),

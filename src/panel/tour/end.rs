@@ -41,11 +41,7 @@ impl End {
     ) -> Option<Action> {
         let mut picture = ctx.viewport_rect();
         picture.max -= vec2(inset.right, inset.bottom + CAPTIONS);
-        picture.min.y += if is_narrow {
-            LOW_HEADLINE
-        } else {
-            HIGH_HEADLINE
-        };
+        picture.min.y += if is_narrow { LOW_HEADLINE } else { HIGH_HEADLINE };
         let width = WIDTH.min(picture.width() - 32.0);
         let area = Area::new(Id::new("end of the tour"))
             .order(Order::Middle)
@@ -129,11 +125,7 @@ impl End {
             text(ui.painter(), below, middle(), index + 1, SMALL, look.muted);
         }
         for (name, y, color) in [
-            (
-                format!("{TARGET_KBPS:.0}"),
-                chart.y_of(TARGET_KBPS),
-                look.ink,
-            ),
+            (format!("{TARGET_KBPS:.0}"), chart.y_of(TARGET_KBPS), look.ink),
             ("rung".to_owned(), plot.bottom() + LINE / 2.0, look.muted),
         ] {
             let middle = pos2(all.left() + AXIS / 2.0, y);
@@ -149,19 +141,9 @@ impl End {
 fn buttons(ui: &mut Ui) -> Option<Action> {
     let usual = Kind::Usual { is_on: false };
     let mut offers = vec![
-        (
-            "Play on",
-            Action::Tour,
-            "roll the cubes yourself",
-            Kind::Primary,
-        ),
+        ("Play on", Action::Tour, "roll the cubes yourself", Kind::Primary),
         ("Film it", Action::Video, "then climb by PageDown", usual),
-        (
-            "Read the article",
-            Action::Open(STEPS[0].address),
-            "by Glenn Fiedler, 2015",
-            usual,
-        ),
+        ("Read the article", Action::Open(STEPS[0].address), "by Glenn Fiedler, 2015", usual),
     ];
     offers.retain(|(_, action, ..)| cfg!(not(target_family = "wasm")) || *action != Action::Video);
     let mut pressed = None;

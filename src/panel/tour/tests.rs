@@ -41,12 +41,7 @@ fn the_tour_goes_forth_and_back_and_to_any_step_and_ends_with_a_card() {
     }
     assert!(tour.is_over() && tour.step().is_none());
     assert_eq!(tour.after(Action::TourBack).index, Some(STEPS.len() - 1));
-    for leave in [
-        Action::Tour,
-        Action::TourNext,
-        Action::LeaveTour,
-        Action::Video,
-    ] {
+    for leave in [Action::Tour, Action::TourNext, Action::LeaveTour, Action::Video] {
         assert_eq!(tour.after(leave), Tour::default());
     }
     assert_eq!(tour.after(Action::TourStep(4)).index, Some(4));

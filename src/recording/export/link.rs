@@ -110,16 +110,10 @@ fn differences(script: &Script, ticks: u64, is_after_reset: bool, view: &ViewSta
             is_after_reset,
             "links and baselines start anew at the reset, so other packets are lost".to_owned(),
         ),
-        (
-            script.ticks < ticks,
-            format!("it starts {seconds:.1} s ago, with the game"),
-        ),
+        (script.ticks < ticks, format!("it starts {seconds:.1} s ago, with the game")),
         (!has_lane, "a replay has no recorded delays".to_owned()),
         (view.has_turned(), "the camera is not turned".to_owned()),
-        (
-            view.mode != ViewMode::Split,
-            "both halves are side by side".to_owned(),
-        ),
+        (view.mode != ViewMode::Split, "both halves are side by side".to_owned()),
         (view.has_trails, "there are no trails".to_owned()),
     ];
     let differing = all.into_iter().filter(|(differs, _)| *differs);
@@ -162,10 +156,7 @@ mod tests {
         let right: LaneSettings = "rung:predicted,link:4g".parse().unwrap();
         assert_eq!(
             command(&PaneContent::Simulation, &right).unwrap(),
-            format!(
-                "cubewire --left simulation --right {}",
-                right.to_text().unwrap()
-            )
+            format!("cubewire --left simulation --right {}", right.to_text().unwrap())
         );
         assert_eq!(quoted("it's"), r"'it'\''s'");
     }
@@ -179,11 +170,7 @@ mod tests {
                       --out 'a b/cubewire-1.film.mp4'";
         assert_eq!(command, wanted);
         let right = PaneContent::Lane(LaneSettings::default());
-        let script = Script {
-            ticks: 90,
-            right: Some(Box::new(right)),
-            ..Script::default()
-        };
+        let script = Script { ticks: 90, right: Some(Box::new(right)), ..Script::default() };
         let usual = ViewState::default();
         assert_eq!(differences(&script, 60, false, &usual), [""; 0]);
         let wanted = [

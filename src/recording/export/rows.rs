@@ -45,16 +45,12 @@ pub static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
     columns.extend([
         packets("changed_cubes", |totals| totals.changed_bodies.into()),
         packets("sent_cubes", |totals| totals.sent_bodies.into()),
-        newest("reference_age_ticks", |packet| {
-            packet.reference_age_ticks().into()
-        }),
+        newest("reference_age_ticks", |packet| packet.reference_age_ticks().into()),
         column("acked_age_ticks", |sample| sample.acked_age_ticks.into()),
         newest("arrived_after_ticks", |packet| {
             packet.arrival.map(|arrival| arrival.after_ticks).into()
         }),
-        newest("late", |packet| {
-            flag(packet.arrival.is_some_and(|arrival| arrival.is_late))
-        }),
+        newest("late", |packet| flag(packet.arrival.is_some_and(|arrival| arrival.is_late))),
         column("lost_datagrams", |sample| sample.lost.into()),
         column("buffered", |sample| sample.buffered.into()),
         column("playout_delay_ms", |sample| {
@@ -73,10 +69,7 @@ fn column(
     name: impl Into<Cow<'static, str>>,
     value: impl Fn(&Sample) -> Value + Send + Sync + 'static,
 ) -> Column {
-    Column {
-        name: name.into(),
-        value: Box::new(value),
-    }
+    Column { name: name.into(), value: Box::new(value) }
 }
 
 /// Column computed from all packets of a tick.
@@ -92,9 +85,7 @@ fn packets(
 
 /// Column of the newest packet of a tick.
 fn newest(name: &'static str, value: fn(&PacketRecord) -> Value) -> Column {
-    column(name, move |sample| {
-        sample.snapshots.last().map_or(Value::Null, value)
-    })
+    column(name, move |sample| sample.snapshots.last().map_or(Value::Null, value))
 }
 
 /// Column of the replica error. Null if it is not measured.
@@ -197,12 +188,7 @@ mod tests {
 
     #[test]
     fn a_tick_without_a_snapshot_has_empty_columns_of_packets() {
-        let sample = Sample {
-            tick: 90,
-            lost: 2,
-            starved: TICK,
-            ..Sample::default()
-        };
+        let sample = Sample { tick: 90, lost: 2, starved: TICK, ..Sample::default() };
         let cells = cells(&sample);
         for (name, wanted) in [
             ("tick", "90"),
@@ -225,14 +211,8 @@ mod tests {
 
     #[test]
     fn snapshots_that_arrived_in_one_tick_are_summed() {
-        let packet = |payload_bytes| PacketRecord {
-            payload_bytes,
-            ..PacketRecord::default()
-        };
-        let sample = Sample {
-            snapshots: vec![packet(97), packet(3)],
-            ..Sample::default()
-        };
+        let packet = |payload_bytes| PacketRecord { payload_bytes, ..PacketRecord::default() };
+        let sample = Sample { snapshots: vec![packet(97), packet(3)], ..Sample::default() };
         assert_eq!(cell(&cells(&sample), "payload_bytes"), "100");
     }
 
@@ -241,10 +221,7 @@ mod tests {
         let stages = "position=quantized-256+velocity=omitted";
         let packet = PacketRecord {
             payload_bytes: 97,
-            arrival: Some(PacketArrival {
-                after_ticks: 3,
-                is_late: true,
-            }),
+            arrival: Some(PacketArrival { after_ticks: 3, is_late: true }),
             ..PacketRecord::default()
         };
         let sample = Sample {
@@ -270,10 +247,7 @@ mod tests {
             ("max_error_mm", "0"),
         ] {
             let cell = cell(&cells, name);
-            assert!(
-                cell == wanted || cell == format!("{wanted}.0"),
-                "{name}: {cell}"
-            );
+            assert!(cell == wanted || cell == format!("{wanted}.0"), "{name}: {cell}");
         }
     }
 }

@@ -48,12 +48,7 @@ fn save(
     saving.save(&folder.0, "png", about, move |file| {
         let picture = picture.try_into_dynamic().map_err(io::Error::other)?;
         let picture = picture.into_rgb8();
-        write_rgb(
-            file,
-            picture.dimensions(),
-            picture.as_raw(),
-            Compression::Fast,
-        )
+        write_rgb(file, picture.dimensions(), picture.as_raw(), Compression::Fast)
     });
 }
 
@@ -76,11 +71,7 @@ mod tests {
     }
 
     fn picture() -> Image {
-        let size = Extent3d {
-            width: 3,
-            height: 2,
-            depth_or_array_layers: 1,
-        };
+        let size = Extent3d { width: 3, height: 2, depth_or_array_layers: 1 };
         // A window has the channels in the order blue, green, red.
         let pixels = [10, 20, 200, 255].repeat(6);
         let format = TextureFormat::Bgra8UnormSrgb;
@@ -107,10 +98,7 @@ mod tests {
             app.update();
             let entity = pending(&mut app)[0];
             assert_eq!(pending(&mut app), [entity]);
-            app.world_mut().trigger(ScreenshotCaptured {
-                entity,
-                image: picture(),
-            });
+            app.world_mut().trigger(ScreenshotCaptured { entity, image: picture() });
             app.world_mut().despawn(entity);
             app.world_mut().write_message(AppExit::Success);
             app.update();
@@ -120,9 +108,7 @@ mod tests {
         }
         for name in ["cubewire-1.png", "cubewire-2.png"] {
             let file = fs::File::open(folder.path().join(name)).unwrap();
-            let mut reader = png::Decoder::new(io::BufReader::new(file))
-                .read_info()
-                .unwrap();
+            let mut reader = png::Decoder::new(io::BufReader::new(file)).read_info().unwrap();
             let mut rgb = vec![0; reader.output_buffer_size().unwrap()];
             let info = reader.next_frame(&mut rgb).unwrap();
             assert_eq!((info.width, info.height), (3, 2));

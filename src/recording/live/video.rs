@@ -141,11 +141,7 @@ impl Capture {
     }
 
     fn figures(&self, now: Duration) -> Figures {
-        Figures {
-            length: now - self.start,
-            frames: self.rate.frames(),
-            dropped: self.dropped,
-        }
+        Figures { length: now - self.start, frames: self.rate.frames(), dropped: self.dropped }
     }
 
     /// Ends the video. Dropping the sender stops the encoder.
@@ -213,10 +209,7 @@ fn end_if_resized(
     let resized = videos.current.take_if(|capture| capture.window != size);
     if let Some(capture) = resized {
         let now = time.elapsed();
-        notices.show(
-            "The video ended because the window was resized".to_owned(),
-            now,
-        );
+        notices.show("The video ended because the window was resized".to_owned(), now);
         videos.finishing.push(capture.finish(now));
     }
 }
@@ -229,13 +222,8 @@ fn capture(mut commands: Commands, time: Res<Time<Real>>, mut videos: ResMut<Vid
     let Some(frame) = capture.rate.frame_at(time.elapsed() - capture.start) else {
         return;
     };
-    let requested = Requested {
-        capture: capture.number,
-        frame,
-    };
-    commands
-        .spawn((Screenshot::primary_window(), requested))
-        .observe(take);
+    let requested = Requested { capture: capture.number, frame };
+    commands.spawn((Screenshot::primary_window(), requested)).observe(take);
 }
 
 fn take(
@@ -274,15 +262,10 @@ fn frame(picture: Image, window: UVec2, size: UVec2) -> Option<Vec<u8>> {
 fn collect(time: Res<Time<Real>>, mut videos: ResMut<Videos>, mut notices: ResMut<Notices>) {
     let now = time.elapsed();
     // End the recording if its encoder failed.
-    if let Some(capture) = videos
-        .current
-        .take_if(|capture| capture.encoder.is_finished())
-    {
+    if let Some(capture) = videos.current.take_if(|capture| capture.encoder.is_finished()) {
         videos.finishing.push(capture.finish(now));
     }
-    let done = videos
-        .finishing
-        .extract_if(.., |(_, encoder)| encoder.is_finished());
+    let done = videos.finishing.extract_if(.., |(_, encoder)| encoder.is_finished());
     for (finished, encoder) in done {
         notices.show(outcome(finished, encoder), now);
     }
@@ -308,11 +291,7 @@ mod tests {
     use super::*;
 
     fn picture(size: UVec2, bytes: Vec<u8>) -> Image {
-        let size = Extent3d {
-            width: size.x,
-            height: size.y,
-            depth_or_array_layers: 1,
-        };
+        let size = Extent3d { width: size.x, height: size.y, depth_or_array_layers: 1 };
         let (plane, format) = (TextureDimension::D2, TextureFormat::Rgba8UnormSrgb);
         Image::new(size, plane, bytes, format, RenderAssetUsages::default())
     }
@@ -322,10 +301,7 @@ mod tests {
         let window = UVec2::new(3, 3);
         let image = picture(window, (0..3 * 3 * 4).collect());
         let kept = frame(image.clone(), window, UVec2::new(2, 2)).unwrap();
-        assert_eq!(
-            kept,
-            [0, 1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15, 16, 17, 18, 19]
-        );
+        assert_eq!(kept, [0, 1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15, 16, 17, 18, 19]);
         assert_eq!(frame(image, UVec2::new(5, 3), UVec2::new(4, 2)), None);
     }
 
@@ -392,10 +368,7 @@ mod tests {
         let first = capture.rate.frame_at(Duration::ZERO).unwrap();
         capture.add(picture(window, bytes), first);
         let (finished, encoder) = capture.finish(Duration::from_secs(1));
-        let wanted = format!(
-            "{}: 1.0 s, 1.0 frames a second, no frames dropped",
-            path.display()
-        );
+        let wanted = format!("{}: 1.0 s, 1.0 frames a second, no frames dropped", path.display());
         assert_eq!(outcome(finished, encoder), wanted);
         assert!(fs::metadata(&path).unwrap().len() > 0);
 

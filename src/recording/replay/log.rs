@@ -27,10 +27,7 @@ impl InputLog {
     /// Creates a log that continues when the world is rebuilt, for scripts with resets.
     #[must_use]
     pub fn across_resets() -> Self {
-        Self {
-            keeps_resets: true,
-            ..Self::default()
-        }
+        Self { keeps_resets: true, ..Self::default() }
     }
 
     /// Number of ticks in the log.
@@ -154,12 +151,7 @@ pub(super) fn record_input(
         step.hold = Some(Key::of(held.0));
         log.held = held.0;
     }
-    if step
-        != (Step {
-            at,
-            ..Step::default()
-        })
-    {
+    if step != (Step { at, ..Step::default() }) {
         log.script.steps.push(step);
     }
 }

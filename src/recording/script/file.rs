@@ -80,9 +80,7 @@ impl Script {
             return Err(" ticks must be at least 1".to_owned());
         }
         if ticks > MAX_TICKS {
-            return Err(format!(
-                " ticks must be at most {MAX_TICKS} (one day), not {ticks}"
-            ));
+            return Err(format!(" ticks must be at most {MAX_TICKS} (one day), not {ticks}"));
         }
         if let Some(recorded) = &script.recorded {
             let (found, wanted) = (recorded.states.len() as u64, ticks.div_ceil(HASH_EVERY));
@@ -95,9 +93,7 @@ impl Script {
         let late = script.steps.partition_point(|step| step.at < ticks);
         if let Some(Step { at, .. }) = script.steps.get(late) {
             let step = late + 1;
-            return Err(format!(
-                " {STEP}{step}: tick {at} is not before the end at tick {ticks}"
-            ));
+            return Err(format!(" {STEP}{step}: tick {at} is not before the end at tick {ticks}"));
         }
         if script.lead_in >= ticks {
             return Err(format!(
@@ -118,9 +114,9 @@ pub(super) fn steps<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<St
     deserializer.deserialize_seq(Checked(|steps: &[Step], step| {
         let (number, at) = (steps.len() + 1, step.at);
         match steps.last().filter(|before| at <= before.at) {
-            Some(Step { at: before, .. }) => Err(format!(
-                "{STEP}{number}: tick {at} does not come after tick {before}"
-            )),
+            Some(Step { at: before, .. }) => {
+                Err(format!("{STEP}{number}: tick {at} does not come after tick {before}"))
+            }
             None => Ok(()),
         }
     }))
@@ -129,11 +125,9 @@ pub(super) fn steps<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<St
 /// Reads the hashes of a replay and rejects more than the longest replay has.
 pub(super) fn states<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u64>, D::Error> {
     const MOST: u64 = MAX_TICKS.div_ceil(HASH_EVERY);
-    deserializer.deserialize_seq(Checked(|states: &[u64], _| {
-        match (states.len() as u64) < MOST {
-            true => Ok(()),
-            false => Err(format!("{STATES}more than {MOST} hashes")),
-        }
+    deserializer.deserialize_seq(Checked(|states: &[u64], _| match (states.len() as u64) < MOST {
+        true => Ok(()),
+        false => Err(format!("{STATES}more than {MOST} hashes")),
     }))
 }
 
@@ -249,12 +243,8 @@ impl Script {
 
     /// Writes the script as [`save`](Self::save) does, and returns the path.
     pub(in crate::recording) fn write(&self, mut file: NewFile) -> io::Result<PathBuf> {
-        let pretty = PrettyConfig::new()
-            .depth_limit(2)
-            .extensions(Extensions::empty());
-        let text = ron_options()
-            .to_string_pretty(self, pretty)
-            .map_err(io::Error::other)?;
+        let pretty = PrettyConfig::new().depth_limit(2).extensions(Extensions::empty());
+        let text = ron_options().to_string_pretty(self, pretty).map_err(io::Error::other)?;
         let about = "// A replay of the cubes: `cubewire play FILE` shows it.\n";
         let text = format!("{about}{text}\n");
         if text.len() as u64 > MAX_FILE_BYTES {

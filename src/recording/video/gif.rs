@@ -45,12 +45,7 @@ impl Gif {
         let file = NewFile::create(path)?;
         let mut encoder = Encoder::new(file, width, height, &[]).map_err(reason)?;
         encoder.set_repeat(Repeat::Infinite).map_err(reason)?;
-        Ok(Self {
-            size: (width, height),
-            delay: (100 / fps) as u16,
-            encoder,
-            shown: Vec::new(),
-        })
+        Ok(Self { size: (width, height), delay: (100 / fps) as u16, encoder, shown: Vec::new() })
     }
 
     fn draw(&mut self, pixels: &[[u8; 4]]) -> Frame<'static> {

@@ -112,9 +112,7 @@ impl Mp4 {
         // The muxer needs the duration, so a sample is appended only when the start of the next one is known.
         sample.duration = u32::try_from(tick - start)
             .map_err(|_| io::Error::other("a frame lasts too long for an MP4"))?;
-        self.muxer
-            .append_sample(&sample)
-            .map_err(io::Error::other)?;
+        self.muxer.append_sample(&sample).map_err(io::Error::other)?;
         Ok(tick)
     }
 }
@@ -137,10 +135,7 @@ impl Encode for Mp4 {
         let mut data = Vec::with_capacity(annex_b.len());
         for unit in parse_annexb_nal_units(&annex_b).map_err(io::Error::other)? {
             // In `avc1` the parameter sets are only in the sample entry.
-            if !matches!(
-                unit.nal_unit_type,
-                H264NalUnitType::Sps | H264NalUnitType::Pps
-            ) {
+            if !matches!(unit.nal_unit_type, H264NalUnitType::Sps | H264NalUnitType::Pps) {
                 data.extend((unit.data.len() as u32).to_be_bytes());
                 data.extend(unit.data);
             }
@@ -261,9 +256,7 @@ const COARSEST: u8 = 51;
 const REFERENCE_PIXELS: f64 = 921_600.0;
 
 fn sample_entry(annex_b: &[u8]) -> io::Result<SampleEntry> {
-    let config = H264SampleEntryConfig {
-        length_size: LengthSize::FourBytes,
-    };
+    let config = H264SampleEntryConfig { length_size: LengthSize::FourBytes };
     let mut avc1 = build_avc1_box_from_annexb(annex_b, &config).map_err(io::Error::other)?;
     avc1.unknown_boxes.push(UnknownBox {
         box_type: BoxType::Normal(*b"colr"),
@@ -288,14 +281,8 @@ mod tests {
 
     #[test]
     fn a_large_picture_is_coarser_and_a_small_one_finer() {
-        let quantizers = [
-            (640, 360),
-            (960, 540),
-            (1280, 720),
-            (1920, 1080),
-            (3840, 2160),
-        ]
-        .map(quantizer);
+        let quantizers =
+            [(640, 360), (960, 540), (1280, 720), (1920, 1080), (3840, 2160)].map(quantizer);
         assert!(quantizers.is_sorted() && quantizers[0] < quantizers[4]);
         assert_eq!(quantizers[2], 27);
         assert!(declared_bps((3840, 2160), 60) > declared_bps((1280, 720), 60));

@@ -27,11 +27,7 @@ impl Pngs {
         }
         // Report errors now and not only at the first frame.
         NewFile::create(&numbered(path, 0))?;
-        Ok(Self {
-            path: path.to_owned(),
-            size,
-            written: 0,
-        })
+        Ok(Self { path: path.to_owned(), size, written: 0 })
     }
 }
 
@@ -107,20 +103,13 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
         for n in 0..3 {
             let file = File::open(folder.path().join(format!("a.cubes-0000{n}.png"))).unwrap();
-            let mut reader = ::png::Decoder::new(BufReader::new(file))
-                .read_info()
-                .unwrap();
+            let mut reader = ::png::Decoder::new(BufReader::new(file)).read_info().unwrap();
             let mut rgb = vec![0; reader.output_buffer_size().unwrap()];
             let info = reader.next_frame(&mut rgb).unwrap();
             assert_eq!((info.width, info.height), (96, 64));
             let source = scene((96, 64), n);
             let rgba = source.as_chunks::<4>().0;
-            assert!(
-                rgb.as_chunks::<3>()
-                    .0
-                    .iter()
-                    .eq(rgba.iter().map(|[rgb @ .., _]| rgb))
-            );
+            assert!(rgb.as_chunks::<3>().0.iter().eq(rgba.iter().map(|[rgb @ .., _]| rgb)));
         }
     }
 

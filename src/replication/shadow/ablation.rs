@@ -70,10 +70,7 @@ impl Ablation {
     #[cfg(test)]
     pub(crate) fn of_bytes(present: Stages, newest: u64, bytes: impl Fn(usize) -> usize) -> Self {
         let Self { ablated, costs } = Self::new(present);
-        Self {
-            ablated,
-            costs: costs.of_bytes(newest, bytes),
-        }
+        Self { ablated, costs: costs.of_bytes(newest, bytes) }
     }
 
     /// Returns the stages that parts are removed from.

@@ -87,11 +87,7 @@ pub fn ablations(present: Stages) -> Vec<Ablated> {
     }
     let legal = lesser.into_iter().filter_map(|(part, left)| {
         let (stages, along) = legalized(left)?;
-        Some(Ablated {
-            part,
-            stages,
-            along,
-        })
+        Some(Ablated { part, stages, along })
     });
     legal.collect()
 }
@@ -171,12 +167,8 @@ fn bit_packed(present: Stages) -> Option<StageOptions> {
 }
 
 /// Parts that can depend on another part.
-const DEPENDENT: [Part; 4] = [
-    Part::RelativePosition,
-    Part::RelativeOrientation,
-    Part::ChangedFlags,
-    Part::Coding,
-];
+const DEPENDENT: [Part; 4] =
+    [Part::RelativePosition, Part::RelativeOrientation, Part::ChangedFlags, Part::Coding];
 
 /// Removes the smallest set of dependent parts that makes the stages legal. Returns `None` if no set does.
 fn legalized(options: StageOptions) -> Option<(Stages, Vec<Part>)> {
@@ -201,10 +193,7 @@ fn without(options: StageOptions, part: Part) -> StageOptions {
         true => Delta::ChangedBits,
         false => options.delta,
     };
-    let lesser = StageOptions {
-        delta,
-        ..*ladder::UNCOMPRESSED.stages
-    };
+    let lesser = StageOptions { delta, ..*ladder::UNCOMPRESSED.stages };
     with(options, part, &lesser)
 }
 
@@ -246,11 +235,7 @@ mod tests {
         for present in Stages::every_legal(&[9, 10]) {
             let mut seen = HashSet::from([present]);
             for ablated in ablations(present) {
-                let Ablated {
-                    part,
-                    stages,
-                    along,
-                } = &ablated;
+                let Ablated { part, stages, along } = &ablated;
                 let name = format!("{present}: {ablated:?}");
                 assert!(seen.insert(*stages), "{name}");
                 for (kept, of) in [
@@ -279,10 +264,8 @@ mod tests {
     #[test]
     fn everything_can_be_taken_away_from_changed_flags() {
         let present = ladder::CHANGED_FLAGS.stages;
-        let parts: Vec<_> = ablations(present)
-            .into_iter()
-            .map(|ablated| (ablated.part, ablated.along))
-            .collect();
+        let parts: Vec<_> =
+            ablations(present).into_iter().map(|ablated| (ablated.part, ablated.along)).collect();
         let relative = [Part::RelativePosition, Part::RelativeOrientation];
         let all = [relative[0], relative[1], Part::ChangedFlags];
         assert_eq!(
@@ -309,21 +292,14 @@ mod tests {
             (ladder::PREDICTED, ladder::PREDICTED_POSITION),
         ] {
             let ablations = ablations(present.stages);
-            let packing = ablations
-                .iter()
-                .find(|ablated| ablated.part == Part::CodingForPacking);
+            let packing = ablations.iter().find(|ablated| ablated.part == Part::CodingForPacking);
             assert_eq!(packing.unwrap().stages, packed.stages);
         }
         let predicted = ablations(ladder::PREDICTED.stages);
-        let unpredicted = predicted
-            .iter()
-            .find(|ablated| ablated.part == Part::Prediction);
+        let unpredicted = predicted.iter().find(|ablated| ablated.part == Part::Prediction);
         assert_eq!(unpredicted.unwrap().stages, ladder::ARITHMETIC.stages);
         let whole = &predicted[0];
-        assert_eq!(
-            (whole.part, &whole.along[..]),
-            (Part::Orientation, &[Part::Coding][..])
-        );
+        assert_eq!((whole.part, &whole.along[..]), (Part::Orientation, &[Part::Coding][..]));
     }
 
     #[test]

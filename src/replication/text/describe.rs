@@ -229,10 +229,7 @@ fn link(link: &Conditions) -> String {
     let mut parts: Vec<String> = match Preset::of(link) {
         Some(preset) => vec![preset.title.to_owned()],
         None if is_perfect(link) => vec![PERFECT.to_owned()],
-        None => conditions(link)
-            .into_iter()
-            .filter_map(|(text, _)| text)
-            .collect(),
+        None => conditions(link).into_iter().filter_map(|(text, _)| text).collect(),
     };
     if link.cut {
         parts.push("cut".to_owned());
@@ -242,10 +239,7 @@ fn link(link: &Conditions) -> String {
 
 /// Describes the differences in `new`. `None` if there are no differences.
 fn link_change(old: &Conditions, new: &Conditions) -> Option<String> {
-    let whole = |link: &Conditions| Conditions {
-        cut: false,
-        ..link.clone()
-    };
+    let whole = |link: &Conditions| Conditions { cut: false, ..link.clone() };
     let mut parts: Vec<String> = match Preset::of(new) {
         _ if whole(old) == whole(new) => Vec::new(),
         Some(preset) => vec![format!("link: {}", preset.title)],
@@ -290,11 +284,7 @@ fn loss(loss: Loss) -> Option<String> {
         return None;
     }
     let is_in_bursts = matches!(loss, Loss::GilbertElliott { .. });
-    let how = if is_in_bursts {
-        "lost in bursts"
-    } else {
-        "lost"
-    };
+    let how = if is_in_bursts { "lost in bursts" } else { "lost" };
     Some(format!("{} {how}", percent(mean)))
 }
 
@@ -341,10 +331,7 @@ mod tests {
     #[test]
     fn every_condition_of_a_link_is_named() {
         let describe = |text: &str| lane(&format!("rung:delta,{text}")).describe().join(", ");
-        assert_eq!(
-            lane("rung:delta").describe().join(", "),
-            "100 ms round trip"
-        );
+        assert_eq!(lane("rung:delta").describe().join(", "), "100 ms round trip");
         assert_eq!(
             describe("link:4g,rate:10,interpolation:none"),
             "4G, 10 a second, no interpolation"
@@ -374,10 +361,7 @@ mod tests {
         let wanted = "recorded delays, 5 % sent twice, 10 Mbit/s";
         assert_eq!(lane.describe().join(", "), wanted);
         let before = LaneSettings::default();
-        let change = LaneSettings {
-            sender: before.sender,
-            ..lane
-        };
+        let change = LaneSettings { sender: before.sender, ..lane };
         assert_eq!(before.describe_change(&change).as_deref(), Some(wanted));
     }
 
@@ -407,10 +391,7 @@ mod tests {
         let sent = lane("rung:at-rest,interpolation:hermite");
         assert_eq!(sent.describe().join(", "), "100 ms round trip, hermite");
         assert_eq!(sent.velocity_warning(), None);
-        assert_eq!(
-            lane("rung:predicted,interpolation:none").velocity_warning(),
-            None
-        );
+        assert_eq!(lane("rung:predicted,interpolation:none").velocity_warning(), None);
     }
 
     #[test]

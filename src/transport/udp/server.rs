@@ -37,9 +37,7 @@ impl Plugin for UdpServerPlugin {
             .chain()
             .after(CubewireSystems::Receive)
             .in_set(TransportSystems::Receive(End::Sender));
-        let account = (account, publish)
-            .chain()
-            .in_set(TransportSystems::Flush(End::Sender));
+        let account = (account, publish).chain().in_set(TransportSystems::Flush(End::Sender));
         app.add_plugins(self.0.clone())
             .init_resource::<Viewers>()
             .insert_resource(Terms(contract()))
@@ -132,12 +130,7 @@ fn report_pause(
     }
 }
 
-type AskedLane<'a> = (
-    &'a SenderSettings,
-    &'a LaneCost,
-    &'a LaneBudget,
-    &'a LaneMeter,
-);
+type AskedLane<'a> = (&'a SenderSettings, &'a LaneCost, &'a LaneBudget, &'a LaneMeter);
 
 type AskingViewer<'a> = (
     Entity,
@@ -240,9 +233,7 @@ impl Viewer {
         buffer: &mut MessageBuffer,
     ) -> Result<(), String> {
         self.initial = world.current().clone();
-        let welcome = self
-            .session
-            .welcome(contract, now, world.tick(), &self.initial);
+        let welcome = self.session.welcome(contract, now, world.tick(), &self.initial);
         let welcome = welcome.map_err(|error| error.to_string())?;
         buffer.outgoing.messages.push(welcome.encode());
         Ok(())
@@ -263,17 +254,12 @@ impl Viewer {
         }
         let instead = self.session.stages_instead_of(contract, settings.stages);
         self.fallback = instead.and(self.session.fallback());
-        let requested = from_wire(Settings {
-            stages: instead.unwrap_or(settings.stages),
-            ..settings
-        });
+        let requested =
+            from_wire(Settings { stages: instead.unwrap_or(settings.stages), ..settings });
         if std::mem::replace(&mut self.has_lane, true) {
             commands.trigger(ChangeLane {
                 entity: client,
-                settings: LaneSettings {
-                    sender: requested,
-                    ..LaneSettings::default()
-                },
+                settings: LaneSettings { sender: requested, ..LaneSettings::default() },
             });
         } else {
             let lane = sending_half(self.initial.clone(), requested);
@@ -301,9 +287,9 @@ impl Viewer {
                 ),
                 None => format!("viewer {address} gets {kbps} kbps: the connection is too slow"),
             }),
-            None if was_less => Some(format!(
-                "viewer {address} gets its requested bandwidth again"
-            )),
+            None if was_less => {
+                Some(format!("viewer {address} gets its requested bandwidth again"))
+            }
             _ => None,
         }
     }
@@ -336,11 +322,7 @@ fn account(
         }
         peer.fallback = viewer.fallback;
         let (asked_kbps, given_kbps) = (asked.budget, budget.granted(asked).budget);
-        viewers.budgets.push(ViewerBudget {
-            viewer: peer.id,
-            asked_kbps,
-            given_kbps,
-        });
+        viewers.budgets.push(ViewerBudget { viewer: peer.id, asked_kbps, given_kbps });
         if let Some(line) = viewer.note_budget(address, asked_kbps, given_kbps) {
             host.log(&line);
         }
@@ -348,10 +330,7 @@ fn account(
 }
 
 fn publish(host: Res<UdpHost>, serving: Option<ResMut<Serving>>, mut commands: Commands) {
-    let now = Serving {
-        address: host.address().to_string(),
-        traffic: host.traffic(),
-    };
+    let now = Serving { address: host.address().to_string(), traffic: host.traffic() };
     match serving {
         Some(mut serving) => {
             serving.set_if_neq(now);

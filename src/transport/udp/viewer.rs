@@ -42,11 +42,7 @@ impl ViewerSettings {
 
 impl ViewerSettings<Vec<SocketAddr>> {
     fn connect(&self) -> io::Result<UdpConnection> {
-        let Self {
-            server,
-            key,
-            timeout,
-        } = self.clone();
+        let Self { server, key, timeout } = self.clone();
         let timeout = timeout.min(ViewerSettings::MAX_TIMEOUT);
         let token = move || key.token_with(&*server, rand::random(), timeout, [0; 256]);
         UdpConnection::with_tokens(token)
@@ -103,14 +99,8 @@ impl Plugin for UdpViewerPlugin {
             .add_observer(reconnect)
             .add_observer(lose)
             .add_systems(PreUpdate, (dial.before(CubewireSystems::Receive), receive))
-            .add_systems(
-                FixedUpdate,
-                post.in_set(TransportSystems::Flush(End::Receiver)),
-            )
-            .add_systems(
-                Update,
-                account.in_set(TransportSystems::Flush(End::Receiver)),
-            )
+            .add_systems(FixedUpdate, post.in_set(TransportSystems::Flush(End::Receiver)))
+            .add_systems(Update, account.in_set(TransportSystems::Flush(End::Receiver)))
             .configure_sets(Last, CubewireSystems::HangUp.after(exit_on_all_closed));
     }
 }
@@ -158,12 +148,7 @@ fn dial(
 /// Maximum size of a snapshot message. An uncompressed snapshot takes 31 slices.
 const MAX_SNAPSHOT_BYTES: usize = 64 * SLICE_BYTES;
 
-type ViewedLane<'a> = (
-    Entity,
-    &'a SenderSettings,
-    &'a mut ReceiverBuffer,
-    Option<&'a mut Replica>,
-);
+type ViewedLane<'a> = (Entity, &'a SenderSettings, &'a mut ReceiverBuffer, Option<&'a mut Replica>);
 
 type Connection<'a> = (Entity, &'a UdpConnection, &'a mut MessageBuffer);
 
@@ -175,11 +160,7 @@ fn receive(
     lane: Single<ViewedLane<'_>>,
     mut commands: Commands,
 ) {
-    let UdpViewer {
-        session: outcome,
-        contract,
-        ..
-    } = &mut *viewer;
+    let UdpViewer { session: outcome, contract, .. } = &mut *viewer;
     let (Ok(session), Some(connection)) = (&mut *outcome, connection) else {
         return;
     };

@@ -79,10 +79,8 @@ impl Pen<'_> {
             return;
         }
         let colors = self.colors();
-        let parts = [
-            (name, self.sizes.small, side.color_of(colors)),
-            (rest, self.sizes.small, colors.ink),
-        ];
+        let parts =
+            [(name, self.sizes.small, side.color_of(colors)), (rest, self.sizes.small, colors.ink)];
         let at = pos2(half.min.x + self.sizes.margin, half.max.y - BOTTOM);
         self.strip(at, Align2::LEFT_BOTTOM, width, &parts);
     }
@@ -134,10 +132,7 @@ mod tests {
     fn a_replica_with_exaggerated_errors_says_so_also_under_another_name() {
         let lane = LaneSettings::default();
         let names = [None, Some("Ours".to_owned())];
-        let overlay = Overlay {
-            names,
-            ..Overlay::default()
-        };
+        let overlay = Overlay { names, ..Overlay::default() };
         let view = (ViewMode::Split, Exaggeration::Ten);
         let name = |side, lane| overlay.caption(view, side, lane, &[], None).0;
         assert_eq!(name(Side::Left, Some(&lane)), "Replica, errors × 10");
@@ -170,10 +165,7 @@ mod tests {
     #[test]
     fn in_a_narrow_film_the_network_stays_longer_than_the_delay_that_it_causes() {
         let lane: LaneSettings = "rung:predicted,link:4g,rate:20".parse().unwrap();
-        let overlay = Overlay {
-            title: Some("a film".to_owned()),
-            ..Overlay::default()
-        };
+        let overlay = Overlay { title: Some("a film".to_owned()), ..Overlay::default() };
         let link = lane.describe_in_full();
         let (_, rest) = overlay.caption(USUAL, Side::Right, Some(&lane), &link, None);
         let wanted = [
@@ -191,40 +183,23 @@ mod tests {
             let caption = caption(lane, false);
             assert!(caption.starts_with(with), "{caption}");
         };
-        starts(
-            "rung:predicted,budget:64kbps",
-            "Replica · predicted within 64 kbps · ",
-        );
+        starts("rung:predicted,budget:64kbps", "Replica · predicted within 64 kbps · ");
         // Without a delta the packet carries all cubes, so the budget is not shown.
-        starts(
-            "rung:uncompressed,budget:64kbps",
-            "Replica · uncompressed · ",
-        );
+        starts("rung:uncompressed,budget:64kbps", "Replica · uncompressed · ");
     }
 
     #[test]
     fn hidden_parts_leave_no_separators() {
         let lane = LaneSettings::default();
         let caption = |hidden: &[Part]| {
-            let overlay = Overlay {
-                hidden: hidden.to_vec(),
-                ..Overlay::default()
-            };
-            let (name, rest) = overlay.caption(
-                USUAL,
-                Side::Right,
-                Some(&lane),
-                &lane.describe(),
-                Some("1 mm"),
-            );
+            let overlay = Overlay { hidden: hidden.to_vec(), ..Overlay::default() };
+            let (name, rest) =
+                overlay.caption(USUAL, Side::Right, Some(&lane), &lane.describe(), Some("1 mm"));
             name + &rest[0]
         };
         assert_eq!(caption(&[Part::Link]), "Replica · changed-flags");
         assert_eq!(caption(&[Part::Labels, Part::Link]), "changed-flags");
         assert_eq!(caption(&[Part::Labels, Part::Link, Part::Rung]), "");
-        assert_eq!(
-            caption(&[]),
-            "Replica · changed-flags · 100 ms round trip · error 1 mm"
-        );
+        assert_eq!(caption(&[]), "Replica · changed-flags · 100 ms round trip · error 1 mm");
     }
 }

@@ -33,9 +33,8 @@ impl Pen<'_> {
             (text.as_str(), color)
         });
         let width = whole.width() - 2.0 * sizes.margin;
-        let mut common = (0..=card.common.len())
-            .rev()
-            .map(|count| card.common[..count].join(" · "));
+        let mut common =
+            (0..=card.common.len()).rev().map(|count| card.common[..count].join(" · "));
         let common = common.find(|common| self.width(common, sizes.small) <= width);
         let common = common.unwrap_or_default();
         let below: Vec<_> = play
@@ -46,11 +45,8 @@ impl Pen<'_> {
             ("Cubewire", sizes.line, colors.muted),
             (card.title.as_str(), sizes.headline, colors.ink),
         ];
-        let rows = rows.into_iter().chain(
-            below
-                .iter()
-                .map(|&(text, color)| (text, sizes.title, color)),
-        );
+        let rows =
+            rows.into_iter().chain(below.iter().map(|&(text, color)| (text, sizes.title, color)));
         let rows: Vec<_> = rows.collect();
         let height: f32 = rows.iter().map(|(_, size, _)| ROW * size).sum();
         let mut y = whole.center().y - height / 2.0;
@@ -66,10 +62,6 @@ impl Pen<'_> {
             y += ROW * size;
         }
         let at = whole.center_bottom() - vec2(0.0, sizes.margin);
-        self.write(
-            at,
-            Align2::CENTER_BOTTOM,
-            (CREDIT, sizes.small, colors.muted),
-        );
+        self.write(at, Align2::CENTER_BOTTOM, (CREDIT, sizes.small, colors.muted));
     }
 }

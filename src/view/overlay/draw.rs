@@ -121,18 +121,13 @@ pub(in crate::view) fn draw(
     for &(side, _, area) in &images {
         pen(&within).outlines(side, in_points(area), &inputs.outlined);
     }
-    let pointer = ctx
-        .pointer_hover_pos()
-        .filter(|_| !ctx.is_pointer_over_egui());
+    let pointer = ctx.pointer_hover_pos().filter(|_| !ctx.is_pointer_over_egui());
     let curves = inputs.curves();
     let common = is_film.then(|| match &inputs.overlay.column {
         // The columns have no captions.
         Some(column) => {
             let exaggerated = inputs.exaggeration.text();
-            exaggerated
-                .into_iter()
-                .chain(column.common.clone())
-                .collect()
+            exaggerated.into_iter().chain(column.common.clone()).collect()
         }
         None => film::common(curves.iter().map(|(.., lane)| lane)),
     });
@@ -185,13 +180,8 @@ impl OverlayInputs<'_, '_> {
     /// Visible halves.
     fn halves(&self, areas: [Option<Rect>; Side::ALL.len()]) -> Vec<Half<'_>> {
         let halves = Side::ALL.into_iter().zip(areas);
-        let halves = halves.filter_map(|(side, area)| {
-            Some(Half {
-                side,
-                area: area?,
-                lane: self.lane(side),
-            })
-        });
+        let halves = halves
+            .filter_map(|(side, area)| Some(Half { side, area: area?, lane: self.lane(side) }));
         halves.collect()
     }
 
@@ -210,22 +200,13 @@ impl OverlayInputs<'_, '_> {
         let second = meter.arrives(moment).then(|| meter.second(moment));
         let known = match second {
             None => Known::default(),
-            Some(Some(second)) => Known {
-                cost: Some(Cost::of(&second)),
-                ..Known::default()
-            },
+            Some(Some(second)) => Known { cost: Some(Cost::of(&second)), ..Known::default() },
             Some(None) => Known {
                 estimate: RungCosts::new(meter, shadow, &settings.sender, moment).estimate(),
                 ..Known::default()
             },
         };
-        Some(OverlayLane {
-            settings,
-            known,
-            is_remote: !is_local,
-            is_selected,
-            meter,
-        })
+        Some(OverlayLane { settings, known, is_remote: !is_local, is_selected, meter })
     }
 
     /// Lanes of a film, left to right.
@@ -306,9 +287,7 @@ impl OverlayInputs<'_, '_> {
         pointer: Option<Pos2>,
     ) -> Vec<Rect> {
         let lanes = halves.iter();
-        let lanes: Vec<_> = lanes
-            .filter_map(|half| Some((half, half.lane.as_ref()?)))
-            .collect();
+        let lanes: Vec<_> = lanes.filter_map(|half| Some((half, half.lane.as_ref()?))).collect();
         let plates = lanes.iter().map(|(half, lane)| {
             let (settings, known) = (&lane.settings, &lane.known);
             let other = lanes.iter().find(|(other, _)| other.side != half.side);
@@ -389,9 +368,7 @@ impl OverlayInputs<'_, '_> {
                 let half = halves.find(|half| half.side == side)?;
                 Some(half.lane.as_ref()?.settings.rung_name())
             });
-            let titles = self
-                .overlay
-                .titles(self.ticks.elapsed(), picture, areas, said);
+            let titles = self.overlay.titles(self.ticks.elapsed(), picture, areas, said);
             for (title, over) in &titles {
                 strip(*over, top, title, colors.ink);
             }

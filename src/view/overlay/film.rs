@@ -99,10 +99,7 @@ impl Overlay {
         let title = band(self.shows(Part::Heading), rows.title);
         let names = band(self.has_names(), NAMES);
         let legend = band(colors.title().is_some(), LEGEND);
-        [
-            title + names + legend,
-            band(self.shows(Part::Graph), rows.band),
-        ]
+        [title + names + legend, band(self.shows(Part::Graph), rows.band)]
     }
 
     fn rows(&self, height: f32) -> Rows {
@@ -123,10 +120,7 @@ impl Overlay {
         };
         let [start, width] =
             [column.start, column.whole].map(|side| side as f32 / pixels_per_point);
-        Rect::from_min_size(
-            picture.min - vec2(start, 0.0),
-            vec2(width, picture.height()),
-        )
+        Rect::from_min_size(picture.min - vec2(start, 0.0), vec2(width, picture.height()))
     }
 }
 
@@ -258,17 +252,10 @@ impl Pen<'_> {
                 let label = column.labels.get(index).cloned();
                 label.unwrap_or_else(|| rung(lane))
             };
-            column
-                .lanes
-                .iter()
-                .enumerate()
-                .map(name)
-                .collect::<Vec<_>>()
+            column.lanes.iter().enumerate().map(name).collect::<Vec<_>>()
         };
-        let forms: [Vec<String>; 2] = [
-            names(LaneSettings::describe_rung),
-            names(|lane| lane.rung_name().to_owned()),
-        ];
+        let forms: [Vec<String>; 2] =
+            [names(LaneSettings::describe_rung), names(|lane| lane.rung_name().to_owned())];
         let wishes = forms.iter().flat_map(|names| {
             let sizes = [sizes.title, sizes.line, sizes.small].into_iter();
             sizes.map(move |size| (names, size))
@@ -365,11 +352,7 @@ mod tests {
             assert_eq!(with_legend, [title + LEGEND, band]);
         }
         let without = overlay.bands(usual, 540.0)[1];
-        overlay.flags = vec![Flag {
-            tick: 60,
-            side: Side::Right,
-            title: "delta".to_owned(),
-        }];
+        overlay.flags = vec![Flag { tick: 60, side: Side::Right, title: "delta".to_owned() }];
         assert_eq!(overlay.bands(usual, 540.0)[1], without + FLAGS);
         overlay.hidden = vec![Part::Graph];
         assert_eq!(overlay.bands(usual, 540.0)[1], 0.0);
@@ -387,11 +370,7 @@ mod tests {
             start: 642,
             whole: 1280,
         };
-        Overlay {
-            title: Some("a film".to_owned()),
-            column: Some(column),
-            ..Overlay::default()
-        }
+        Overlay { title: Some("a film".to_owned()), column: Some(column), ..Overlay::default() }
     }
 
     #[test]
@@ -437,18 +416,10 @@ mod tests {
 
     #[test]
     fn what_all_lanes_have_is_said_once() {
-        let lanes = [
-            "rung:delta,rate:20",
-            "rung:predicted,rate:20",
-            "rung:index,rate:20,link:4g",
-        ];
+        let lanes = ["rung:delta,rate:20", "rung:predicted,rate:20", "rung:index,rate:20,link:4g"];
         let lanes = lanes.map(|lane| lane.parse::<LaneSettings>().unwrap());
         let said = common(&lanes[..2]);
-        let wanted = [
-            "100 ms round trip, no loss",
-            "20 snapshots a second",
-            "shown 250 ms later",
-        ];
+        let wanted = ["100 ms round trip, no loss", "20 snapshots a second", "shown 250 ms later"];
         assert_eq!(said, wanted);
         assert_eq!(common(&lanes), wanted[1..2]);
         assert_eq!(common([]), [""; 0]);

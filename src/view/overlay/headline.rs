@@ -122,11 +122,7 @@ impl Ratio {
     /// `None` if neither the costs nor the errors differ enough.
     fn of([left, right]: [&Cost; 2]) -> Option<Self> {
         let compared = |left: f64, right: f64, least: f64| {
-            let side = if left < right {
-                Side::Left
-            } else {
-                Side::Right
-            };
+            let side = if left < right { Side::Left } else { Side::Right };
             let times = left.max(right) / left.min(right).max(least);
             (times, side)
         };
@@ -238,10 +234,7 @@ impl Pen<'_> {
     /// shortest one.
     fn alike(&self, [own, others]: [Vec<String>; 2], width: f32) -> Vec<String> {
         let fits = |text: &String| self.width(text, self.sizes.small) <= self.inside(width);
-        let fitting = own
-            .iter()
-            .zip(&others)
-            .position(|(own, other)| fits(own) && fits(other));
+        let fitting = own.iter().zip(&others).position(|(own, other)| fits(own) && fits(other));
         own[fitting.unwrap_or(own.len() - 1)..].to_vec()
     }
 
@@ -255,19 +248,12 @@ impl Pen<'_> {
         let inside = self.inside(width);
         let fits = |&size: &f32| self.width(name, size) <= inside;
         let size = Some(self.sizes.headline).filter(fits);
-        let large = [(
-            name.as_str(),
-            size.unwrap_or(self.sizes.unit),
-            self.colors().muted,
-        )];
+        let large = [(name.as_str(), size.unwrap_or(self.sizes.unit), self.colors().muted)];
         self.figures(half, anchor, width, &large, (lines, self.sizes.line))
     }
 
     fn bandwidth<'a>(&self, kbps: &'a str, color: Rgb) -> [Part<'a>; 2] {
-        [
-            (kbps, self.sizes.headline, color),
-            (" kbps", self.sizes.unit, color),
-        ]
+        [(kbps, self.sizes.headline, color), (" kbps", self.sizes.unit, color)]
     }
 
     /// Text width that a background of `width` allows.
@@ -337,17 +323,8 @@ impl Pen<'_> {
         let words = self.painter.layout(text.to_owned(), font, ink, width);
         let padding = Vec2::splat(0.66 * small);
         let half = words.size().x / 2.0 + padding.x + self.sizes.margin;
-        let x = over
-            .center()
-            .x
-            .min(picture.max.x - half)
-            .max(picture.min.x + half);
-        self.plate(
-            pos2(x, over.max.y + 4.0),
-            Align2::CENTER_TOP,
-            padding,
-            &[words],
-        );
+        let x = over.center().x.min(picture.max.x - half).max(picture.min.x + half);
+        self.plate(pos2(x, over.max.y + 4.0), Align2::CENTER_TOP, padding, &[words]);
     }
 }
 
@@ -382,29 +359,17 @@ mod tests {
     use crate::replication::{HEADER_BYTES, LaneMeter, PacketRecord, Sample, itemized};
 
     fn cost(kbps: f64) -> Cost {
-        Cost {
-            kbps,
-            wire_kbps: kbps,
-            error_m: None,
-            is_at_rest: false,
-        }
+        Cost { kbps, wire_kbps: kbps, error_m: None, is_at_rest: false }
     }
 
     #[test]
     fn an_uncompressed_snapshot_has_as_many_bytes_as_it_is_compared_with() {
         let world = crate::simulation::CubeWorld::default();
-        let packet = itemized(
-            ladder::UNCOMPRESSED.stages,
-            world.current(),
-            world.current(),
-        );
+        let packet = itemized(ladder::UNCOMPRESSED.stages, world.current(), world.current());
         let bytes = packet.bytes.len() + HEADER_BYTES;
         let sender = crate::replication::SenderSettings::default();
         let rate = sender.snapshots_per_second() as usize;
-        assert_eq!(
-            crate::replication::kbps(bytes * rate, 60),
-            sender.uncompressed_kbps()
-        );
+        assert_eq!(crate::replication::kbps(bytes * rate, 60), sender.uncompressed_kbps());
     }
 
     #[test]
@@ -436,10 +401,7 @@ mod tests {
         assert_eq!(ratio([&cheap, &dear]), less(Side::Left));
         assert_eq!(ratio([&cost(100.0), &cost(104.0)]), None);
         assert_eq!(ratio([&cost(100.0), &cost(0.0)]), None);
-        let erring = |error_m| Cost {
-            error_m: Some(error_m),
-            ..cost(100.0)
-        };
+        let erring = |error_m| Cost { error_m: Some(error_m), ..cost(100.0) };
         let closer = |left, right| ratio([&erring(left), &erring(right)]);
         let on_the_right = ("16× closer".to_owned(), Side::Right);
         assert_eq!(closer(0.032, 0.002), Some(on_the_right));
@@ -451,10 +413,7 @@ mod tests {
 
     #[test]
     fn a_column_is_compared_with_the_first_in_both_directions() {
-        let erring = |kbps, error_m| Cost {
-            error_m: Some(error_m),
-            ..cost(kbps)
-        };
+        let erring = |kbps, error_m| Cost { error_m: Some(error_m), ..cost(kbps) };
         let [first, less, more] = [(100.0, 0.002), (25.0, 0.1), (400.0, 0.1)]
             .map(|(kbps, error_m)| erring(kbps, error_m));
         assert_eq!(to_first(&first, &less).unwrap(), "4.0× less");
@@ -467,11 +426,7 @@ mod tests {
 
     #[test]
     fn a_ratio_at_rest_says_that_nothing_moves() {
-        let cost = |is_at_rest| Cost {
-            error_m: Some(0.002),
-            is_at_rest,
-            ..cost(15.8)
-        };
+        let cost = |is_at_rest| Cost { error_m: Some(0.002), is_at_rest, ..cost(15.8) };
         let said = "16 kbps instead of 17\u{2009}369";
         assert_eq!(cost(false).instead_of(17_368.8, false), said);
         let at_rest = format!("at rest: {said}, error 2.0 mm");
@@ -516,10 +471,7 @@ mod tests {
                 let lane = LaneSettings::with_stages(rung.stages);
                 let lines = pen.alike([about([&lane; 2]), about([&lane; 2])], beside);
                 assert_eq!(lines[0], rung.summary);
-                let known = Known {
-                    cost: Some(cost(17_368.8)),
-                    estimate: None,
-                };
+                let known = Known { cost: Some(cost(17_368.8)), estimate: None };
                 let of = |half, side| pen.compared(half, side, [&lane; 2], &known);
                 let plates = [of(left, Side::Left), of(right, Side::Right)];
                 let free = (plates[0].max.x, plates[1].min.x);

@@ -65,11 +65,7 @@ impl Pen<'_> {
                     4 => Align2::RIGHT_CENTER,
                     _ => Align2::CENTER_CENTER,
                 };
-                self.note(
-                    pos2(bar.min.x + bar.width() * share, middle(2)),
-                    anchor,
-                    label,
-                );
+                self.note(pos2(bar.min.x + bar.width() * share, middle(2)), anchor, label);
             }
         }
         for (index, form) in (first..).zip(listed) {
@@ -194,26 +190,10 @@ mod tests {
     fn the_legend_has_the_stops_of_the_cubes() {
         for (colors, range, said) in [
             (CubeColors::Bits, None, ["1", "32", "64", "96", "128"]),
-            (
-                CubeColors::Bits,
-                Some([2.0, 6.0]),
-                ["1", "2", "4", "6", "8"],
-            ),
-            (
-                CubeColors::Bits,
-                Some([45.0, 65.0]),
-                ["≤\u{2009}40", "48", "56", "64", "72"],
-            ),
-            (
-                CubeColors::Distance,
-                None,
-                ["0.98", "2.8", "7.9", "22", "64"],
-            ),
-            (
-                CubeColors::Distance,
-                Some([0.5, 1.5]),
-                ["0.98", "1.2", "1.4", "1.6", "2"],
-            ),
+            (CubeColors::Bits, Some([2.0, 6.0]), ["1", "2", "4", "6", "8"]),
+            (CubeColors::Bits, Some([45.0, 65.0]), ["≤\u{2009}40", "48", "56", "64", "72"]),
+            (CubeColors::Distance, None, ["0.98", "2.8", "7.9", "22", "64"]),
+            (CubeColors::Distance, Some([0.5, 1.5]), ["0.98", "1.2", "1.4", "1.6", "2"]),
             (CubeColors::Wait, None, ["17", "33", "67", "133", "267"]),
         ] {
             assert_eq!(labels(colors, Scale::of(colors, range)), said);

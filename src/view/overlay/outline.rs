@@ -20,12 +20,7 @@ pub(super) struct Outlined<'w, 's> {
     cameras: Query<
         'w,
         's,
-        (
-            &'static Side,
-            &'static Pane,
-            &'static Camera,
-            &'static Transform,
-        ),
+        (&'static Side, &'static Pane, &'static Camera, &'static Transform),
         Without<ViewCube>,
     >,
     cubes: Query<'w, 's, (&'static Side, &'static ViewCube, &'static Transform)>,
@@ -52,10 +47,7 @@ impl Pen<'_> {
         let selection = *what.selection;
         let [ink, player] = [self.colors().ink, self.colors().player];
         self.outline(side, half, what, PLAYER, (2.0, player));
-        if let Some(cube) = selection
-            .hovered
-            .filter(|&cube| Some(cube) != selection.cube)
-        {
+        if let Some(cube) = selection.hovered.filter(|&cube| Some(cube) != selection.cube) {
             self.outline(side, half, what, cube, (1.5, ink));
         }
         if let Some(cube) = selection.cube {
@@ -71,10 +63,8 @@ impl Pen<'_> {
         cube: usize,
         (width, color): (f32, Rgb),
     ) {
-        let found = what
-            .cubes
-            .iter()
-            .find(|(other, found, _)| **other == side && found.index == cube);
+        let found =
+            what.cubes.iter().find(|(other, found, _)| **other == side && found.index == cube);
         let Some((.., pose)) = found else {
             return;
         };
@@ -92,19 +82,13 @@ impl Pen<'_> {
             .map(|index| {
                 let at = pose.transform_point(corner(index));
                 let at = camera.world_to_viewport(&eye, at).ok()? / size;
-                Some(pos2(
-                    half.min.x + at.x * half.width(),
-                    half.min.y + at.y * half.height(),
-                ))
+                Some(pos2(half.min.x + at.x * half.width(), half.min.y + at.y * half.height()))
             })
             .collect();
         let painter = self.painter.with_clip_rect(half);
         let color = egui_color(color);
         let halo = egui_color(self.colors().ground);
-        let eye = pose
-            .compute_affine()
-            .inverse()
-            .transform_point3(eye.translation());
+        let eye = pose.compute_affine().inverse().transform_point3(eye.translation());
         for stroke in [Stroke::new(width + 2.0, halo), Stroke::new(width, color)] {
             for (from, to) in edges(eye) {
                 if let (Some(from), Some(to)) = (corners[from], corners[to]) {

@@ -40,14 +40,8 @@ impl Sizes {
         margin: 16.0,
     };
 
-    const NARROW: Self = Self {
-        headline: 24.0,
-        unit: 14.0,
-        line: 12.0,
-        ratio: 14.0,
-        margin: 8.0,
-        ..Self::WINDOW
-    };
+    const NARROW: Self =
+        Self { headline: 24.0, unit: 14.0, line: 12.0, ratio: 14.0, margin: 8.0, ..Self::WINDOW };
 
     /// For a film with a height of 540 points.
     const FILM: Self = Self {
@@ -64,20 +58,13 @@ impl Sizes {
     /// [`MIN_PIXELS`].
     pub(super) fn of(is_film: bool, width: f32, half: f32, pixels_per_point: f32) -> Self {
         let sizes = match is_film {
-            true if half < NARROW_COLUMN => Self {
-                title: Self::FILM.title,
-                ..Self::NARROW
-            },
+            true if half < NARROW_COLUMN => Self { title: Self::FILM.title, ..Self::NARROW },
             true => Self::FILM,
             false if width < NARROW || half < NARROW_HALF => Self::NARROW,
             false => Self::WINDOW,
         };
         let least = MIN_PIXELS / pixels_per_point;
-        Self {
-            line: sizes.line.max(least),
-            small: sizes.small.max(least),
-            ..sizes
-        }
+        Self { line: sizes.line.max(least), small: sizes.small.max(least), ..sizes }
     }
 }
 
@@ -136,10 +123,7 @@ impl Pen<'_> {
     /// Lays out one line of at most `width` points.
     pub(super) fn line(&self, parts: &[Part<'_>], width: f32) -> Arc<Galley> {
         let mut job = LayoutJob {
-            wrap: TextWrapping {
-                break_anywhere: true,
-                ..TextWrapping::truncate_at_width(width)
-            },
+            wrap: TextWrapping { break_anywhere: true, ..TextWrapping::truncate_at_width(width) },
             ..LayoutJob::default()
         };
         for &(text, size, color) in parts {
@@ -178,17 +162,15 @@ impl Pen<'_> {
         lines: &[Arc<Galley>],
         fill: Color32,
     ) -> Rect {
-        let size = lines.iter().fold(Vec2::ZERO, |size, line| {
-            vec2(size.x.max(line.size().x), size.y + line.size().y)
-        });
+        let size = lines
+            .iter()
+            .fold(Vec2::ZERO, |size, line| vec2(size.x.max(line.size().x), size.y + line.size().y));
         let plate = anchor.anchor_size(at, size + 2.0 * padding);
         self.painter.rect_filled(plate, RADIUS, fill);
         let inside = plate.shrink2(padding);
         let mut top = inside.min.y;
         for line in lines {
-            let x = anchor
-                .x()
-                .align_size_within_range(line.size().x, inside.x_range());
+            let x = anchor.x().align_size_within_range(line.size().x, inside.x_range());
             let at = Pos2::new(x.min, top);
             self.painter.galley(at, line.clone(), Color32::PLACEHOLDER);
             top += line.size().y;
@@ -204,10 +186,7 @@ impl Pen<'_> {
     /// Paints a line of small type, for example a caption, on a background twice as high as the type.
     pub(super) fn strip(&self, at: Pos2, anchor: Align2, width: f32, parts: &[Part<'_>]) -> Rect {
         let line = self.line(parts, width - self.beside());
-        let padding = vec2(
-            self.beside() / 2.0,
-            (2.0 * self.sizes.small - line.size().y) / 2.0,
-        );
+        let padding = vec2(self.beside() / 2.0, (2.0 * self.sizes.small - line.size().y) / 2.0);
         self.plate(at, anchor, padding, &[line])
     }
 
@@ -231,11 +210,9 @@ impl Pen<'_> {
     /// Dims and frames a stale half.
     pub(super) fn frame(&self, half: Rect) {
         let warning = egui_color(self.colors().warning);
-        self.painter
-            .rect_filled(half, 0.0, warning.gamma_multiply(DIMMING));
+        self.painter.rect_filled(half, 0.0, warning.gamma_multiply(DIMMING));
         let stroke = Stroke::new(FRAME, warning);
-        self.painter
-            .rect_stroke(half, 0.0, stroke, StrokeKind::Inside);
+        self.painter.rect_stroke(half, 0.0, stroke, StrokeKind::Inside);
     }
 
     /// Background colour of text over cubes. More opaque in the light theme, because colours blend in linear light,
@@ -263,17 +240,10 @@ pub(super) mod tests {
         let ctx = Context::default();
         ctx.set_fonts(crate::theme::fonts());
         let screen = Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 720.0));
-        let input = RawInput {
-            screen_rect: Some(screen),
-            ..RawInput::default()
-        };
+        let input = RawInput { screen_rect: Some(screen), ..RawInput::default() };
         let mut output = ctx.run_ui(input, |ui| {
             let painter = ui.ctx().layer_painter(LayerId::background());
-            paint(&Pen {
-                painter: &painter,
-                theme: Theme::Dark,
-                sizes: Sizes::WINDOW,
-            });
+            paint(&Pen { painter: &painter, theme: Theme::Dark, sizes: Sizes::WINDOW });
         });
         // No renderer uses the textures.
         output.textures_delta.clear();

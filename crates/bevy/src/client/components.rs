@@ -65,10 +65,7 @@ impl ReliableComponents {
             |entry: &Entry| entry.generation != body.generation || begins || entry.has_left;
         if entry.as_ref().is_none_or(is_other) {
             // Dirty without a value, so that a shown body loses the components that it no longer has.
-            let component = Component {
-                is_dirty: true,
-                ..Component::default()
-            };
+            let component = Component { is_dirty: true, ..Component::default() };
             *entry = Some(Entry {
                 generation: body.generation,
                 has_left: false,
@@ -79,11 +76,8 @@ impl ReliableComponents {
         let entry = entry.as_mut().expect("it was just set");
         entry.is_whole |= part == Part::End;
         for &(component, bytes) in components {
-            entry.components[usize::from(component)] = Component {
-                bytes: bytes.map(Box::from),
-                is_dirty: true,
-                references: Vec::new(),
-            };
+            entry.components[usize::from(component)] =
+                Component { bytes: bytes.map(Box::from), is_dirty: true, references: Vec::new() };
         }
         if is_shown {
             self.dirty.insert(body.slot);

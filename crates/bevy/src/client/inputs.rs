@@ -67,10 +67,7 @@ impl Inputs {
         }
         // The new inputs alone exceed the room, so each one gets a separate run.
         let before = newest - inputs.len() as u64;
-        let single = |(newest, input)| Run {
-            newest,
-            inputs: vec![input],
-        };
+        let single = |(newest, input)| Run { newest, inputs: vec![input] };
         (before + 1..).zip(inputs).map(single).collect()
     }
 }
@@ -83,12 +80,7 @@ pub(super) fn datagrams(channels: &mut [Inputs]) -> Vec<Vec<u8>> {
     let room = (DATAGRAM_BYTES / active).saturating_sub(CHANNEL_BYTES);
     let mut runs = Vec::new();
     for (channel, inputs) in channels.iter_mut().enumerate() {
-        runs.extend(
-            inputs
-                .take(room)
-                .into_iter()
-                .map(|run| (channel as u8, run)),
-        );
+        runs.extend(inputs.take(room).into_iter().map(|run| (channel as u8, run)));
     }
     let mut datagrams: Vec<Upstream<'_>> = Vec::new();
     let mut left = 0_usize;
@@ -102,11 +94,7 @@ pub(super) fn datagrams(channels: &mut [Inputs]) -> Vec<Vec<u8>> {
         }
         left = left.saturating_sub(bytes);
         let last = datagrams.len() - 1;
-        datagrams[last].inputs.push(RecentInputs {
-            channel: *channel,
-            newest: run.newest,
-            inputs,
-        });
+        datagrams[last].inputs.push(RecentInputs { channel: *channel, newest: run.newest, inputs });
     }
     datagrams.iter().map(encode).collect()
 }
@@ -131,10 +119,7 @@ mod tests {
                 let upstream: Upstream<'_> = decode(&datagram).unwrap();
                 assert_eq!((upstream.feedback.len(), upstream.inputs.len()), (0, 1));
                 let run = &upstream.inputs[0];
-                sent.push((
-                    run.newest,
-                    run.inputs.iter().map(|input| input.len()).collect(),
-                ));
+                sent.push((run.newest, run.inputs.iter().map(|input| input.len()).collect()));
             }
         }
         assert!(channels[0].recent.is_empty());
@@ -170,12 +155,7 @@ mod tests {
     fn what_is_too_long_to_be_repeated_is_sent_once() {
         assert_eq!(
             sent(&[MAX_REPEATED_BYTES + 1, 20_000, 4, 5], 8)[..4],
-            [
-                (1, vec![MAX_REPEATED_BYTES + 1]),
-                (2, vec![20_000]),
-                (3, vec![4]),
-                (4, vec![4, 5])
-            ]
+            [(1, vec![MAX_REPEATED_BYTES + 1]), (2, vec![20_000]), (3, vec![4]), (4, vec![4, 5])]
         );
     }
 
@@ -196,9 +176,6 @@ mod tests {
         let short: Vec<Upstream<'_>> = short.iter().map(|bytes| decode(bytes).unwrap()).collect();
         let runs: Vec<_> = short.iter().flat_map(|upstream| &upstream.inputs).collect();
         assert_eq!((short.len(), runs.len()), (1, 3));
-        assert!(
-            runs.iter()
-                .all(|run| run.newest == 13 && run.inputs.len() == 1)
-        );
+        assert!(runs.iter().all(|run| run.newest == 13 && run.inputs.len() == 1));
     }
 }

@@ -46,9 +46,7 @@ pub(super) fn disconnect(removed: On<Remove, ReplicationReceiver>, mut world: De
         && let Some(state) = replication.0.take()
     {
         let slots = state.slots;
-        world
-            .commands()
-            .queue(move |world: &mut World| vanish_all(world, slots));
+        world.commands().queue(move |world: &mut World| vanish_all(world, slots));
     }
 }
 
@@ -148,9 +146,7 @@ impl State {
                 if known.life.is_none() {
                     continue;
                 }
-                for (field, value) in self.values[slot * fields..][..fields]
-                    .iter_mut()
-                    .enumerate()
+                for (field, value) in self.values[slot * fields..][..fields].iter_mut().enumerate()
                 {
                     let new = snapshot.value(slot, field);
                     known.changed |= u32::from(*value != new) << field;
@@ -206,11 +202,7 @@ impl State {
         self.write_components(world, id, entity);
         self.touched.insert(id);
         let alive_at = self.slots[slot].as_of.unwrap_or(0);
-        self.slots[slot].shown = Some(DisplayedBody {
-            life,
-            entity,
-            alive_at,
-        });
+        self.slots[slot].shown = Some(DisplayedBody { life, entity, alive_at });
         if let Some(&kind) = protocol.kinds.get(usize::from(life.kind)) {
             let last = (RemoteBody(id), Remote, BodyKind::named(kind));
             write(world, entity, last);
@@ -244,10 +236,7 @@ impl State {
     /// Writes the changed values of the fields that the body's kind has.
     fn write_fields(&mut self, world: &mut World, protocol: &Compiled, slot: usize, body: Entity) {
         let changed = std::mem::take(&mut self.slots[slot].changed);
-        let (fields, hidden) = (
-            protocol.plan.schema().fields.len(),
-            protocol.hidden_fields(),
-        );
+        let (fields, hidden) = (protocol.plan.schema().fields.len(), protocol.hidden_fields());
         let kind = self.slots[slot].life.map(|life| usize::from(life.kind));
         let kind = kind.and_then(|kind| protocol.kinds.get(kind));
         let body_of = |slot: usize| Some(self.slots.get(slot)?.shown?.entity);

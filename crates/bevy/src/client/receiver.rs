@@ -170,11 +170,7 @@ pub(super) fn deliver(
     world: &mut World,
     servers: &mut QueryState<Entity, (With<ReplicationReceiver>, Allow<Disabled>)>,
     connections: &mut QueryState<
-        (
-            &'static mut ReplicationReceiver,
-            &'static MessageBuffer,
-            Option<&'static mut Measure>,
-        ),
+        (&'static mut ReplicationReceiver, &'static MessageBuffer, Option<&'static mut Measure>),
         Allow<Disabled>,
     >,
 ) {
@@ -209,10 +205,7 @@ fn on_message(
 ) -> Result<(), String> {
     let none = "malformed message from the server";
     let mut replication = world.get_mut::<ReplicationReceiver>(server);
-    let Some(state) = replication
-        .as_mut()
-        .and_then(|replication| replication.0.as_mut())
-    else {
+    let Some(state) = replication.as_mut().and_then(|replication| replication.0.as_mut()) else {
         return Ok(());
     };
     match decode(bytes).ok_or(none)? {
@@ -232,11 +225,7 @@ fn on_message(
                 .then_some(())
                 .ok_or_else(|| format!("malformed message from the server (`{}`)", entry.name))
         }
-        ReliableToClient::Gone {
-            body,
-            tick,
-            is_hidden,
-        } => {
+        ReliableToClient::Gone { body, tick, is_hidden } => {
             state.components.leave(body);
             let slot = state.slots.get_mut(usize::from(body.slot)).ok_or(none)?;
             slot.gone = Some(Gone {
@@ -254,42 +243,27 @@ fn on_message(
             state.resume_tick = state.shown_tick;
             Ok(())
         }
-        ReliableToClient::Components {
-            body,
-            part,
-            components,
-        } => {
+        ReliableToClient::Components { body, part, components } => {
             let count = state.protocol.components.len();
             let is_known = |&(component, _): &(u8, _)| usize::from(component) < count;
             let slot = state.slots.get(usize::from(body.slot)).ok_or(none)?;
             if !components.iter().all(is_known) {
                 return Err(none.to_owned());
             }
-            let shown = slot
-                .shown
-                .filter(|shown| shown.life.generation == body.generation);
-            state
-                .components
-                .take(body, part, &components, count, shown.is_some());
+            let shown = slot.shown.filter(|shown| shown.life.generation == body.generation);
+            state.components.take(body, part, &components, count, shown.is_some());
             Ok(())
         }
     }
 }
 
-type NewRequest = (
-    With<Connected>,
-    Or<(Changed<SettingsRequest>, Added<Connected>)>,
-    Allow<Disabled>,
-);
+type NewRequest =
+    (With<Connected>, Or<(Changed<SettingsRequest>, Added<Connected>)>, Allow<Disabled>);
 
 /// Requests settings after a change of [`SettingsRequest`], unless they are illegal.
 pub(super) fn request(
     mut servers: Query<
-        (
-            &mut ReplicationReceiver,
-            &mut MessageBuffer,
-            &SettingsRequest,
-        ),
+        (&mut ReplicationReceiver, &mut MessageBuffer, &SettingsRequest),
         NewRequest,
     >,
 ) {
@@ -391,13 +365,9 @@ impl State {
     /// Writes the dirty reliable components of a body.
     pub(super) fn write_components(&mut self, world: &mut World, at: BodyId, body: Entity) {
         let slots = &self.slots;
-        let entity = |other: BodyId| {
-            (other == at)
-                .then_some(body)
-                .or_else(|| shown_body(slots, other))
-        };
-        self.components
-            .write(world, at, body, &self.protocol.components, entity);
+        let entity =
+            |other: BodyId| (other == at).then_some(body).or_else(|| shown_body(slots, other));
+        self.components.write(world, at, body, &self.protocol.components, entity);
     }
 }
 

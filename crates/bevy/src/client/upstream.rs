@@ -48,9 +48,7 @@ pub(super) fn send(world: &mut World, servers: &mut QueryState<Connection, IsCon
     let protocol = Arc::clone(&world.resource::<Protocol>().0);
     let mut take = |entries: &[crate::messages::MessageEntry]| -> Vec<Vec<_>> {
         let taken = entries.iter();
-        taken
-            .map(|entry| entry.take(world, entity_to_wire))
-            .collect()
+        taken.map(|entry| entry.take(world, entity_to_wire)).collect()
     };
     let (inputs, messages) = (take(&protocol.inputs), take(&protocol.to_server));
     let Some((mut replication, mut buffer)) = servers.iter_mut(world).next() else {
@@ -80,9 +78,6 @@ pub(super) fn send(world: &mut World, servers: &mut QueryState<Connection, IsCon
         }
     }
     if state.receiver.is_some() {
-        buffer
-            .outgoing
-            .datagrams
-            .extend(datagrams(&mut state.inputs));
+        buffer.outgoing.datagrams.extend(datagrams(&mut state.inputs));
     }
 }

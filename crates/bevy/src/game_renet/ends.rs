@@ -23,10 +23,7 @@ pub(super) struct Ends<'w> {
 impl Ends<'_> {
     /// Returns the peers that are connected in renet.
     pub(super) fn connected(&self) -> BTreeSet<RenetPeer> {
-        let clients = self
-            .server
-            .iter()
-            .flat_map(|server| server.clients_id_iter());
+        let clients = self.server.iter().flat_map(|server| server.clients_id_iter());
         let server = self.client.as_ref().filter(|client| client.is_connected());
         clients.map(Some).chain(server.map(|_| None)).collect()
     }

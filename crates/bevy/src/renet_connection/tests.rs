@@ -20,12 +20,7 @@ struct Pair {
 
 impl Pair {
     fn over(conditions: &Conditions, seed: u64) -> Self {
-        let end = |bytes| {
-            (
-                RenetConnection::new(bytes),
-                MessageBuffer::new(HEADER_BYTES),
-            )
-        };
+        let end = |bytes| (RenetConnection::new(bytes), MessageBuffer::new(HEADER_BYTES));
         Self {
             ends: [FROM_CLIENT_BYTES, FROM_SERVER_BYTES].map(end),
             links: [0, 1].map(|direction| Link::new(conditions.clone(), seed * 2 + direction)),
@@ -37,9 +32,7 @@ impl Pair {
     fn lossy(loss: f64, seed: u64) -> Self {
         let conditions = Conditions {
             latency: Duration::from_millis(40),
-            jitter: Jitter::Uniform {
-                spread: Duration::from_millis(30),
-            },
+            jitter: Jitter::Uniform { spread: Duration::from_millis(30) },
             loss: Loss::bursts(loss, 1.0),
             duplicate_probability: loss / 2.0,
             ..Conditions::PERFECT
@@ -90,10 +83,7 @@ impl Pair {
 
 /// Conditions with this latency, in milliseconds.
 fn delayed(latency: u64) -> Conditions {
-    Conditions {
-        latency: Duration::from_millis(latency),
-        ..Conditions::PERFECT
-    }
+    Conditions { latency: Duration::from_millis(latency), ..Conditions::PERFECT }
 }
 
 fn has_datagram(packet: &[u8]) -> bool {
@@ -121,10 +111,7 @@ fn reliable_messages_arrive_once_and_in_order_whatever_is_lost() {
         }
         assert!(received.into_iter().eq(messages(count)), "loss {loss}");
         assert_eq!(pair.ends[0].1.backlog_bytes, 0);
-        assert!(
-            pair.sent.iter().all(Vec::is_empty),
-            "there is nothing to say"
-        );
+        assert!(pair.sent.iter().all(Vec::is_empty), "there is nothing to say");
     }
 }
 
@@ -201,28 +188,13 @@ fn the_round_trip_is_measured_from_the_first_message_on() {
 
 #[test]
 fn datagrams_of_any_length_are_sent_whole() {
-    for bytes in [
-        1,
-        63,
-        64,
-        1198,
-        1199,
-        1200,
-        1201,
-        2400,
-        36_185,
-        MAX_UNRELIABLE_BYTES,
-    ] {
+    for bytes in [1, 63, 64, 1198, 1199, 1200, 1201, 2400, 36_185, MAX_UNRELIABLE_BYTES] {
         let mut pair = Pair::over(&Conditions::PERFECT, 1);
         let datagrams: Vec<_> = [1, 2].map(|byte| vec![byte; bytes]).into();
         pair.ends[0].1.outgoing.datagrams.clone_from(&datagrams);
         pair.step();
         assert_eq!(pair.ends[1].1.incoming.datagrams, datagrams);
-        let packets = if bytes < 600 {
-            1
-        } else {
-            2 * bytes.div_ceil(1200)
-        };
+        let packets = if bytes < 600 { 1 } else { 2 * bytes.div_ceil(1200) };
         assert_eq!(pair.sent[0].len(), packets, "{bytes} bytes");
         let most = 1200 + CHANNEL_BYTES;
         assert!(pair.sent[0].iter().all(|packet| packet.len() <= most));
@@ -257,13 +229,7 @@ fn acks_stay_short_where_some_is_lost() {
 
 #[test]
 fn other_packets_are_an_error() {
-    for packet in [
-        &[][..],
-        &[5, 0, 0],
-        &[4, 0, 0],
-        &[0, 0, 2, 0, 0],
-        &[1, 0, 0, 0, 1, 9],
-    ] {
+    for packet in [&[][..], &[5, 0, 0], &[4, 0, 0], &[0, 0, 2, 0, 0], &[1, 0, 0, 0, 1, 9]] {
         let mut renet = RenetConnection::new(FROM_CLIENT_BYTES);
         assert!(renet.receive(Duration::ZERO, packet).is_err(), "{packet:?}");
     }
@@ -346,10 +312,7 @@ fn a_message_arrives_where_the_budget_falls_below_its_packets() {
 #[test]
 fn megabytes_arrive_over_links_that_lose_packets() {
     for (latency, loss, seed) in [(5, 0.01, 1), (20, 0.05, 2), (50, 0.02, 3)] {
-        let conditions = Conditions {
-            loss: Loss::bursts(loss, 1.0),
-            ..delayed(latency)
-        };
+        let conditions = Conditions { loss: Loss::bursts(loss, 1.0), ..delayed(latency) };
         let mut pair = Pair::over(&conditions, seed);
         (0..80).for_each(|_| pair.say(vec![7; 50_000]));
         let mut received = 0;
@@ -383,10 +346,7 @@ fn after_a_minute_of_silence() -> (usize, u32) {
         pair.say(vec![1; 20]);
         let packets = pair.flush(0);
         if tick >= 3_540 {
-            last += packets
-                .iter()
-                .map(|packet| packet.len() + HEADER_BYTES)
-                .sum::<usize>();
+            last += packets.iter().map(|packet| packet.len() + HEADER_BYTES).sum::<usize>();
         }
         pair.now += TICK;
     }
@@ -445,9 +405,7 @@ fn the_round_trip_follows_a_link_that_becomes_slower() {
     let mut pair = Pair::over(&fast, 1);
     for tick in 0..3_600 {
         if tick == 600 {
-            pair.links
-                .iter_mut()
-                .for_each(|link| link.set_conditions(slow.clone()));
+            pair.links.iter_mut().for_each(|link| link.set_conditions(slow.clone()));
         }
         if tick % 30 == 0 {
             pair.say(vec![1; 20]);

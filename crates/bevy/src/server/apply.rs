@@ -86,11 +86,7 @@ impl ReplicationSender {
         if let Some(reason) = &refusal {
             log::warn!("settings of client {client} refused: {reason}");
         }
-        ready.judged = Some(Judged {
-            wanted,
-            has_budget,
-            refusal,
-        });
+        ready.judged = Some(Judged { wanted, has_budget, refusal });
     }
 }
 

@@ -111,11 +111,7 @@ enum NoSlot {
 
 impl FromWorld for Bodies {
     fn from_world(world: &mut World) -> Self {
-        let protocol = world
-            .get_resource::<Protocol>()
-            .expect(NO_PROTOCOL)
-            .0
-            .clone();
+        let protocol = world.get_resource::<Protocol>().expect(NO_PROTOCOL).0.clone();
         let slots = protocol.plan.max_slots().expect("bodies come and go");
         let empty = || {
             let mut empty =
@@ -242,9 +238,7 @@ pub(super) fn capture(
 
 impl fmt::Debug for Bodies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Bodies")
-            .field("tick", &self.tick)
-            .finish_non_exhaustive()
+        f.debug_struct("Bodies").field("tick", &self.tick).finish_non_exhaustive()
     }
 }
 
@@ -260,10 +254,7 @@ pub(super) fn entity_to_wire(world: &World, entity: Entity) -> Option<Entity> {
 /// Returns the body for a wire entity that a client has sent.
 pub(super) fn entity_from_wire(world: &World, entity: Entity) -> Option<Entity> {
     let named = from_wire(entity)?;
-    let body = world
-        .resource::<Bodies>()
-        .slots
-        .get(usize::from(named.slot))?;
+    let body = world.resource::<Bodies>().slots.get(usize::from(named.slot))?;
     let at = world.get::<InSlot>(body.entity)?;
     (BodyId::new(at.slot, at.life) == named).then_some(body.entity)
 }
@@ -390,10 +381,11 @@ impl Bodies {
             let last = &self.slots[slot];
             match error {
                 _ if !is_known => return false,
-                QuantizeError::NotFinite {
-                    field: BitKind::Position,
-                    ..
-                } if state.position != last.position => state.position = last.position,
+                QuantizeError::NotFinite { field: BitKind::Position, .. }
+                    if state.position != last.position =>
+                {
+                    state.position = last.position
+                }
                 QuantizeError::NotFinite { .. } | QuantizeError::NoDirection { .. }
                     if state.orientation != last.rotation =>
                 {
@@ -444,10 +436,9 @@ impl Bodies {
             QuantizeError::NotFinite { field, .. } if is_position(field) => {
                 (&mut self.warned.no_position, "translation is not finite")
             }
-            QuantizeError::NoDirection { .. } => (
-                &mut self.warned.no_rotation,
-                "rotation is a quaternion of length zero",
-            ),
+            QuantizeError::NoDirection { .. } => {
+                (&mut self.warned.no_rotation, "rotation is a quaternion of length zero")
+            }
             _ => (&mut self.warned.no_rotation, "rotation is not finite"),
         };
         if !std::mem::replace(has_warned, true) {

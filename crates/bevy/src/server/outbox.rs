@@ -79,23 +79,14 @@ impl Outbox {
 
     fn waiting(&mut self, slot: usize, life: Life) -> &mut Waiting {
         let body = BodyId::new(slot, life);
-        if self
-            .bodies
-            .get(&slot)
-            .is_some_and(|waiting| waiting.body != body)
-        {
+        if self.bodies.get(&slot).is_some_and(|waiting| waiting.body != body) {
             self.forget(slot);
         }
         self.bodies.entry(slot).or_insert_with(|| {
             let place = self.next;
             self.next += 1;
             self.order.insert(place, slot);
-            Waiting {
-                place,
-                body,
-                is_all: false,
-                values: BTreeMap::new(),
-            }
+            Waiting { place, body, is_all: false, values: BTreeMap::new() }
         })
     }
 }
@@ -138,10 +129,7 @@ mod tests {
     use super::*;
     use crate::wire::decode;
 
-    const LIFE: Life = Life {
-        kind: 0,
-        generation: 3,
-    };
+    const LIFE: Life = Life { kind: 0, generation: 3 };
 
     fn value(length: usize, byte: u8) -> Value {
         Some(Arc::from(vec![byte; length]))
@@ -154,11 +142,7 @@ mod tests {
         let mut messages = Vec::new();
         outbox.take(room, &mut messages);
         let read = messages.iter().map(|bytes| {
-            let Some(ReliableToClient::Components {
-                body,
-                part,
-                components,
-            }) = decode(bytes)
+            let Some(ReliableToClient::Components { body, part, components }) = decode(bytes)
             else {
                 panic!("{bytes:?}");
             };
@@ -185,10 +169,7 @@ mod tests {
         assert_eq!(taken(&mut outbox, 1), [expected]);
         // Slot 7 queues behind slot 4 again.
         outbox.change(7, LIFE, 2, value(10, 4));
-        let expected = [
-            (4, Part::Change, vec![(0, 10, 2)]),
-            (7, Part::Change, vec![(2, 10, 4)]),
-        ];
+        let expected = [(4, Part::Change, vec![(0, 10, 2)]), (7, Part::Change, vec![(2, 10, 4)])];
         assert_eq!(taken(&mut outbox, 1_000), expected);
         assert!(outbox.bodies.is_empty() && outbox.order.is_empty());
     }
@@ -199,10 +180,7 @@ mod tests {
         outbox.replace(7, LIFE, &[value(3, 1), None]);
         outbox.forget(7);
         outbox.replace(8, LIFE, &[value(3, 1), None]);
-        let next = Life {
-            generation: 4,
-            ..LIFE
-        };
+        let next = Life { generation: 4, ..LIFE };
         outbox.replace(8, next, &[None, None]);
         outbox.change(8, next, 1, value(3, 2));
         let expected = (8, Part::All, vec![(1, 3, 2)]);
@@ -218,10 +196,7 @@ mod tests {
         outbox.replace(65_535, LIFE, &long);
         let parts = taken(&mut outbox, 1);
         let counts: Vec<_> = parts.iter().map(|part| (part.1, part.2.len())).collect();
-        assert_eq!(
-            counts,
-            [(Part::Begin, 1), (Part::Change, 2), (Part::End, 1)]
-        );
+        assert_eq!(counts, [(Part::Begin, 1), (Part::Change, 2), (Part::End, 1)]);
         for component in [0, 1] {
             outbox.change(0, LIFE, component, value(longest, 9));
         }

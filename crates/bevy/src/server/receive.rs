@@ -28,9 +28,7 @@ type NewClient = (With<Client>, Without<ReplicationSender>, Allow<Disabled>);
 pub(super) fn admit(new: Query<Entity, NewClient>, time: Res<Time<Real>>, mut commands: Commands) {
     for client in &new {
         let peer = ReplicationSender::new(time.elapsed());
-        commands
-            .entity(client)
-            .try_insert((peer, Hidden::default()));
+        commands.entity(client).try_insert((peer, Hidden::default()));
     }
 }
 
@@ -46,10 +44,7 @@ pub(super) fn deliver(
     for client in clients.iter(world).collect::<Vec<_>>() {
         let taken = world.get_mut::<MessageBuffer>(client).map(|mut buffer| {
             let buffer = &mut buffer.incoming;
-            (
-                std::mem::take(&mut buffer.messages),
-                std::mem::take(&mut buffer.datagrams),
-            )
+            (std::mem::take(&mut buffer.messages), std::mem::take(&mut buffer.datagrams))
         });
         let Some((messages, datagrams)) = taken else {
             continue;
@@ -66,10 +61,7 @@ pub(super) fn deliver(
                 break;
             }
         }
-        match world
-            .get::<ReplicationSender>(client)
-            .map(|peer| &peer.session)
-        {
+        match world.get::<ReplicationSender>(client).map(|peer| &peer.session) {
             Some(session) if !session.is_overdue(now) => {}
             Some(session) if session.is_refused() => {
                 world.entity_mut(client).despawn();
@@ -101,10 +93,7 @@ pub(super) fn turn_away(world: &mut World, client: Entity, reason: String) {
     }
     log::debug!("client {client} refused: {reason}");
     entity.insert(HasEnded);
-    world.trigger(Disconnected {
-        entity: client,
-        reason,
-    });
+    world.trigger(Disconnected { entity: client, reason });
     if let Ok(mut entity) = world.get_entity_mut(client) {
         entity.remove::<Connected>();
     }

@@ -167,9 +167,7 @@ pub(super) fn send_snapshots(
         if !is_sent {
             continue;
         }
-        let encoder = job
-            .same_as
-            .map_or(&*job.peer, |leader| &*before[leader].peer);
+        let encoder = job.same_as.map_or(&*job.peer, |leader| &*before[leader].peer);
         let packet = encoder.sender.packet();
         stats.packets += 1;
         stats.encodes += u64::from(job.same_as.is_none());
@@ -220,9 +218,7 @@ impl Job<'_> {
     fn take_over(&mut self, leader: &Self, tick: u64) {
         let sender = &leader.peer.sender;
         let size = sender.packet().bytes.len();
-        let fits = self
-            .packet_budget
-            .is_none_or(|packet_budget| size <= packet_budget.bytes);
+        let fits = self.packet_budget.is_none_or(|packet_budget| size <= packet_budget.bytes);
         let is_complete = leader.is_sent == Some(true) && !sender.is_scheduling();
         match is_complete && fits {
             true => self.is_sent = Some(self.peer.sender.send_same(tick, sender).is_ok()),
@@ -234,16 +230,10 @@ impl Job<'_> {
         let peer = &mut *self.peer;
         let (tick, stages, wanted) = (bodies.tick, peer.stages, &self.wanted);
         let sent = match self.packet_budget {
-            None => peer
-                .sender
-                .send(tick, stages, wanted, peer.settings.baseline)
-                .map(Some),
+            None => peer.sender.send(tick, stages, wanted, peer.settings.baseline).map(Some),
             Some(packet_budget) => {
-                let packet_budget = PacketBudget {
-                    gains: &peer.gains,
-                    groups: &bodies.groups,
-                    ..packet_budget
-                };
+                let packet_budget =
+                    PacketBudget { gains: &peer.gains, groups: &bodies.groups, ..packet_budget };
                 peer.sender.send_within(tick, stages, wanted, packet_budget)
             }
         };
@@ -265,12 +255,7 @@ fn share(jobs: &mut [Job<'_>]) {
             continue;
         }
         let view = Arc::as_ptr(&job.wanted);
-        let key = (
-            view,
-            job.packet_budget.is_some(),
-            job.peer.stages,
-            sender.sharing_key(),
-        );
+        let key = (view, job.packet_budget.is_some(), job.peer.stages, sender.sharing_key());
         let leaders = leaders.entry(key).or_default();
         let is_same = |&&leader: &&usize| jobs[leader].peer.sender.is_like(sender);
         match leaders.iter().find(is_same).copied() {
@@ -313,14 +298,11 @@ fn queue_lives(
         peer.is_stale[slot] = false;
         if let Some(before) = before.filter(|_| before != visible) {
             peer.outbox.forget(slot);
-            buffer
-                .outgoing
-                .messages
-                .push(encode(&ReliableToClient::Gone {
-                    body: BodyId::new(slot, before),
-                    tick: bodies.tick,
-                    is_hidden: bodies.holds(slot, before),
-                }));
+            buffer.outgoing.messages.push(encode(&ReliableToClient::Gone {
+                body: BodyId::new(slot, before),
+                tick: bodies.tick,
+                is_hidden: bodies.holds(slot, before),
+            }));
         }
         let components = &bodies.slots[slot].components;
         // Also a body that has lost all components since it was last visible, so that the client removes them.

@@ -31,9 +31,7 @@ impl ByteBudget {
     /// Returns a budget of this many kilobits per second. Values below 16 become 16.
     #[must_use]
     pub fn kbps(kbps: u32) -> Self {
-        Self {
-            kbps: kbps.max(*BUDGETS_KBPS.start()),
-        }
+        Self { kbps: kbps.max(*BUDGETS_KBPS.start()) }
     }
 
     /// Returns the budget in bytes per second.
@@ -111,10 +109,7 @@ const CUT_OFF_TICKS: u64 = 60;
 
 impl ReplicationSender {
     pub(super) const fn new(now: Duration) -> Self {
-        Self {
-            session: ServerSession::new(now),
-            ready: None,
-        }
+        Self { session: ServerSession::new(now), ready: None }
     }
 
     /// Writes the send state of each slot for this client after a tick: see [`SnapshotSender::send_states`]. Empty unless the
@@ -140,9 +135,7 @@ impl Ready {
 
     pub(super) fn new(protocol: &Compiled) -> Result<Self, InitialStateError> {
         let plan = &protocol.plan;
-        let limits = Limits {
-            max_bodies: plan.max_slots().unwrap_or(0),
-        };
+        let limits = Limits { max_bodies: plan.max_slots().unwrap_or(0) };
         Ok(Self {
             sender: SnapshotSender::new(Arc::clone(plan), Snapshot::default(), limits)?,
             settings: ConnectionSettings::default(),
@@ -204,10 +197,7 @@ impl Ready {
                 "no ack for {cut_off} ticks: limiting packets to {MAX_JOINING_BYTES} bytes"
             );
         }
-        is_limited.then(|| PacketBudget {
-            bytes: MAX_JOINING_BYTES,
-            ..PacketBudget::default()
-        })
+        is_limited.then(|| PacketBudget { bytes: MAX_JOINING_BYTES, ..PacketBudget::default() })
     }
 
     /// Returns the limit of a snapshot if there is a budget, and limits reliable messages. Called in each tick, and in each
@@ -224,9 +214,7 @@ impl Ready {
             buffer.reliable_allowance = None;
             return None;
         };
-        let budget = self
-            .budget
-            .get_or_insert_with(|| SendBudget::adaptive(ticks_per_second));
+        let budget = self.budget.get_or_insert_with(|| SendBudget::adaptive(ticks_per_second));
         let is_partial = self.stages.can_be_partial();
         let allowed = buffer.allow(budget, tick, now, Some(asked.kbps), is_partial);
         match allowed {

@@ -32,11 +32,7 @@ const MAX_COMPARED: usize = 4;
 
 impl<'a> Views<'a> {
     pub(super) fn new(world: &'a Arc<QuantizedSnapshot>, can_freeze: bool) -> Self {
-        Self {
-            world,
-            can_freeze,
-            views: HashMap::new(),
-        }
+        Self { world, can_freeze, views: HashMap::new() }
     }
 
     /// Returns a client's view, and stores it in `last`, the client's view of the previous tick.
@@ -64,10 +60,7 @@ impl<'a> Views<'a> {
             self.views.insert(visibility.to_vec(), none);
         }
         let known = self.views.get_mut(visibility);
-        let Alternatives {
-            by_before,
-            distinct,
-        } = known.expect("it was just inserted");
+        let Alternatives { by_before, distinct } = known.expect("it was just inserted");
         let before = last.map_or(ptr::null(), Arc::as_ptr);
         let view = by_before.entry(before).or_insert_with(|| {
             let mut view = QuantizedSnapshot::clone(self.world);

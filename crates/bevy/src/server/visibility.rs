@@ -101,10 +101,7 @@ impl VisibilityAppExt for App {
                 };
             }
         };
-        self.add_systems(
-            FixedPostUpdate,
-            apply.after(capture).in_set(CubewireSystems::Capture),
-        )
+        self.add_systems(FixedPostUpdate, apply.after(capture).in_set(CubewireSystems::Capture))
     }
 }
 
@@ -116,10 +113,7 @@ pub(super) struct Filters {
 }
 
 /// A client's filter results, and its deciding component.
-type Viewer<'a, F> = (
-    &'a mut Hidden,
-    Option<Ref<'a, <F as VisibilityFilter>::Client>>,
-);
+type Viewer<'a, F> = (&'a mut Hidden, Option<Ref<'a, <F as VisibilityFilter>::Client>>);
 
 /// The filters' results for a client, by filter.
 #[derive(Component, Debug, Default)]
@@ -160,11 +154,7 @@ impl Interest {
     #[must_use]
     pub const fn around(body: Entity, near: f32, far: f32) -> Self {
         assert!(near <= far, "`near` must not exceed `far`");
-        Self {
-            near,
-            far,
-            center: Some(body),
-        }
+        Self { near, far, center: Some(body) }
     }
 }
 

@@ -50,12 +50,7 @@ struct QuantizedTick {
 
 impl Encoders {
     pub(super) fn new(plan: Arc<Plan>, initial: Snapshot) -> Self {
-        Self {
-            plan,
-            initial,
-            lists: Vec::new(),
-            packet: Packet::default(),
-        }
+        Self { plan, initial, lists: Vec::new(), packet: Packet::default() }
     }
 
     /// Encodes jobs in order. Skips a job if its list was dropped.
@@ -73,12 +68,7 @@ impl Encoders {
                 None => Vec::new(),
             };
             let (tick, time) = (tick.tick, start.elapsed());
-            encoded.push(Encoded {
-                list,
-                tick,
-                packets,
-                time,
-            });
+            encoded.push(Encoded { list, tick, packets, time });
         }
         Ok(encoded)
     }
@@ -127,24 +117,17 @@ impl ListEncoders {
             let held = |age: Option<u16>| of.sent.get(tick.checked_sub(age?.into())?);
             let baseline = held(age);
             // A receiver can simulate only from a baseline that it has.
-            let inputs = sent
-                .inputs
-                .as_ref()
-                .filter(|_| baseline.is_some() == age.is_some());
+            let inputs = sent.inputs.as_ref().filter(|_| baseline.is_some() == age.is_some());
             let references = Baselines {
                 baseline,
                 additional: [second, third].map(held),
-                simulated: Simulated {
-                    inputs,
-                    state_chunk: &[],
-                },
+                simulated: Simulated { inputs, state_chunk: &[] },
                 ..Baselines::default()
             };
             // Stages without a baseline need no copy of the packet.
             let kept_here = stages.uses_baseline().then_some(&mut kept);
             let sequence = Sequence(tick as u16);
-            of.encoder
-                .encode(sequence, stages, current, references, packet, kept_here)?;
+            of.encoder.encode(sequence, stages, current, references, packet, kept_here)?;
             if stages.uses_baseline() {
                 of.sent.insert(tick, kept);
             }
@@ -179,10 +162,7 @@ impl QuantizedTick {
     }
 }
 
-#[allow(
-    clippy::disallowed_methods,
-    reason = "Bevy's clock works in a browser, too"
-)]
+#[allow(clippy::disallowed_methods, reason = "Bevy's clock works in a browser, too")]
 fn now() -> Instant {
     Instant::now()
 }

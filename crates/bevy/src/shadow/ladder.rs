@@ -70,9 +70,7 @@ impl LiveLadder {
 /// single core.
 pub(crate) fn go_on(time: Res<Time<Real>>, mut ladders: Query<&mut LiveLadder>) -> Result {
     for mut ladder in &mut ladders {
-        let LiveLadder {
-            shadow, sampled, ..
-        } = &mut *ladder;
+        let LiveLadder { shadow, sampled, .. } = &mut *ladder;
         sampled.count(&shadow.poll()?);
         let encoded = shadow.start(&mut [sampled.allow(time.delta())])?;
         sampled.count(&encoded);

@@ -159,8 +159,7 @@ impl Budget {
         if self.left <= 0.0 {
             return 0;
         }
-        self.per_tick
-            .map_or(1, |per_tick| ((self.left / per_tick) as usize).max(1))
+        self.per_tick.map_or(1, |per_tick| ((self.left / per_tick) as usize).max(1))
     }
 }
 
@@ -173,22 +172,12 @@ mod tests {
     #[test]
     fn while_encoding_keeps_up_every_tick_counts_once_its_baselines_do() {
         let mut sampling = Sampling::default();
-        let choices: Vec<_> = (100..200)
-            .map(|tick| sampling.choose(tick, Some(AGES), 3))
-            .collect();
+        let choices: Vec<_> = (100..200).map(|tick| sampling.choose(tick, Some(AGES), 3)).collect();
         let counted = choices.iter().position(|choice| *choice == Choice::Count);
         // The first baseline counts once the additional reference 9 ticks before is in the run. Two more are 7 ticks apart.
         assert_eq!(counted, Some(9 + 2 * 7));
-        assert!(
-            choices[..counted.unwrap()]
-                .iter()
-                .all(|choice| *choice == Choice::Encode)
-        );
-        assert!(
-            choices[counted.unwrap()..]
-                .iter()
-                .all(|choice| *choice == Choice::Count)
-        );
+        assert!(choices[..counted.unwrap()].iter().all(|choice| *choice == Choice::Encode));
+        assert!(choices[counted.unwrap()..].iter().all(|choice| *choice == Choice::Count));
         assert_eq!(sampling.share(), 1.0);
     }
 
@@ -226,10 +215,7 @@ mod tests {
             .collect();
         assert!(runs.len() > 3, "{}", runs.len());
         for run in &runs[..runs.len() - 1] {
-            let counted = run
-                .iter()
-                .filter(|choice| **choice == Choice::Count)
-                .count();
+            let counted = run.iter().filter(|choice| **choice == Choice::Count).count();
             assert!(counted >= 60, "{counted} of {}", run.len());
         }
     }

@@ -40,12 +40,9 @@ impl Plugin for UdpClient {
     /// If the operating system provides no socket.
     fn build(&self, app: &mut App) {
         transport::add(app);
-        app.add_systems(
-            PreUpdate,
-            (receive, deliver).chain().in_set(CubewireSystems::Receive),
-        )
-        .add_systems(FixedPostUpdate, flush.in_set(CubewireSystems::Flush))
-        .add_systems(PostUpdate, flush.in_set(CubewireSystems::Flush));
+        app.add_systems(PreUpdate, (receive, deliver).chain().in_set(CubewireSystems::Receive))
+            .add_systems(FixedPostUpdate, flush.in_set(CubewireSystems::Flush))
+            .add_systems(PostUpdate, flush.in_set(CubewireSystems::Flush));
         if let Some(token) = &self.0 {
             let connection = UdpConnection::new(token.clone()).expect("there is a free port");
             app.world_mut().spawn(connection);
@@ -97,9 +94,7 @@ type Tokens = Box<dyn FnMut() -> io::Result<ConnectToken> + Send + Sync>;
 /// Not derived, because it would print keys.
 impl fmt::Debug for UdpConnection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UdpConnection")
-            .field("server", &self.server())
-            .finish_non_exhaustive()
+        f.debug_struct("UdpConnection").field("server", &self.server()).finish_non_exhaustive()
     }
 }
 
@@ -317,9 +312,7 @@ impl UdpConnection {
     fn end(&self) -> Option<String> {
         use DisconnectReason as Reason;
         let server = self.server();
-        let is_late = self
-            .timeout
-            .is_some_and(|timeout| self.connecting > timeout);
+        let is_late = self.timeout.is_some_and(|timeout| self.connecting > timeout);
         let reason = match self.netcode.disconnect_reason() {
             None if is_late && self.netcode.is_connecting() => Reason::ConnectionRequestTimedOut,
             reason => reason?,
@@ -379,10 +372,7 @@ fn open(servers: &mut Vec<SocketAddr>, index: usize) -> io::Result<UdpSocket> {
 /// Returns whether the error says that no process listens at the address. A socket reports the error of an earlier
 /// datagram in a later call; Windows reports it as `ConnectionReset`.
 fn is_refusal(error: &io::Error) -> bool {
-    let kinds = [
-        io::ErrorKind::ConnectionRefused,
-        io::ErrorKind::ConnectionReset,
-    ];
+    let kinds = [io::ErrorKind::ConnectionRefused, io::ErrorKind::ConnectionReset];
     kinds.contains(&error.kind())
 }
 

@@ -150,23 +150,15 @@ mod tests {
         assert_eq!(format!("{key:?}"), "Key(…)");
         let digits = "0123456789abcdefABCDEF0000000000000000000000000000000000000000ff";
         let key: Key = digits.parse().unwrap();
-        assert_eq!(
-            key.0[..11],
-            [1, 35, 69, 103, 137, 171, 205, 239, 171, 205, 239]
-        );
+        assert_eq!(key.0[..11], [1, 35, 69, 103, 137, 171, 205, 239, 171, 205, 239]);
         assert_eq!(key.0[31], 255);
     }
 
     #[test]
     fn other_texts_are_not_keys() {
         let digits = "0".repeat(64);
-        for text in [
-            "",
-            "secret",
-            &digits[1..],
-            &format!("{digits}0"),
-            &digits.replace("00", "é"),
-        ] {
+        for text in ["", "secret", &digits[1..], &format!("{digits}0"), &digits.replace("00", "é")]
+        {
             assert_eq!(text.parse::<Key>(), Err(KeyError::Form), "{text}");
         }
         assert_eq!(digits.parse::<Key>(), Err(KeyError::Zeros));

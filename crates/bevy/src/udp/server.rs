@@ -51,10 +51,7 @@ impl UdpServer {
         Self::bind(&addresses, key).map_err(|error| {
             let addresses: Vec<_> = addresses.iter().map(ToString::to_string).collect();
             let addresses = addresses.join(" or ");
-            io::Error::new(
-                error.kind(),
-                format!("cannot listen at {addresses}: {error}"),
-            )
+            io::Error::new(error.kind(), format!("cannot listen at {addresses}: {error}"))
         })
     }
 
@@ -72,13 +69,7 @@ impl UdpServer {
             }
         }
         public.insert(0, own);
-        Ok(Self {
-            socket: Arc::new(socket),
-            listens_at,
-            key,
-            public,
-            max_clients: 64,
-        })
+        Ok(Self { socket: Arc::new(socket), listens_at, key, public, max_clients: 64 })
     }
 
     /// Adds an address under which clients reach the server, as in their tokens.
@@ -117,10 +108,7 @@ impl Plugin for UdpServer {
         })
         .add_observer(note_why)
         .add_observer(disconnect)
-        .add_systems(
-            PreUpdate,
-            (receive, deliver).chain().in_set(CubewireSystems::Receive),
-        )
+        .add_systems(PreUpdate, (receive, deliver).chain().in_set(CubewireSystems::Receive))
         .add_systems(FixedPostUpdate, flush.in_set(CubewireSystems::Flush))
         .add_systems(PostUpdate, flush.in_set(CubewireSystems::Flush));
     }

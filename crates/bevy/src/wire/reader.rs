@@ -300,19 +300,14 @@ mod tests {
 
     fn nested(levels: usize) -> Expression {
         let inside = (1..levels).map(|_| ());
-        inside.fold(Expression::Leaf, |value, ()| {
-            Expression::Not(Box::new(value))
-        })
+        inside.fold(Expression::Leaf, |value, ()| Expression::Not(Box::new(value)))
     }
 
     #[track_caller]
     fn comes_back<T: PartialEq + Debug + Serialize + serde::de::DeserializeOwned>(value: T) {
         let bytes = postcard::to_allocvec(&value).unwrap();
         assert_eq!(read(&bytes), Ok(value));
-        assert_eq!(
-            read::<T>(&[&bytes[..], &[0]].concat()),
-            Err(ReadError::Malformed)
-        );
+        assert_eq!(read::<T>(&[&bytes[..], &[0]].concat()), Err(ReadError::Malformed));
     }
 
     #[test]
@@ -324,19 +319,15 @@ mod tests {
         // Its encoding depends on whether the format is human readable.
         comes_back(IpAddr::from([127, 0, 0, 1]));
         let name = "x".to_owned();
-        let named = Expression::Named {
-            name,
-            value: Some(1.0),
-        };
+        let named = Expression::Named { name, value: Some(1.0) };
         comes_back(Expression::Both(Box::new(named), Box::new(nested(63))));
     }
 
     #[test]
     fn depth_is_limited() {
-        for (levels, expected) in [
-            (MAX_DEPTH, Ok(nested(MAX_DEPTH))),
-            (MAX_DEPTH + 1, Err(ReadError::TooDeep)),
-        ] {
+        for (levels, expected) in
+            [(MAX_DEPTH, Ok(nested(MAX_DEPTH))), (MAX_DEPTH + 1, Err(ReadError::TooDeep))]
+        {
             let bytes = postcard::to_allocvec(&nested(levels)).unwrap();
             assert_eq!(read(&bytes), expected);
         }

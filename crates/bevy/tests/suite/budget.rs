@@ -109,22 +109,14 @@ fn no_second_has_more_than_the_budget_and_all_ends_equal() {
         let used = wire[wire.len() - 1] - wire[300];
         // With heavy loss, the adaptive rate grants less than the budget.
         let part = if loss < 0.2 { 8 } else { 3 };
-        assert!(
-            used > budget * part,
-            "{used} bytes in ten seconds of {budget}"
-        );
+        assert!(used > budget * part, "{used} bytes in ten seconds of {budget}");
         assert!(chats >= 15, "{chats} messages");
         net.ticks(1_200);
-        assert_eq!(
-            states(server(&mut net), false),
-            states(net.clients[0].world_mut(), true)
-        );
+        assert_eq!(states(server(&mut net), false), states(net.clients[0].world_mut(), true));
         assert_eq!(net.count::<PlayerName>(0), 150);
         let (send_states, tick) = (send_states(&net, client), stats(&net).tick);
         assert_eq!(send_states.len(), 200);
-        let mut waiting = send_states
-            .iter()
-            .map(|send_state| send_state.waiting_ticks(tick));
+        let mut waiting = send_states.iter().map(|send_state| send_state.waiting_ticks(tick));
         assert!(waiting.all(|waits| waits.is_none()));
     }
 }
@@ -145,9 +137,7 @@ fn a_budget_holds_in_any_second_where_a_frame_has_several_ticks() {
         wire.push(sent_bytes(&mut net, client));
     }
     let second = 60 / TICKS as usize;
-    let most = wire
-        .windows(second + 1)
-        .map(|bytes| bytes[second] - bytes[0]);
+    let most = wire.windows(second + 1).map(|bytes| bytes[second] - bytes[0]);
     let most = most.max().unwrap();
     assert!((5_000..=8_000).contains(&most), "{most} of 8000 bytes");
 }
@@ -180,12 +170,10 @@ fn urgent_bodies_are_sent_more_often_and_groups_in_one_packet() {
 
 /// Whether the bodies of a group are in flight. Asserts that they were sent in the same packet.
 fn is_in_one_packet(net: &TestNet, send_states: &[SendState], group: &[Entity]) -> bool {
-    let sent = group
-        .iter()
-        .map(|&body| match send_states[slot(net, body)] {
-            SendState::InFlight { sent } => Some(sent),
-            _ => None,
-        });
+    let sent = group.iter().map(|&body| match send_states[slot(net, body)] {
+        SendState::InFlight { sent } => Some(sent),
+        _ => None,
+    });
     let sent: Vec<_> = sent.collect();
     assert!(sent.iter().all(|at| *at == sent[0]), "{sent:?}");
     sent[0].is_some()

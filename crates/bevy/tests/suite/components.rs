@@ -11,10 +11,7 @@ fn fields_arrive_as_they_are_and_change() {
     let remote = only::<Health>(&mut net, 0);
     let values = |net: &TestNet| {
         let body = net.clients[0].world().entity(remote);
-        (
-            body.get::<Health>().unwrap().0,
-            body.get::<OnFire>().unwrap().0,
-        )
+        (body.get::<Health>().unwrap().0, body.get::<OnFire>().unwrap().0)
     };
     assert_eq!(values(&net), (100, true), "clamped");
     for health in [3, 99, 0] {
@@ -35,8 +32,7 @@ fn watch(app: &mut App) {
     protocol(app);
     app.init_resource::<Born>().add_observer(
         |added: On<Add, BodyKind>, names: Query<&PlayerName>, mut born: ResMut<Born>| {
-            born.0
-                .push(names.get(added.entity).ok().map(|name| name.0.clone()));
+            born.0.push(names.get(added.entity).ok().map(|name| name.0.clone()));
         },
     );
 }
@@ -184,12 +180,7 @@ fn a_component_that_is_too_long_is_left_out_and_locks_nobody_out() {
     let mut net = TestNet::new(with_biographies);
     net.add_client();
     let long = PlayerName("x".repeat(70_000));
-    let body = spawn(
-        &mut net,
-        "hero",
-        Vec3::Y,
-        (long.clone(), Biography("short".into())),
-    );
+    let body = spawn(&mut net, "hero", Vec3::Y, (long.clone(), Biography("short".into())));
     net.run_until(|net| net.count::<Biography>(0) == 1);
     assert_eq!(net.count::<PlayerName>(0), 0);
     insert(&mut net, body, PlayerName("Ada".into()));
@@ -212,12 +203,10 @@ fn components_that_are_long_together_are_all_there_at_the_birth() {
     let mut net = TestNet::new(with_biographies);
     net.add_client_with(|app| {
         with_biographies(app);
-        app.add_observer(
-            |born: On<Add, BodyKind>, bodies: Query<(&PlayerName, &Biography)>| {
-                let (name, biography) = bodies.get(born.entity).expect("it has both");
-                assert_eq!((name.0.len(), biography.0.len()), (60_000, 50_000));
-            },
-        );
+        app.add_observer(|born: On<Add, BodyKind>, bodies: Query<(&PlayerName, &Biography)>| {
+            let (name, biography) = bodies.get(born.entity).expect("it has both");
+            assert_eq!((name.0.len(), biography.0.len()), (60_000, 50_000));
+        });
     });
     let name = PlayerName("x".repeat(60_000));
     let biography = Biography("y".repeat(50_000));
@@ -240,12 +229,7 @@ fn what_changes_all_the_time_is_never_old_within_a_budget() {
     let shown = |net: &mut TestNet| -> [usize; 2] {
         let world = net.clients[0].world_mut();
         let biography = world.query::<&Biography>().single(world).unwrap().0.clone();
-        let name = world
-            .query::<&PlayerName>()
-            .single(world)
-            .unwrap()
-            .0
-            .clone();
+        let name = world.query::<&PlayerName>().single(world).unwrap().0.clone();
         [biography, name].map(|text| text.split(' ').next().unwrap().parse().unwrap())
     };
     let mut oldest = [0; 2];

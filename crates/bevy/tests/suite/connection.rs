@@ -15,12 +15,12 @@ fn note(ended: On<Disconnected>, mut reasons: ResMut<Reasons>) {
 }
 
 fn watch(app: &mut App) {
-    app.init_resource::<Reasons>()
-        .add_observer(note)
-        .add_observer(|gone: On<Vanished>, mut reasons: ResMut<Reasons>| {
+    app.init_resource::<Reasons>().add_observer(note).add_observer(
+        |gone: On<Vanished>, mut reasons: ResMut<Reasons>| {
             assert_eq!(gone.reason, VanishReason::Disconnected);
             reasons.0.push("vanished".to_owned());
-        });
+        },
+    );
 }
 
 /// Number of clients at the server.
@@ -111,9 +111,7 @@ fn a_server_can_pause_for_any_time() {
 fn after_a_long_silence_all_is_equal_again() {
     let bad = Conditions {
         latency: Duration::from_millis(50),
-        jitter: Jitter::Uniform {
-            spread: Duration::from_millis(30),
-        },
+        jitter: Jitter::Uniform { spread: Duration::from_millis(30) },
         loss: Loss::bursts(0.05, 2.0),
         duplicate_probability: 0.1,
         ..Conditions::PERFECT
@@ -123,10 +121,7 @@ fn after_a_long_silence_all_is_equal_again() {
     let mut bodies = Vec::new();
     for tick in 0..900 {
         if tick == 100 || tick == 600 {
-            net.network.set_conditions(Conditions {
-                cut: tick == 100,
-                ..bad.clone()
-            });
+            net.network.set_conditions(Conditions { cut: tick == 100, ..bad.clone() });
         }
         play(&mut net, &mut bodies, tick);
         net.tick();
@@ -154,9 +149,7 @@ fn lying_protocol(app: &mut App) {
 }
 
 fn true_protocol(app: &mut App) {
-    poses(app, Shape::UNKNOWN)
-        .replicate::<PlayerName>()
-        .add_message_to_server::<Chat>();
+    poses(app, Shape::UNKNOWN).replicate::<PlayerName>().add_message_to_server::<Chat>();
 }
 
 #[test]
@@ -172,11 +165,9 @@ fn the_bodies_of_those_who_are_refused_go_with_them() {
             let hero = to.spawn((Replicated, BodyKind::named("hero"))).id();
             to.entity(new.entity).insert(Hero(hero));
         })
-        .add_observer(
-            |gone: On<Remove, Connected>, heroes: Query<&Hero>, mut to: Commands| {
-                to.entity(heroes.get(gone.entity).unwrap().0).despawn();
-            },
-        );
+        .add_observer(|gone: On<Remove, Connected>, heroes: Query<&Hero>, mut to: Commands| {
+            to.entity(heroes.get(gone.entity).unwrap().0).despawn();
+        });
     net.add_client();
     net.run_until(|net| net.count::<Remote>(0) == 1);
     for _ in 0..3 {
@@ -288,10 +279,7 @@ fn no_bytes_harm_a_server_or_a_client() {
 
 /// Adds valid messages of every kind to the recorded ones.
 fn record(net: &mut TestNet, real: &mut [Vec<Vec<u8>>; 4]) {
-    let protocol = net.clients[0]
-        .world()
-        .resource::<cubewire_bevy::Protocol>()
-        .text();
+    let protocol = net.clients[0].world().resource::<cubewire_bevy::Protocol>().text();
     real[1].push([&[0, 0, 19], protocol.as_bytes()].concat());
     real[0].push(vec![1, 7, 0, 0, 5, 0, 0, 0, 0, 1, 0, 3, 2, 1, 9, 1, 8]);
     // A request, interpolation, and a refusal of a request.

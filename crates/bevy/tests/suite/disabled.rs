@@ -38,11 +38,7 @@ fn a_disabled_body_is_gone_once_it_is_despawned_and_its_slot_is_free() {
     net.run_until(|net| net.count::<Remote>(0) == 1);
     insert(&mut net, body, Disabled);
     net.ticks(60);
-    assert_eq!(
-        (stats(&net).bodies, net.count::<Remote>(0)),
-        (0, 0),
-        "disabled"
-    );
+    assert_eq!((stats(&net).bodies, net.count::<Remote>(0)), (0, 0), "disabled");
     server(&mut net).despawn(body);
     net.ticks(120);
     assert_eq!(net.count::<Remote>(0), 0, "despawned while disabled");
@@ -178,10 +174,7 @@ fn a_disabled_connection_goes_on_and_ends() {
     insert(&mut net, client, Disabled);
     insert(&mut net, client, Team(1));
     let connection = all::<Server>(&mut net.clients[0])[0];
-    net.clients[0]
-        .world_mut()
-        .entity_mut(connection)
-        .insert(Disabled);
+    net.clients[0].world_mut().entity_mut(connection).insert(Disabled);
     spawn(&mut net, "crate", Vec3::X, Team(1));
     net.run_until(|net| net.count::<Remote>(0) == 1);
     insert(&mut net, client, Team(2));

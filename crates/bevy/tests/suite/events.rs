@@ -40,9 +40,7 @@ pub(crate) fn collect() {
 pub(crate) fn has_record(level: Level, start: &str, end: &str) -> bool {
     let records = RECORDS.lock().unwrap();
     let is_wanted = |text: &str| text.starts_with(start) && text.ends_with(end);
-    records
-        .iter()
-        .any(|(of, text)| *of == level && is_wanted(text))
+    records.iter().any(|(of, text)| *of == level && is_wanted(text))
 }
 
 #[test]

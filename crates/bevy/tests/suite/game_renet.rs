@@ -47,12 +47,8 @@ fn host(world: &mut World) -> SocketAddr {
 
 /// Connects a game to a host.
 fn connect(world: &mut World, server_addr: SocketAddr, client_id: u64) {
-    let authentication = ClientAuthentication::Unsecure {
-        protocol_id: 7,
-        client_id,
-        server_addr,
-        user_data: None,
-    };
+    let authentication =
+        ClientAuthentication::Unsecure { protocol_id: 7, client_id, server_addr, user_data: None };
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let netcode = NetcodeClientTransport::new(Duration::ZERO, authentication, socket).unwrap();
     world.insert_resource(netcode);
@@ -62,8 +58,11 @@ fn connect(world: &mut World, server_addr: SocketAddr, client_id: u64) {
 /// A server with this number of named bodies.
 fn hosting(bodies: usize) -> (App, SocketAddr) {
     let mut server = app(|app| {
-        app.add_plugins((RenetServerPlugin, NetcodeServerPlugin))
-            .add_plugins((protocol, ServerPlugin, config().1));
+        app.add_plugins((RenetServerPlugin, NetcodeServerPlugin)).add_plugins((
+            protocol,
+            ServerPlugin,
+            config().1,
+        ));
     });
     watch(&mut server);
     let address = host(server.world_mut());
@@ -81,8 +80,11 @@ fn hosting(bodies: usize) -> (App, SocketAddr) {
 
 fn connecting(address: SocketAddr, id: u64) -> App {
     let mut client = app(|app| {
-        app.add_plugins((RenetClientPlugin, NetcodeClientPlugin))
-            .add_plugins((protocol, ClientPlugin, config().1));
+        app.add_plugins((RenetClientPlugin, NetcodeClientPlugin)).add_plugins((
+            protocol,
+            ClientPlugin,
+            config().1,
+        ));
     });
     watch(&mut client);
     connect(client.world_mut(), address, id);
@@ -95,9 +97,7 @@ fn reasons(app: &mut App) -> Vec<String> {
 
 /// Runs two apps until they are connected.
 fn connected(apps: &mut [App]) {
-    run(apps, |apps| {
-        apps.iter_mut().all(|app| count::<Connected>(app) == 1)
-    });
+    run(apps, |apps| apps.iter_mut().all(|app| count::<Connected>(app) == 1));
 }
 
 #[test]
@@ -181,9 +181,7 @@ fn a_connection_ends_from_either_end() {
         connected(&mut apps);
         run(&mut apps, |apps| count::<Remote>(&mut apps[1]) == 3);
         end(&mut apps);
-        run(&mut apps, |apps| {
-            count::<Client>(&mut apps[0]) + count::<Server>(&mut apps[1]) == 0
-        });
+        run(&mut apps, |apps| count::<Client>(&mut apps[0]) + count::<Server>(&mut apps[1]) == 0);
         assert_eq!(count::<Remote>(&mut apps[1]), 0);
         assert!(!apps[0].world().resource::<RenetServer>().is_connected(1));
         // An app that despawns the connection's entity itself gets no `Disconnected`.

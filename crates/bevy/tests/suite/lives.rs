@@ -17,16 +17,13 @@ fn watch(app: &mut App) {
                 let (kind, transform, health, is_remote) = bodies.get(added.entity).unwrap();
                 assert!(is_remote);
                 let x = transform.translation.x;
-                log.0
-                    .push(format!("+ {} at {x} with {}", kind.name(), health.0));
+                log.0.push(format!("+ {} at {x} with {}", kind.name(), health.0));
             },
         )
-        .add_observer(
-            |gone: On<Vanished>, bodies: Query<&BodyKind>, mut log: ResMut<Log>| {
-                let kind = bodies.get(gone.entity).unwrap().name();
-                log.0.push(format!("- {kind} {:?}", gone.reason));
-            },
-        );
+        .add_observer(|gone: On<Vanished>, bodies: Query<&BodyKind>, mut log: ResMut<Log>| {
+            let kind = bodies.get(gone.entity).unwrap().name();
+            log.0.push(format!("- {kind} {:?}", gone.reason));
+        });
 }
 
 fn log(net: &mut TestNet, client: usize) -> Vec<String> {
@@ -114,10 +111,7 @@ fn a_client_can_despawn_and_keep_remote_bodies() {
     }
     assert_eq!(net.count::<Remote>(0), 0);
     let world = net.clients[0].world();
-    assert!(
-        world.get_entity(remote[1].1).is_ok(),
-        "it is the client's own now"
-    );
+    assert!(world.get_entity(remote[1].1).is_ok(), "it is the client's own now");
     assert!(world.get_entity(remote[2].1).is_err());
 }
 
@@ -145,9 +139,8 @@ fn a_client_can_despawn_in_the_middle_of_things() {
 fn slots_are_reused_and_too_many_bodies_wait() {
     let mut net = TestNet::new(protocol);
     net.add_client();
-    let bodies: Vec<_> = (0..210)
-        .map(|x| spawn(&mut net, "crate", Vec3::X * x as f32 * 0.4, ()))
-        .collect();
+    let bodies: Vec<_> =
+        (0..210).map(|x| spawn(&mut net, "crate", Vec3::X * x as f32 * 0.4, ())).collect();
     net.run_until(|net| net.count::<Remote>(0) == 200);
     assert_eq!((stats(&net).bodies, stats(&net).waiting), (200, 10));
     for body in &bodies[..100] {
@@ -198,10 +191,7 @@ fn a_clone_of_a_body_is_another_body() {
     net.run_until(|net| net.count::<Remote>(0) == 1);
     let clone = server(&mut net).entity_mut(body).clone_and_spawn();
     assert!(server(&mut net).get::<InSlot>(clone).is_none());
-    assert_eq!(
-        server(&mut net).get::<SendPriority>(clone),
-        Some(&SendPriority(3.0))
-    );
+    assert_eq!(server(&mut net).get::<SendPriority>(clone), Some(&SendPriority(3.0)));
     put(&mut net, clone, Vec3::X * 2.0);
     net.run_until(|net| net.count::<PlayerName>(0) == 2);
     server(&mut net).despawn(clone);
@@ -216,9 +206,7 @@ fn a_clone_of_a_body_is_another_body() {
     net.run_until(|net| positions(net, 0)[0] == Vec3::X * -1.0);
     assert_eq!(net.count::<PlayerName>(0), 1);
     let slots = all::<InSlot>(&mut net.server);
-    let slots = slots
-        .iter()
-        .map(|&body| net.server.world().get::<InSlot>(body).unwrap().slot());
+    let slots = slots.iter().map(|&body| net.server.world().get::<InSlot>(body).unwrap().slot());
     assert_eq!(slots.collect::<std::collections::BTreeSet<_>>().len(), 8);
 }
 
@@ -243,10 +231,7 @@ fn a_clone_of_a_remote_body_is_the_clients_own_and_one_of_a_connection_is_none()
     let clone = server(&mut net).entity_mut(client).clone_and_spawn();
     net.ticks(400);
     let clone = net.server.world().entity(clone);
-    assert!(
-        clone.archetype().components().is_empty(),
-        "it is a connection"
-    );
+    assert!(clone.archetype().components().is_empty(), "it is a connection");
     assert_eq!(net.count::<Connected>(0), 1);
 }
 
@@ -309,8 +294,7 @@ fn one_app_can_be_server_and_client() {
         app.add_plugins((protocol, ServerPlugin, ClientPlugin))
             .add_plugins((network.server(), network.client()));
     });
-    app.world_mut()
-        .spawn((Replicated, BodyKind::named("crate")));
+    app.world_mut().spawn((Replicated, BodyKind::named("crate")));
     for tick in 0..60_u32 {
         network.set_time(Duration::from_secs(1) * tick / 60);
         app.update();

@@ -224,11 +224,7 @@ fn shake(net: &mut TestNet, bodies: &[Entity], tick: usize) {
     for (index, &body) in bodies.iter().enumerate() {
         // The finalizer of SplitMix64.
         let mut chance = (tick * 1_000 + index) as u64;
-        for factor in [
-            0x9E37_79B9_7F4A_7C15,
-            0xBF58_476D_1CE4_E5B9,
-            0x94D0_49BB_1331_11EB,
-        ] {
+        for factor in [0x9E37_79B9_7F4A_7C15, 0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB] {
             chance = (chance ^ chance >> 30).wrapping_mul(factor);
         }
         let chance = chance >> 54;

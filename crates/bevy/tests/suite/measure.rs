@@ -9,10 +9,7 @@ use super::*;
 /// Whether the server and the client list the bits of their packets.
 fn are_itemized(net: &TestNet, client: Entity, server: Entity) -> [bool; 2] {
     let peer = net.server.world().get::<ReplicationSender>(client).unwrap();
-    let replication = net.clients[0]
-        .world()
-        .get::<ReplicationReceiver>(server)
-        .unwrap();
+    let replication = net.clients[0].world().get::<ReplicationReceiver>(server).unwrap();
     let sent = &peer.sender().unwrap().packet().ledger;
     let received = replication.receiver().unwrap().decoder().ledger();
     [sent.items().is_some(), received.is_some()]
@@ -65,10 +62,7 @@ fn both_ends_measure_the_same_packets_and_nothing_while_nobody_looks() {
     let acked = sent.packets().filter_map(|packet| packet.acked_after_ticks);
     let acked: Vec<_> = acked.collect();
     assert!(acked.len() > 90, "{} acks", acked.len());
-    assert!(
-        acked.iter().all(|ticks| (4..=6).contains(ticks)),
-        "{acked:?}"
-    );
+    assert!(acked.iter().all(|ticks| (4..=6).contains(ticks)), "{acked:?}");
     // The client's newest packet was sent two to four ticks ago.
     assert_eq!(received.packets().count(), received.totals().snapshots);
     assert!(received.packets().is_sorted_by_key(|packet| packet.tick));
@@ -76,20 +70,14 @@ fn both_ends_measure_the_same_packets_and_nothing_while_nobody_looks() {
     let sent_then = &sent.at(last.tick).unwrap().snapshots[0];
     assert_eq!(sent_then.payload_bytes, last.payload_bytes);
     assert_eq!(sent_then.sent_bodies, last.sent_bodies);
-    assert_eq!(
-        (sent_then.stages, sent_then.header),
-        (last.stages, last.header)
-    );
+    assert_eq!((sent_then.stages, sent_then.header), (last.stages, last.header));
     for (kind, bits) in BitKind::ALL.map(|kind| (kind, last.ledger.kind(kind))) {
         assert!((bits - sent_then.ledger.kind(kind)).abs() < 1e-6, "{kind}");
     }
     let details = [sent_then, last].map(|packet| packet.detail.as_ref().unwrap());
     assert_eq!(details[0].bytes(), details[1].bytes());
 
-    net.server
-        .world_mut()
-        .entity_mut(client)
-        .remove::<Measure>();
+    net.server.world_mut().entity_mut(client).remove::<Measure>();
     let mut connection = net.clients[0].world_mut().entity_mut(server);
     connection.remove::<Measure>();
     run(&mut net, 140..150);

@@ -135,10 +135,7 @@ fn a_server_drops_what_is_longer_than_it_accepts() {
     let mut net = two_clients(protocol);
     let text = vec![b'x'; MAX_TO_SERVER_BYTES];
     let chat = [&length(text.len())[..], &text].concat();
-    send_raw(
-        &mut net,
-        &[&[1, 0][..], &length(chat.len()), &chat].concat(),
-    );
+    send_raw(&mut net, &[&[1, 0][..], &length(chat.len()), &chat].concat());
     net.ticks(60);
     assert_eq!(taken::<FromClient<Chat>>(&mut net.server).len(), 0);
     assert_eq!(connected_clients(&mut net), 2);
@@ -174,14 +171,11 @@ struct Units(Vec<()>);
 
 fn recursive(app: &mut App) {
     protocol(app);
-    app.add_message_to_server::<Expression>()
-        .add_message_to_server::<Units>();
+    app.add_message_to_server::<Expression>().add_message_to_server::<Units>();
 }
 
 fn nested(levels: usize) -> Expression {
-    (1..levels).fold(Expression::Leaf, |value, _| {
-        Expression::Not(Box::new(value))
-    })
+    (1..levels).fold(Expression::Leaf, |value, _| Expression::Not(Box::new(value)))
 }
 
 #[test]
@@ -190,10 +184,7 @@ fn messages_that_are_too_deep_or_have_too_many_elements_end_only_their_connectio
     let ten_billion = [128, 200, 175, 160, 37];
     for (channel, bytes) in [(1, &[1; 60_000][..]), (2, &ten_billion)] {
         let mut net = two_clients(recursive);
-        send_raw(
-            &mut net,
-            &[&[1, channel][..], &length(bytes.len()), bytes].concat(),
-        );
+        send_raw(&mut net, &[&[1, channel][..], &length(bytes.len()), bytes].concat());
         net.run_until(|net| net.count::<Connected>(0) == 0);
         net.ticks(30);
         assert_eq!(net.count::<Connected>(1), 1);

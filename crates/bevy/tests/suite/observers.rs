@@ -103,10 +103,9 @@ fn an_observer_at_a_client_can_end_what_it_observes_and_all_else() {
 #[test]
 fn an_observer_at_a_server_can_end_a_new_connection() {
     let mut net = TestNet::new(protocol);
-    net.server
-        .add_observer(|on: On<Add, Connected>, mut commands: Commands| {
-            commands.entity(on.entity).despawn();
-        });
+    net.server.add_observer(|on: On<Add, Connected>, mut commands: Commands| {
+        commands.entity(on.entity).despawn();
+    });
     net.add_client();
     net.ticks(60);
     assert_eq!(net.count::<Server>(0), 0);

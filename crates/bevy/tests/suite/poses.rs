@@ -26,10 +26,7 @@ fn a_body_that_is_not_turned_arrives_not_turned() {
     let shown = pose(&mut net);
     assert_eq!(shown.rotation, Quat::IDENTITY);
     let end = shown.transform_point(Vec3::new(50.0, 0.0, 0.0));
-    assert!(
-        end.y.abs() < 1.0 / 128.0,
-        "the end of a floor of 100 units is at {end}"
-    );
+    assert!(end.y.abs() < 1.0 / 128.0, "the end of a floor of 100 units is at {end}");
 }
 
 #[test]

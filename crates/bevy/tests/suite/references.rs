@@ -73,11 +73,7 @@ fn a_field_refers_to_the_body_while_the_client_sees_it() {
     let second = spawn(&mut net, "hero", Vec3::Y, Health(3));
     aim(&mut net, Some(second));
     net.run_until(|net| net.count::<Remote>(0) == 2);
-    assert_eq!(
-        target(&net, own),
-        Some(remote(&mut net, 3)),
-        "in the frame of its birth"
-    );
+    assert_eq!(target(&net, own), Some(remote(&mut net, 3)), "in the frame of its birth");
     server(&mut net).despawn(second);
     net.run_until(|net| target(net, own).is_none());
     // A new body in the same slot is not the old target.
@@ -180,13 +176,7 @@ fn messages_name_bodies_of_the_other_end() {
         received(net, |net| taken::<FromServer<Hit>>(&mut net.clients[0])).0
     };
     assert_eq!(message(&mut net, a, nobody), Hit { by: near, whom });
-    assert_eq!(
-        message(&mut net, a, b),
-        Hit {
-            by: near,
-            whom: far
-        }
-    );
+    assert_eq!(message(&mut net, a, b), Hit { by: near, whom: far });
     net.run_until(|net| net.count::<Remote>(0) == 1);
     assert_eq!(input(&mut net, near, far), Hit { by: a, whom });
 }
@@ -209,17 +199,9 @@ fn entities_that_were_made_up_are_none() {
             let bits = u64::from(!index) | (1 + chance.below(1 << 20) as u64) << 32;
             Entity::from_bits(bits)
         });
-        net.clients[0]
-            .world_mut()
-            .write_message(ToServer(Hit { by, whom }));
+        net.clients[0].world_mut().write_message(ToServer(Hit { by, whom }));
         let hit = received(&mut net, |net| taken::<FromClient<Hit>>(&mut net.server)).message;
         let nobody = Entity::PLACEHOLDER;
-        assert_eq!(
-            hit,
-            Hit {
-                by: nobody,
-                whom: nobody
-            }
-        );
+        assert_eq!(hit, Hit { by: nobody, whom: nobody });
     }
 }

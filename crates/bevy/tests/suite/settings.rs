@@ -60,9 +60,7 @@ fn every_legal_rung_can_be_switched_to_over_a_lossy_link() {
     let (mut net, client) = connected(lossy(0.2, 5));
     insert(&mut net, client, Measure::default());
     let legal = LADDER.into_iter();
-    let legal: Vec<_> = legal
-        .filter(|rung| plan(&net).legal(*rung.stages).is_ok())
-        .collect();
+    let legal: Vec<_> = legal.filter(|rung| plan(&net).legal(*rung.stages).is_ok()).collect();
     assert_eq!((legal.len(), legal[0]), (10, ladder::POSITION));
     assert_eq!(legal[9], ladder::PREDICTED);
     let (mut bodies, mut tick) = (Vec::new(), 0);
@@ -97,10 +95,7 @@ fn snapshots_follow_the_interval_and_the_choice_of_baselines() {
         }
         let after = stats(net);
         net.run_until(are_equal);
-        (
-            after.packets - before.packets,
-            after.encodes - before.encodes,
-        )
+        (after.packets - before.packets, after.encodes - before.encodes)
     };
     let (packets, encodes) = sent_with(&mut net, |it| it.send_interval_ticks = 6);
     assert!(packets == 20 && encodes < 20, "{packets} {encodes}");
@@ -116,9 +111,7 @@ fn snapshots_follow_the_interval_and_the_choice_of_baselines() {
     assert_eq!(smallest, (120, 120));
     for client in 0..2 {
         let server = all::<Server>(&mut net.clients[client])[0];
-        let replication = net.clients[client]
-            .world()
-            .get::<ReplicationReceiver>(server);
+        let replication = net.clients[client].world().get::<ReplicationReceiver>(server);
         assert_eq!(replication.unwrap().undecodable(), 0);
     }
 }
@@ -170,10 +163,7 @@ fn illegal_settings_are_refused_with_the_reason() {
             |it| it.stages.changed_flags = ladder::CHANGED_FLAGS.stages.changed_flags,
             "changed flags need delta encoding",
         ),
-        (
-            |it| it.send_interval_ticks = 0,
-            "the send interval is 0 ticks",
-        ),
+        (|it| it.send_interval_ticks = 0, "the send interval is 0 ticks"),
         (
             |it| it.interpolation = Interpolation::Hermite,
             "the interpolation `hermite` needs velocities",
@@ -262,32 +252,19 @@ fn clients_ask_for_settings_and_the_server_grants_or_declines() {
     let budget = |kbps, settings| {
         move |net: &mut TestNet| {
             let budget_kbps = Some(kbps);
-            replication(net).answer()
-                == Some(Ok(Settings {
-                    budget_kbps,
-                    ..settings
-                }))
+            replication(net).answer() == Some(Ok(Settings { budget_kbps, ..settings }))
         }
     };
     net.run_until(budget(32, settings));
     insert(&mut net, client, ByteBudget::kbps(256));
     net.run_until(budget(64, settings));
     // A rung that the budget does not allow, and stages that the protocol does not have.
-    let position = Settings {
-        stages: stages(&net, ladder::POSITION),
-        ..settings
-    };
+    let position = Settings { stages: stages(&net, ladder::POSITION), ..settings };
     let reason = ask(&mut net, position).unwrap_err();
     assert!(reason.starts_with("within a budget, "), "{reason}");
-    let uncompressed = Settings {
-        stages: ladder::UNCOMPRESSED.stages,
-        ..settings
-    };
+    let uncompressed = Settings { stages: ladder::UNCOMPRESSED.stages, ..settings };
     let reason = ask(&mut net, uncompressed).unwrap_err();
-    assert!(
-        reason.ends_with("are only available in the demo's scene"),
-        "{reason}"
-    );
+    assert!(reason.ends_with("are only available in the demo's scene"), "{reason}");
     assert_eq!(in_use(&net, client), settings);
     assert_eq!(net.count::<Connected>(0), 1);
 }

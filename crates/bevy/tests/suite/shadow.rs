@@ -32,26 +32,16 @@ fn a_live_ladder_measures_every_rung_of_the_schema() {
 
     let rungs: Vec<_> = ladder.rungs().collect();
     let names: Vec<_> = rungs.iter().map(|(rung, _)| rung.name).collect();
-    assert_eq!(
-        (names[0], *names.last().unwrap()),
-        ("position", "predicted")
-    );
+    assert_eq!((names[0], *names.last().unwrap()), ("position", "predicted"));
     let cost = |name: &str| {
         let mut rungs = rungs.iter();
-        rungs
-            .find(|(rung, _)| rung.name == name)
-            .unwrap()
-            .1
-            .unwrap()
+        rungs.find(|(rung, _)| rung.name == name).unwrap().1.unwrap()
     };
     assert!(cost("position") > cost("delta"));
     assert!(cost("delta") > cost("predicted"));
     // The models of arithmetic coding adapt from packet to packet, and the connection started before the ladder.
     let stages = record.samples().back().unwrap().stages;
-    let own = rungs
-        .iter()
-        .find(|(rung, _)| rung.stages == stages)
-        .unwrap();
+    let own = rungs.iter().find(|(rung, _)| rung.stages == stages).unwrap();
     let [own, sent] = [own.1.unwrap(), record.kbps(Accounting::PayloadAndUdp)];
     assert!((own / sent - 1.0).abs() < 0.02, "{own} {sent}");
     assert!(connection.contains::<ReplicationSender>());

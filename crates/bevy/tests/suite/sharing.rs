@@ -60,10 +60,7 @@ fn clients_with_the_same_budget_share_while_it_suffices() {
         insert(&mut net, client, ByteBudget::kbps(16));
     }
     let (packets, encodes) = counted(&mut net, &mut bodies);
-    assert!(
-        packets < 400 && encodes > packets / 2,
-        "{encodes} of {packets}"
-    );
+    assert!(packets < 400 && encodes > packets / 2, "{encodes} of {packets}");
     for &client in &clients {
         insert(&mut net, client, ByteBudget::kbps(500));
     }
@@ -104,12 +101,7 @@ fn clients_that_see_the_same_frozen_share_one_encode() {
     net.run_until(|net| (0..6).all(|client| net.count::<Connected>(client) == 1));
     let mut bodies = Vec::new();
     for x in 0..10 {
-        bodies.push(spawn(
-            &mut net,
-            "crate",
-            Vec3::X * x as f32,
-            (Health(9), Fog(false)),
-        ));
+        bodies.push(spawn(&mut net, "crate", Vec3::X * x as f32, (Health(9), Fog(false))));
     }
     net.ticks(60);
     // All clients see all bodies.

@@ -40,10 +40,7 @@ fn places(net: &mut TestNet) -> Vec<bool> {
     let places = bodies.iter(world).map(|at| {
         let (x, angle) = (at.translation.x, at.rotation.to_scaled_axis().y);
         let (is_right, angle) = (x > 0.0, angle - f32::from(u8::from(x > 0.0)));
-        assert!(
-            (x.abs() - 90.0).abs() < 0.001,
-            "a body is in between, at {x}"
-        );
+        assert!((x.abs() - 90.0).abs() < 0.001, "a body is in between, at {x}");
         assert!(angle.abs() < 0.02, "a body is turned in between, at {x}");
         is_right
     });
@@ -57,12 +54,7 @@ fn shown(net: &mut TestNet, ticks: usize, jumps: impl Fn(usize) -> usize) -> usi
     let (mut before, mut shown) = (false, 0);
     for tick in 0..ticks {
         (0..jumps(tick)).for_each(|_| jump(net, body));
-        net.server
-            .world_mut()
-            .get_mut::<Transform>(body)
-            .unwrap()
-            .translation
-            .y += 0.01;
+        net.server.world_mut().get_mut::<Transform>(body).unwrap().translation.y += 0.01;
         net.tick();
         let now = places(net)[0];
         shown += usize::from(now != before);
@@ -100,9 +92,8 @@ fn jumps_are_exact_within_a_budget() {
         net.run_until(|net| net.count::<Connected>(0) == 1);
         let client = client_entity(&mut net);
         insert(&mut net, client, ByteBudget::kbps(32));
-        let bodies: Vec<_> = (0..100)
-            .map(|_| spawn(&mut net, "crate", Vec3::new(-90.0, 1.0, 0.0), ()))
-            .collect();
+        let bodies: Vec<_> =
+            (0..100).map(|_| spawn(&mut net, "crate", Vec3::new(-90.0, 1.0, 0.0), ())).collect();
         let mut seen = [0; 2];
         for tick in 0..900_usize {
             for (index, &body) in bodies.iter().enumerate() {
@@ -113,9 +104,7 @@ fn jumps_are_exact_within_a_budget() {
                 at.translation.y = 1.0 + (tick * (index + 3) % 64) as f32 / 16.0;
             }
             net.tick();
-            places(&mut net)
-                .into_iter()
-                .for_each(|is_right| seen[usize::from(is_right)] += 1);
+            places(&mut net).into_iter().for_each(|is_right| seen[usize::from(is_right)] += 1);
         }
         assert!(seen.iter().all(|&seen| seen > 10_000), "{seen:?}");
         let peer = server(&mut net).get::<cubewire_bevy::ReplicationSender>(client);
@@ -137,10 +126,7 @@ fn only_protocols_that_ask_for_teleports_pay_for_them() {
     };
     let (without, with) = (fields(text(protocol)), fields(text(jumping)));
     assert_eq!(with[..without.len()], without);
-    assert_eq!(
-        with[without.len()..],
-        ["field teleports: Int { min: 0, max: 255 }"]
-    );
+    assert_eq!(with[without.len()..], ["field teleports: Int { min: 0, max: 255 }"]);
 }
 
 /// Snapshot bytes of 600 ticks with a hundred moving bodies, without teleports.
@@ -149,12 +135,7 @@ fn bytes(protocol: fn(&mut App)) -> u64 {
     net.add_client();
     let mut bodies = Vec::new();
     for x in 0..100 {
-        bodies.push(spawn(
-            &mut net,
-            "crate",
-            Vec3::new(x as f32 - 50.0, 0.5, 0.0),
-            Health(5),
-        ));
+        bodies.push(spawn(&mut net, "crate", Vec3::new(x as f32 - 50.0, 0.5, 0.0), Health(5)));
     }
     net.run_until(|net| net.count::<Remote>(0) == 100);
     let before = stats(&net).snapshot_bytes;
@@ -175,10 +156,7 @@ fn bodies_that_do_not_jump_take_hardly_any_bits_for_it() {
         poses_only(app);
         app.replicate_teleports();
     }
-    for [without, with] in [
-        [protocol as fn(&mut App), jumping],
-        [poses_only, with_teleports],
-    ] {
+    for [without, with] in [[protocol as fn(&mut App), jumping], [poses_only, with_teleports]] {
         let bits = [without, with].map(|protocol| bytes(protocol) as f64 * 8.0 / 600.0 / 100.0);
         println!("{bits:?} bits a body");
         assert!(bits[1] < bits[0] + 0.1, "{bits:?} bits a body");

@@ -43,10 +43,7 @@ fn watch(net: &mut TestNet, body: Entity, ticks: usize) {
 
 fn receiver(net: &mut TestNet) -> &SnapshotReceiver {
     let server = all::<Server>(&mut net.clients[0])[0];
-    let replication = net.clients[0]
-        .world()
-        .get::<ReplicationReceiver>(server)
-        .unwrap();
+    let replication = net.clients[0].world().get::<ReplicationReceiver>(server).unwrap();
     replication.receiver().unwrap()
 }
 
@@ -75,23 +72,17 @@ fn a_client_that_pauses_its_own_game_goes_on_acking() {
     clock(&mut net.clients[0]).pause();
     net.ticks(300);
     let paused = snapshot_bytes(&mut net);
-    assert!(
-        paused <= 2 * usual,
-        "{usual} bytes a second, and {paused} while the client is paused"
-    );
+    assert!(paused <= 2 * usual, "{usual} bytes a second, and {paused} while the client is paused");
 }
 
 #[test]
 fn a_client_in_slow_motion_or_on_another_timestep_goes_on_acking() {
-    for change in [
-        (|app| clock(app).set_relative_speed(0.002)) as fn(&mut App),
-        |app| {
-            // The frame time stays the same.
-            app.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
-            let mut ticks = app.world_mut().resource_mut::<Time<Fixed>>();
-            ticks.set_timestep_seconds(10.0);
-        },
-    ] {
+    for change in [(|app| clock(app).set_relative_speed(0.002)) as fn(&mut App), |app| {
+        // The frame time stays the same.
+        app.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
+        let mut ticks = app.world_mut().resource_mut::<Time<Fixed>>();
+        ticks.set_timestep_seconds(10.0);
+    }] {
         let (mut net, _) = shown(Conditions::PERFECT, 100);
         net.ticks(60);
         let usual = snapshot_bytes(&mut net);
@@ -123,10 +114,7 @@ fn what_a_paused_server_writes_arrives_within_the_budget() {
     net.ticks(60);
     clock(&mut net.server).pause();
     let sent = |net: &TestNet| {
-        let buffer = net
-            .server
-            .world()
-            .get::<cubewire_bevy::MessageBuffer>(client);
+        let buffer = net.server.world().get::<cubewire_bevy::MessageBuffer>(client);
         buffer.unwrap().traffic.sent.bytes()
     };
     for (chat, seconds) in [("a break", 1), (&*"long ".repeat(10_000), 12)] {
@@ -165,10 +153,7 @@ fn a_slow_or_fast_server_is_shown_without_stalls() {
 #[test]
 fn a_server_in_slow_motion_or_on_another_timestep_is_shown_smoothly() {
     for (change, rate) in [
-        (
-            (|app| clock(app).set_relative_speed(0.25)) as fn(&mut App),
-            0.25,
-        ),
+        ((|app| clock(app).set_relative_speed(0.25)) as fn(&mut App), 0.25),
         (
             |app| {
                 app.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
@@ -195,24 +180,15 @@ fn a_server_in_slow_motion_or_on_another_timestep_is_shown_smoothly() {
                 shown.push(positions(&mut net, 0)[0].x);
             }
         }
-        let steps: Vec<_> = shown
-            .windows(2)
-            .map(|pair| (pair[1] - pair[0]) / WAY)
-            .collect();
-        let is_smooth = steps
-            .iter()
-            .all(|step| (0.4 * rate..1.6 * rate).contains(step));
+        let steps: Vec<_> = shown.windows(2).map(|pair| (pair[1] - pair[0]) / WAY).collect();
+        let is_smooth = steps.iter().all(|step| (0.4 * rate..1.6 * rate).contains(step));
         assert!(is_smooth, "{steps:?} at {rate}");
     }
 }
 
 /// Network time after the ticks so far. Requires that all apps have run the same number of frames.
 fn network_time(net: &TestNet) -> Duration {
-    net.clients[0]
-        .world()
-        .resource::<Time<bevy_time::Real>>()
-        .elapsed()
-        + TICK
+    net.clients[0].world().resource::<Time<bevy_time::Real>>().elapsed() + TICK
 }
 
 /// The client misses some ticks, then runs one long frame.
@@ -236,10 +212,7 @@ fn a_client_that_hangs_shows_bodies_as_late_as_before_and_no_loss_is_reported() 
         hang(&mut net, ticks);
         net.ticks(60);
         let after = receiver(&mut net).playout().delay();
-        assert!(
-            after <= delay + TICK,
-            "{delay:?}, then {after:?} after {ticks} ticks"
-        );
+        assert!(after <= delay + TICK, "{delay:?}, then {after:?} after {ticks} ticks");
     }
     let measure = net.server.world().get::<Measure>(client).unwrap();
     let packets = measure.record().packets().rev().skip(60).take(600);
@@ -271,10 +244,7 @@ fn at_the_highest_rate_packets_are_small_over_a_round_trip_of_a_second() {
         app.add_plugins(CubewirePlugin::new("fast").hz(240.0).max_bodies(200))
             .body_kind("crate", Shape::cuboid(Vec3::splat(0.5)));
     }
-    let conditions = Conditions {
-        latency: Duration::from_millis(500),
-        ..Conditions::PERFECT
-    };
+    let conditions = Conditions { latency: Duration::from_millis(500), ..Conditions::PERFECT };
     let mut net = TestNet::with_conditions(fast, conditions, 1);
     net.add_client();
     for x in 0..100 {
@@ -286,8 +256,5 @@ fn at_the_highest_rate_packets_are_small_over_a_round_trip_of_a_second() {
     net.ticks(240);
     let after = stats(&net);
     let bytes = after.snapshot_bytes - before.snapshot_bytes;
-    assert!(
-        bytes < 10 * (after.packets - before.packets),
-        "{bytes} bytes"
-    );
+    assert!(bytes < 10 * (after.packets - before.packets), "{bytes} bytes");
 }

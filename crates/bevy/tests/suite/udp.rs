@@ -52,9 +52,7 @@ fn bodies_arrive_over_udp_and_a_connection_ends_from_either_end() {
     let client = |number| connecting(key.token(address, number).unwrap());
     let mut apps = [serving(server), client(1), client(2)];
     for x in 0..100 {
-        let name = PlayerName(format!(
-            "body {x} with a name that makes the first packets long"
-        ));
+        let name = PlayerName(format!("body {x} with a name that makes the first packets long"));
         apps[0].world_mut().spawn((
             Replicated,
             BodyKind::named("crate"),
@@ -63,11 +61,7 @@ fn bodies_arrive_over_udp_and_a_connection_ends_from_either_end() {
             name,
         ));
     }
-    run(&mut apps, |apps| {
-        apps[1..]
-            .iter_mut()
-            .all(|app| count::<PlayerName>(app) == 100)
-    });
+    run(&mut apps, |apps| apps[1..].iter_mut().all(|app| count::<PlayerName>(app) == 100));
     let server = states(apps[0].world_mut(), false);
     assert_eq!(server, states(apps[1].world_mut(), true));
 
@@ -82,17 +76,12 @@ fn bodies_arrive_over_udp_and_a_connection_ends_from_either_end() {
     let second = all::<Client>(&mut apps[0])[0];
     apps[0].world_mut().despawn(second);
     run(&mut apps, |apps| count::<UdpConnection>(&mut apps[2]) == 0);
-    assert_eq!(
-        count::<Remote>(&mut apps[1]) + count::<Remote>(&mut apps[2]),
-        0
-    );
+    assert_eq!(count::<Remote>(&mut apps[1]) + count::<Remote>(&mut apps[2]), 0);
     let again = UdpConnection::new(key.token(address, 1).unwrap()).unwrap();
     apps[1].world_mut().spawn(again);
     run(&mut apps, |apps| count::<PlayerName>(&mut apps[1]) == 100);
     // When the client exits, the server learns it at once instead of after the timeout of 10 s.
-    apps[1]
-        .world_mut()
-        .write_message(bevy_app::AppExit::Success);
+    apps[1].world_mut().write_message(bevy_app::AppExit::Success);
     apps[1].update();
     for _ in 0..100 {
         apps[0].update();
@@ -117,9 +106,7 @@ pub(super) fn watch(app: &mut App) {
 #[track_caller]
 fn ended(apps: &mut [App], index: usize) -> String {
     watch(&mut apps[index]);
-    run(apps, |apps| {
-        !apps[index].world().resource::<Reasons>().0.is_empty()
-    });
+    run(apps, |apps| !apps[index].world().resource::<Reasons>().0.is_empty());
     assert_eq!(count::<UdpConnection>(&mut apps[index]), 0);
     apps[index].world().resource::<Reasons>().0.join("; ")
 }
@@ -232,30 +219,19 @@ fn a_simulated_network_adds_to_the_real_one() {
         app.world_mut().spawn(connection);
     });
     let mut apps = [serving(server), client];
-    let body = (
-        Replicated,
-        BodyKind::named("crate"),
-        Transform::default(),
-        PlayerName("a".into()),
-    );
+    let body = (Replicated, BodyKind::named("crate"), Transform::default(), PlayerName("a".into()));
     apps[0].world_mut().spawn(body);
     let lost = |app: &mut App| {
         let world = app.world_mut();
         let mut connections = world.query::<&UdpConnection>();
         connections.single(world).unwrap().link_stats().lost
     };
-    run(&mut apps, |apps| {
-        count::<PlayerName>(&mut apps[1]) == 1 && lost(&mut apps[1]) > 0
-    });
+    run(&mut apps, |apps| count::<PlayerName>(&mut apps[1]) == 1 && lost(&mut apps[1]) > 0);
     // At least one round trip, for the hello and its answer.
     let took = apps[1].world().resource::<Time<Real>>().elapsed();
     assert!(took >= Duration::from_millis(400), "{took:?}");
     let world = apps[1].world_mut();
-    let traffic = world
-        .query::<&MessageBuffer>()
-        .single(world)
-        .unwrap()
-        .traffic;
+    let traffic = world.query::<&MessageBuffer>().single(world).unwrap().traffic;
     assert!(traffic.received.packets > 0 && traffic.sent.control_bytes > 0);
 }
 
@@ -279,9 +255,7 @@ fn datagrams_of_strangers_do_no_harm() {
         stranger.send_to(&bytes, address).unwrap();
         server.update();
     }
-    run(&mut [server, connecting(token)], |apps| {
-        count::<Connected>(&mut apps[1]) == 1
-    });
+    run(&mut [server, connecting(token)], |apps| count::<Connected>(&mut apps[1]) == 1);
 }
 
 /// Forwards datagrams between a client and the server, and counts the server's bytes with 48 bytes of headers each.
@@ -322,17 +296,8 @@ fn a_budget_holds_over_ipv6() {
     let key = Key::random();
     let relay = front.local_addr().unwrap();
     let server = UdpServer::listen("[::1]:0", key).unwrap();
-    let mut counting = Counting {
-        front,
-        back,
-        server: server.address(),
-        client: None,
-        bytes: 0,
-    };
-    let mut apps = [
-        serving(server.public(relay)),
-        connecting(key.token(relay, 1).unwrap()),
-    ];
+    let mut counting = Counting { front, back, server: server.address(), client: None, bytes: 0 };
+    let mut apps = [serving(server.public(relay)), connecting(key.token(relay, 1).unwrap())];
     let mut bodies = Vec::new();
     for x in 0..50 {
         let at = Transform::from_xyz(x as f32, 1.0, 0.0);
@@ -363,12 +328,6 @@ fn a_budget_holds_over_ipv6() {
         std::thread::yield_now();
     }
     // Skip the first second, which has packets from before the budget.
-    let most = sent[60..]
-        .windows(61)
-        .map(|second| second[60] - second[0])
-        .max();
-    assert!(
-        (1_500..=2_000).contains(&most.unwrap()),
-        "{most:?} of 2000 bytes"
-    );
+    let most = sent[60..].windows(61).map(|second| second[60] - second[0]).max();
+    assert!((1_500..=2_000).contains(&most.unwrap()), "{most:?} of 2000 bytes");
 }

@@ -154,11 +154,7 @@ fn the_own_side_is_visible_from_afar() {
         net.ticks(30);
         positions(net, 0).iter().map(|at| at.x).collect::<Vec<_>>()
     };
-    insert(
-        &mut net,
-        client,
-        (Interest::around(hero, 10.0, 15.0), Side(1)),
-    );
+    insert(&mut net, client, (Interest::around(hero, 10.0, 15.0), Side(1)));
     assert_eq!(sees(&mut net), [0.0, 50.0]);
     put(&mut net, enemy, Vec3::X * 9.0);
     assert_eq!(sees(&mut net), [0.0, 9.0, 50.0]);
@@ -198,9 +194,7 @@ fn interest_has_a_margin() {
 #[test]
 fn each_of_several_filters_hides_from_those_who_have_nothing() {
     let mut net = TestNet::new(protocol);
-    net.server
-        .add_visibility_filter::<Team>()
-        .add_visibility_filter::<Guild>();
+    net.server.add_visibility_filter::<Team>().add_visibility_filter::<Guild>();
     spawn(&mut net, "hero", Vec3::X, Team(1));
     spawn(&mut net, "hero", Vec3::Y, Guild);
     spawn(&mut net, "hero", Vec3::ZERO, ());
@@ -215,19 +209,14 @@ fn each_of_several_filters_hides_from_those_who_have_nothing() {
 #[test]
 fn without_its_center_a_client_sees_what_was_near_it_last() {
     let mut net = TestNet::new(protocol);
-    let mut bodies: Vec<_> = (0..10)
-        .map(|x| spawn(&mut net, "crate", Vec3::X * x as f32 * 10.0, ()))
-        .collect();
+    let mut bodies: Vec<_> =
+        (0..10).map(|x| spawn(&mut net, "crate", Vec3::X * x as f32 * 10.0, ())).collect();
     net.add_client();
     net.run_until(|net| net.count::<Remote>(0) == 10);
     let client = client_entity(&mut net);
     let nothing = server(&mut net).spawn_empty().id();
     for center in [Some(nothing), None] {
-        let interest = Interest {
-            near: 25.0,
-            far: 30.0,
-            center,
-        };
+        let interest = Interest { near: 25.0, far: 30.0, center };
         insert(&mut net, client, interest);
         net.run_until(|net| net.count::<Remote>(0) == 0);
     }
@@ -242,10 +231,7 @@ fn without_its_center_a_client_sees_what_was_near_it_last() {
     net.ticks(60);
     assert_eq!(positions(&mut net, 0), [Vec3::X * 10.0, Vec3::X * 20.0]);
     // First the client's own entity is the center, then there is no interest, so all bodies are visible.
-    let interest = Interest {
-        center: None,
-        ..Interest::around(nothing, 5.0, 5.0)
-    };
+    let interest = Interest { center: None, ..Interest::around(nothing, 5.0, 5.0) };
     let own = Transform::from_xyz(50.0, 0.0, 0.0);
     insert(&mut net, client, (interest, own));
     net.run_until(|net| positions(net, 0) == [Vec3::X * 50.0]);
@@ -278,9 +264,7 @@ fn the_reason_is_that_of_this_time_and_not_of_the_last() {
     let mut net = lossy(0.4, 8);
     net.server.add_visibility_filter::<Team>();
     net.add_client_with(watch);
-    let bodies: Vec<_> = (0..40)
-        .map(|x| spawn(&mut net, "hero", Vec3::X * x as f32, ()))
-        .collect();
+    let bodies: Vec<_> = (0..40).map(|x| spawn(&mut net, "hero", Vec3::X * x as f32, ())).collect();
     net.run_until(|net| net.count::<Remote>(0) == 40);
     for &body in &bodies {
         // The body is hidden for one tick, which the client may not notice.

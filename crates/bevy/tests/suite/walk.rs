@@ -68,11 +68,7 @@ fn step(net: &mut TestNet, bodies: &mut Vec<Entity>, chance: &mut Chance, number
         if !clients.is_empty() {
             let mut client = server(net).entity_mut(clients[chance.below(clients.len())]);
             match chance.below(5) {
-                0 => drop(
-                    client
-                        .insert(ByteBudget::kbps(32 + 40 * chance.below(4) as u32))
-                        .id(),
-                ),
+                0 => drop(client.insert(ByteBudget::kbps(32 + 40 * chance.below(4) as u32)).id()),
                 1 => drop(client.insert(Interest::around(other, 60.0, 80.0)).id()),
                 2 => drop(client.remove::<Interest>().id()),
                 3 => {
@@ -102,9 +98,7 @@ fn seen(world: &mut World, is_remote: bool) -> BTreeMap<String, Vec<String>> {
         if body.contains::<Remote>() != is_remote || is_hidden {
             continue;
         }
-        let target = body
-            .get::<Follows>()
-            .and_then(|follows| world.get_entity(follows.0).ok());
+        let target = body.get::<Follows>().and_then(|follows| world.get_entity(follows.0).ok());
         let target = target.filter(|body| body.get::<Hidden>().is_none_or(|hidden| !hidden.0));
         let target = target.and_then(|body| body.get::<Transform>().map(steps));
         let name = body.get::<PlayerName>().map(|name| name.0.clone());
@@ -121,9 +115,7 @@ fn whatever_happens_every_client_has_what_it_is_to_see_in_the_end() {
     for (seed, loss) in [(1, 0.1), (4, 0.4), (12, 0.2), (13, 0.3), (20, 0.0)] {
         let conditions = Conditions {
             latency: Duration::from_millis(40),
-            jitter: Jitter::Uniform {
-                spread: Duration::from_millis(30),
-            },
+            jitter: Jitter::Uniform { spread: Duration::from_millis(30) },
             loss: Loss::bursts(loss, 1.5),
             duplicate_probability: 0.05,
             ..Conditions::PERFECT
@@ -155,8 +147,7 @@ fn whatever_happens_every_client_has_what_it_is_to_see_in_the_end() {
         server(&mut net).write_message(ToClient::all(Chat("over".into())));
         for _ in 0..200 {
             net.tick();
-            net.clients
-                .retain_mut(|client| taken::<FromServer<Chat>>(client).is_empty());
+            net.clients.retain_mut(|client| taken::<FromServer<Chat>>(client).is_empty());
         }
         assert!(net.clients.is_empty(), "all have had the last message");
     }

@@ -63,10 +63,7 @@ impl BodyCoder<'_> {
             }
             RelativePosition::Predicted => {
                 let ranges = PREDICTED_POSITION_RANGES[prediction.class];
-                let predicted = Relative {
-                    reference: prediction.position,
-                    ..before()
-                };
+                let predicted = Relative { reference: prediction.position, ..before() };
                 let is_relative = ranges.relative(stream, KIND, position, &predicted)?;
                 (is_relative, Form::OutOfRange)
             }

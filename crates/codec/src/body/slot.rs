@@ -47,9 +47,7 @@ impl<'a> SlotCoder<'a> {
             changed_flags: ChangedFlags::Off,
             ..stages.options()
         };
-        let absolute = absolute
-            .check_for_any()
-            .expect("removing stages keeps them legal");
+        let absolute = absolute.check_for_any().expect("removing stages keeps them legal");
         Self {
             coder: BodyCoder::new(stages, sequence, baseline),
             absolute: BodyCoder::new(absolute, sequence, baseline),

@@ -98,18 +98,10 @@ pub(super) fn begin_bins<'p>(
             }
         };
         if let Some((inputs, long_check)) = begun? {
-            return Ok(Bodies::Simulated {
-                check,
-                long_check,
-                inputs,
-            });
+            return Ok(Bodies::Simulated { check, long_check, inputs });
         }
     }
-    Ok(Bodies::Arithmetic {
-        check,
-        bins,
-        variant,
-    })
+    Ok(Bodies::Arithmetic { check, bins, variant })
 }
 
 /// Reads the data of a simulated scene. Returns the inputs and the longer check, or `None` if bodies follow.

@@ -47,10 +47,7 @@ pub struct Baselines<'a> {
 
 impl<'a> From<Option<&'a Baseline>> for Baselines<'a> {
     fn from(baseline: Option<&'a Baseline>) -> Self {
-        Self {
-            baseline,
-            ..Self::default()
-        }
+        Self { baseline, ..Self::default() }
     }
 }
 

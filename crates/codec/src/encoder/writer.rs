@@ -105,12 +105,7 @@ impl Writer {
         packet: &mut Packet,
         state_out: Option<&mut Option<Box<StoredState>>>,
     ) {
-        let Frame {
-            stages,
-            ref relation,
-            header: Header { sequence, .. },
-            ..
-        } = *frame;
+        let Frame { stages, ref relation, header: Header { sequence, .. }, .. } = *frame;
         let simulated = references.simulated;
         let Some(variant) = Variant::of(stages.delta) else {
             self.put_bodies(frame, current, packet);
@@ -129,18 +124,13 @@ impl Writer {
         };
         let mut stream = BitStream::writer(&mut packet.bytes, Some(&mut packet.ledger));
         frame.put(&mut stream);
-        let Ok(_) = stream
-            .field(BitKind::Check)
-            .number(CHECK_BITS, hash.check(sequence));
+        let Ok(_) = stream.field(BitKind::Check).number(CHECK_BITS, hash.check(sequence));
         stream.finish();
 
         let mut bins = BinEncoder::new(&mut packet.bytes);
         let mut observer = BitCostObserver::new(&mut packet.ledger);
         if stages.delta == Delta::ArithmeticSimulated {
-            let mut fixed = FixedBins {
-                bins: &mut bins,
-                observer: &mut observer,
-            };
+            let mut fixed = FixedBins { bins: &mut bins, observer: &mut observer };
             let scene = relation.named.map(|named| named.scene(sequence));
             fixed
                 .scene(simulated, scene, &mut Vec::new())
@@ -156,8 +146,7 @@ impl Writer {
         } else {
             let additional = references.additional.map(|baseline| Some(baseline?.held()));
             let changed = &mut self.changed;
-            self.coder
-                .encode(context, additional, current, changed, bins, observer);
+            self.coder.encode(context, additional, current, changed, bins, observer);
             if let Some(slot) = state_out {
                 self.coder.store(&context, &self.changed, slot);
             }

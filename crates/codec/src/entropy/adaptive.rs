@@ -73,11 +73,7 @@ impl PredictionHistory {
     }
 
     fn context(self, magnitude: u8) -> usize {
-        if self.is_known {
-            usize::from(magnitude) + 1
-        } else {
-            0
-        }
+        if self.is_known { usize::from(magnitude) + 1 } else { 0 }
     }
 }
 
@@ -135,9 +131,7 @@ impl StoredHistories {
     pub(crate) fn of(&self, body: usize) -> PackedHistory {
         let all = self.all.get(body).copied();
         all.unwrap_or_else(|| {
-            let found = self
-                .changed
-                .binary_search_by_key(&body, |&(body, _)| body.into());
+            let found = self.changed.binary_search_by_key(&body, |&(body, _)| body.into());
             found.map_or(PackedHistory::default(), |index| self.changed[index].1)
         })
     }
@@ -166,17 +160,13 @@ pub(crate) struct SpareStates {
 /// Leaves out the long tables.
 impl fmt::Debug for AdaptiveState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AdaptiveState")
-            .field("variant", &self.variant)
-            .finish_non_exhaustive()
+        f.debug_struct("AdaptiveState").field("variant", &self.variant).finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for StoredState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StoredState")
-            .field("variant", &self.variant)
-            .finish_non_exhaustive()
+        f.debug_struct("StoredState").field("variant", &self.variant).finish_non_exhaustive()
     }
 }
 
@@ -233,12 +223,8 @@ impl SpareStates {
         stored.hash = next.hash;
         stored.adaptive = next.adaptive;
         stored.values.clone_from(&next.values);
-        let Self {
-            weights, errors, ..
-        } = self;
-        stored
-            .weights
-            .store(&next.weights, &previous.weights, weights);
+        let Self { weights, errors, .. } = self;
+        stored.weights.store(&next.weights, &previous.weights, weights);
         stored.errors.store(&next.errors, &previous.errors, errors);
         stored.predictions.clear();
         match coverage {
@@ -306,12 +292,8 @@ impl AdaptiveState {
     pub(crate) fn best_candidates(&self, field: Field, class: usize) -> [usize; 2] {
         let errors = &self.errors[error_index(field, class)..][..CANDIDATES[field as usize]];
         // The candidate is in the lowest two bits of the key. No branches, because they would often be mispredicted.
-        let keys = || {
-            errors
-                .iter()
-                .zip(0..)
-                .map(|(&error, candidate)| u32::from(error) << 2 | candidate)
-        };
+        let keys =
+            || errors.iter().zip(0..).map(|(&error, candidate)| u32::from(error) << 2 | candidate);
         let best = keys().fold(u32::MAX, u32::min);
         let others = keys().map(|key| if key == best { u32::MAX } else { key });
         let next = others.fold(u32::MAX, u32::min);
@@ -331,10 +313,7 @@ impl AdaptiveState {
         candidate: usize,
         error: u32,
     ) {
-        update_mean(
-            &mut self.errors[error_index(field, class) + candidate],
-            error,
-        );
+        update_mean(&mut self.errors[error_index(field, class) + candidate], error);
     }
 
     /// Updates the mean errors of the selected candidate and of the blend, in this order.

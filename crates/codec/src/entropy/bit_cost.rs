@@ -21,10 +21,7 @@ impl<'a> BitCostObserver<'a> {
         Self {
             is_itemized: ledger.items().is_some(),
             ledger,
-            element: Element {
-                kind: BitKind::Selection,
-                body: None,
-            },
+            element: Element { kind: BitKind::Selection, body: None },
             probabilities: [1.0; INDICES],
             part: 0.0,
             components: [0.0; 3],

@@ -99,11 +99,6 @@ impl Blend {
         }
         let [x, y, z, _] = sum.to_array();
         let sum = [x, y, z];
-        Self {
-            field,
-            class,
-            differences,
-            sum,
-        }
+        Self { field, class, differences, sum }
     }
 }

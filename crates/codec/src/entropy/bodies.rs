@@ -75,22 +75,11 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let lengths = &self.snapshots.plan.lengths;
         let positions = self.snapshots.reference.packed_positions();
         scratch.resting.reset(positions, &scratch.has_turn, lengths);
-        let Scratch {
-            has_turn,
-            order,
-            histories,
-            resting,
-            untouched,
-            ..
-        } = scratch;
+        let Scratch { has_turn, order, histories, resting, untouched, .. } = scratch;
         let anchor = anchor.map(|anchor| OrderKey::new(anchor, 0));
         let anchor_first = anchor.iter().chain(&*order);
         histories.clear();
-        histories.extend(
-            anchor_first
-                .clone()
-                .map(|turn| self.snapshots.of(turn.body())),
-        );
+        histories.extend(anchor_first.clone().map(|turn| self.snapshots.of(turn.body())));
         predictor.prepare(histories);
         for (turn, history) in anchor_first.zip(&*histories) {
             let active = Some((turn.distance(), history));
@@ -180,9 +169,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
 
     fn adaptive_flag(&mut self, flag: AdaptiveFlag, body: Option<usize>, value: bool) -> bool {
         let kind = BitKind::Selection;
-        self.adaptive(Element { kind, body }, value, |next| {
-            &mut next.adaptive[flag as usize]
-        })
+        self.adaptive(Element { kind, body }, value, |next| &mut next.adaptive[flag as usize])
     }
 
     /// Codes one body. An active body comes with its squared distance to the anchor and its history.
@@ -305,11 +292,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let mut words = [0; Plan::MAX_WORDS];
         let words = &mut words[..before.len()];
         words.copy_from_slice(before);
-        self.values(
-            body,
-            bodies.target.map(|target| target.words_of(body)),
-            words,
-        )?;
+        self.values(body, bodies.target.map(|target| target.words_of(body)), words)?;
         if let Some(decoded) = &mut bodies.decoded {
             decoded.set_words(body, words);
         }

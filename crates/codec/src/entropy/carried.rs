@@ -21,12 +21,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         bodies: &mut Bodies<'_>,
     ) -> Result<(), DecodeError> {
         let reference = self.snapshots.reference;
-        let Scratch {
-            has_turn,
-            changed_lives,
-            carried,
-            ..
-        } = scratch;
+        let Scratch { has_turn, changed_lives, carried, .. } = scratch;
         carried.clear();
         for (body, is_active) in has_turn.iter_mut().enumerate() {
             if changed_lives.binary_search(&body).is_ok() {
@@ -47,13 +42,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         }
         check_end(&self.bins)?;
         scratch.sort(&self.snapshots, anchor);
-        let Scratch {
-            order,
-            histories,
-            resting,
-            carried,
-            ..
-        } = scratch;
+        let Scratch { order, histories, resting, carried, .. } = scratch;
         // Only bodies in this packet can be near a resting body.
         let lengths = &self.snapshots.plan.lengths;
         resting.reset_few(reference.packed_positions(), carried, lengths);

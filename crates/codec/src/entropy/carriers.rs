@@ -146,12 +146,7 @@ mod tests {
     }
 
     fn moved(from: i32, to: i32, turn: Quaternion) -> RigidMotion {
-        RigidMotion {
-            from: [from, 0, 600],
-            to: [to, 0, 600],
-            turn,
-            residuals: [0; 2],
-        }
+        RigidMotion { from: [from, 0, 600], to: [to, 0, 600], turn, residuals: [0; 2] }
     }
 
     #[test]

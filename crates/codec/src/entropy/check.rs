@@ -24,10 +24,7 @@ impl SnapshotHash {
         old: &QuantizedSnapshot,
         new: &QuantizedSnapshot,
     ) {
-        self.0 = self
-            .0
-            .wrapping_sub(hash(old, body))
-            .wrapping_add(hash(new, body));
+        self.0 = self.0.wrapping_sub(hash(old, body)).wrapping_add(hash(new, body));
     }
 
     /// A check of 32 bits, of the bodies without the sequence.
@@ -43,9 +40,7 @@ impl SnapshotHash {
 
 fn hash(snapshot: &QuantizedSnapshot, body: usize) -> u64 {
     let packed = snapshot.packed_positions()[body];
-    let [x, y, z] = packed
-        .position()
-        .map(|axis| u64::from(axis.cast_unsigned()));
+    let [x, y, z] = packed.position().map(|axis| u64::from(axis.cast_unsigned()));
     let position = x ^ y << 21 ^ z << 42 ^ u64::from(packed.is_interacting()) << 63;
     let mut hash = mix(mix(body as u64, position), snapshot.orientation_word(body));
     if snapshot.plan().has_slots() {

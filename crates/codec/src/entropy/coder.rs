@@ -57,10 +57,7 @@ struct Interval {
 }
 
 impl Interval {
-    const ALL: Self = Self {
-        low: 0,
-        high: u64::MAX,
-    };
+    const ALL: Self = Self { low: 0, high: u64::MAX };
 
     /// The last number of the subinterval for a set bin.
     const fn middle(self, one: u32) -> u64 {
@@ -78,11 +75,7 @@ impl Interval {
 
     /// The leading word, if both bounds have the same.
     const fn leading_word(self) -> Option<u32> {
-        if (self.low ^ self.high) >> 32 == 0 {
-            Some((self.high >> 32) as u32)
-        } else {
-            None
-        }
+        if (self.low ^ self.high) >> 32 == 0 { Some((self.high >> 32) as u32) } else { None }
     }
 
     const fn shift(&mut self) {
@@ -114,11 +107,7 @@ impl<'a> BinEncoder<'a> {
     /// Appends to `bytes`.
     pub const fn new(bytes: &'a mut Vec<u8>) -> Self {
         let start = bytes.len();
-        Self {
-            bytes,
-            interval: Interval::ALL,
-            start,
-        }
+        Self { bytes, interval: Interval::ALL, start }
     }
 
     /// Writes the last bytes that a decoder needs.
@@ -172,13 +161,7 @@ impl<'a> BinDecoder<'a> {
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Self {
         let value = u64::from(word_at(bytes, 0)) << 32 | u64::from(word_at(bytes, WORD));
-        Self {
-            bytes,
-            interval: Interval::ALL,
-            value,
-            consumed: 0,
-            head: 0,
-        }
+        Self { bytes, interval: Interval::ALL, value, consumed: 0, head: 0 }
     }
 
     /// Sets the number of bytes of the packet before the bins.

@@ -36,18 +36,8 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         components: &Components,
         contexts: impl Fn(usize, usize) -> [usize; RESIDUAL_INPUTS],
     ) -> Result<([i32; 3], usize), DecodeError> {
-        let Components {
-            field,
-            order,
-            prediction,
-            target,
-            zone,
-            history,
-        } = *components;
-        let element = Element {
-            kind: kind(field),
-            body: Some(body),
-        };
+        let Components { field, order, prediction, target, zone, history } = *components;
+        let element = Element { kind: kind(field), body: Some(body) };
         let mut values = [0; 3];
         let mut so_far = 0;
         let first = self.first_slot();

@@ -97,9 +97,7 @@ impl Bodies {
     fn step(&mut self) {
         self.velocity[2] -= f32x4::from(self.motion.gravity);
         self.apply_contacts();
-        self.velocity = self
-            .velocity
-            .map(|part| clamp(part, self.motion.max_velocity));
+        self.velocity = self.velocity.map(|part| clamp(part, self.motion.max_velocity));
         self.spin = self.spin.map(|part| clamp(part, self.motion.max_spin));
         self.position = std::array::from_fn(|axis| self.position[axis] + self.velocity[axis]);
         self.orientation = turned_a_little(self.orientation, self.spin);
@@ -192,11 +190,7 @@ mod tests {
 
     fn run_alone(body: &mut Body, ticks: usize) {
         // The other lanes have unrelated bodies.
-        let mut bodies = [Body {
-            position: [0.0, 0.0, 1e4],
-            velocity: [9.0; 3],
-            ..*body
-        }; LANES];
+        let mut bodies = [Body { position: [0.0, 0.0, 1e4], velocity: [9.0; 3], ..*body }; LANES];
         bodies[2] = *body;
         run(&mut bodies, ticks, &Plan::cubes());
         *body = bodies[2];
@@ -221,10 +215,7 @@ mod tests {
         run_alone(&mut body, 60);
         assert!((body.position[2] - 102.4).abs() < 1.0, "{body:?}");
         // It trembles a little, because its corners are stopped one after another.
-        assert!(
-            body.velocity.iter().all(|part| part.abs() < 0.5),
-            "{body:?}"
-        );
+        assert!(body.velocity.iter().all(|part| part.abs() < 0.5), "{body:?}");
         assert!(body.spin.iter().all(|part| part.abs() < 0.005), "{body:?}");
     }
 
@@ -237,10 +228,7 @@ mod tests {
         run_alone(&mut body, 3);
         // Back onto the face that it came from: less than 45 degrees.
         assert!(body.spin[0] < -0.01, "{body:?}");
-        assert!(
-            body.spin[1].abs() < 0.005 && body.spin[2].abs() < 1e-3,
-            "{body:?}"
-        );
+        assert!(body.spin[1].abs() < 0.005 && body.spin[2].abs() < 1e-3, "{body:?}");
         run_alone(&mut body, 60);
         assert!((body.position[2] - 102.4).abs() < 1.0, "{body:?}");
     }

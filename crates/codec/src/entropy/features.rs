@@ -35,11 +35,7 @@ impl Feature {
     pub fn all() -> impl Iterator<Item = Self> {
         FEATURES.into_iter().flat_map(|(decision, source, names)| {
             let features = names.iter().enumerate();
-            features.map(move |(index, name)| Self {
-                decision,
-                name,
-                source: source(index),
-            })
+            features.map(move |(index, name)| Self { decision, name, source: source(index) })
         })
     }
 
@@ -90,10 +86,7 @@ const FEATURES: [Features; 13] = [
     (
         "interacting",
         |input| Source::Flag(TOGGLES, input),
-        &[
-            "distance of the nearest coded body, motion",
-            "distance to the player",
-        ],
+        &["distance of the nearest coded body, motion", "distance to the player"],
     ),
     (
         "largest component",
@@ -145,14 +138,6 @@ const FEATURES: [Features; 13] = [
         |candidate| Source::Candidate(Field::Position, candidate),
         &POSITION_CANDIDATES,
     ),
-    (
-        "blended orientation",
-        |_| Source::Blend(Field::Orientation),
-        &["the blend"],
-    ),
-    (
-        "blended position",
-        |_| Source::Blend(Field::Position),
-        &["the blend"],
-    ),
+    ("blended orientation", |_| Source::Blend(Field::Orientation), &["the blend"]),
+    ("blended position", |_| Source::Blend(Field::Position), &["the blend"]),
 ];

@@ -45,12 +45,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         predictor: &mut P,
         target: Option<SmallestThree>,
     ) -> Result<(Coded<SmallestThree>, Quaternion), DecodeError> {
-        let BodyContext {
-            history,
-            clearance,
-            distance,
-            ..
-        } = context;
+        let BodyContext { history, clearance, distance, .. } = context;
         let plan = self.snapshots.plan;
         let steps_per_radian = plan.components.steps_per_radian;
         let candidates = predictor.orientations(history);
@@ -97,18 +92,13 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         };
         let (best, nearest_error) = self.update_errors::<P, _, _>(&field, selected[0], error);
         if let Some((blend, blended)) = blend.zip(blended) {
-            self.next
-                .record_blend_errors(&blend, [nearest_error, error(blended)]);
+            self.next.record_blend_errors(&blend, [nearest_error, error(blended)]);
             let observer = &mut self.observer;
             observer.blended(&blend, || {
                 rotation_vector(actual, nearest).map(|angle| angle * steps_per_radian)
             });
         }
-        let coded = Coded {
-            value,
-            residual,
-            best,
-        };
+        let coded = Coded { value, residual, best };
         Ok((coded, actual))
     }
 
@@ -142,15 +132,12 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
                 so_far * 16 + around,
             ]
         })?;
-        self.observer
-            .note(|| match by_size(predicted)[0] == largest {
-                true => form(residual),
-                false => Form::OtherLargest,
-            });
-        let value = SmallestThree {
-            largest: largest as u8,
-            components: values.map(|value| value as u16),
-        };
+        self.observer.note(|| match by_size(predicted)[0] == largest {
+            true => form(residual),
+            false => Form::OtherLargest,
+        });
+        let value =
+            SmallestThree { largest: largest as u8, components: values.map(|value| value as u16) };
         if value == history.packed {
             return Err(not_canonical(&self.bins));
         }
@@ -199,12 +186,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         unpacked: Quaternion,
         target: Option<Position>,
     ) -> Result<Coded<Position>, DecodeError> {
-        let BodyContext {
-            history,
-            clearance,
-            distance,
-            ..
-        } = context;
+        let BodyContext { history, clearance, distance, .. } = context;
         let candidates = predictor.positions(history, unpacked);
         let was_best = usize::from(context.prediction.best_position);
         let field = FieldContext {
@@ -256,16 +238,11 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         };
         let (best, nearest_error) = self.update_errors::<P, _, _>(&field, selected[0], error);
         if let Some((blend, blended)) = blend.zip(blended) {
-            self.next
-                .record_blend_errors(&blend, [nearest_error, error(blended)]);
+            self.next.record_blend_errors(&blend, [nearest_error, error(blended)]);
             let observer = &mut self.observer;
             observer.blended(&blend, || difference(value, nearest));
         }
-        Ok(Coded {
-            value,
-            residual,
-            best,
-        })
+        Ok(Coded { value, residual, best })
     }
 
     fn position_residual(
@@ -304,23 +281,14 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         group: FlagContexts,
         contexts: [usize; 2],
     ) -> bool {
-        let flag = Flag {
-            kind: kind(field.field),
-            body: Some(context.body),
-            group,
-            contexts,
-        };
+        let flag = Flag { kind: kind(field.field), body: Some(context.body), group, contexts };
         let unchanged = field.target.as_ref() == Some(&field.reference);
         self.flag(flag, unchanged)
     }
 
     /// Indices of the candidates for the prediction and the secondary prediction.
     fn select<P: Predictor, T, C>(&self, field: &FieldContext<'_, T, C>) -> [usize; 2] {
-        if P::SELECTS {
-            self.next.best_candidates(field.field, field.class)
-        } else {
-            [0, 1]
-        }
+        if P::SELECTS { self.next.best_candidates(field.field, field.class) } else { [0, 1] }
     }
 
     /// Returns the blend if its mean error is smaller than the nearest candidate's, otherwise the candidate.
@@ -345,8 +313,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let mut selected_error = 0;
         for (candidate, &value) in field.candidates.iter().enumerate() {
             let error = error(value);
-            self.next
-                .record_error(field.field, field.class, candidate, error);
+            self.next.record_error(field.field, field.class, candidate, error);
             if error < best.1 {
                 best = (candidate, error);
             }

@@ -109,8 +109,7 @@ impl BaselineHistory<'_> {
     /// Squared distance of a body to the anchor in the reference; 0 without an anchor.
     pub(crate) fn distance_to_anchor(&self, body: usize) -> i64 {
         let position = self.reference.position(body);
-        self.center()
-            .map_or(0, |center| distance_squared(position, center))
+        self.center().map_or(0, |center| distance_squared(position, center))
     }
 
     #[inline]
@@ -186,8 +185,7 @@ impl KinematicHistory {
         let older = self.additional[1].or(newer);
         let [newer, older] = [newer, older].map(|pose| {
             pose.map_or([0.0; 3], |pose| {
-                pose.displacement
-                    .map(|axis| axis as f32 / pose.ticks as f32)
+                pose.displacement.map(|axis| axis as f32 / pose.ticks as f32)
             })
         });
         std::array::from_fn(|axis| (newer[axis] + older[axis]) * 0.5)

@@ -98,11 +98,7 @@ const FLAG_SIZE: usize = 1024;
 const FLAGS: usize = 7;
 
 const fn flag(index: usize) -> FlagContexts {
-    FlagContexts {
-        first: index * FLAG_INPUTS * FLAG_SIZE,
-        size: FLAG_SIZE,
-        weights: 2 * index,
-    }
+    FlagContexts { first: index * FLAG_INPUTS * FLAG_SIZE, size: FLAG_SIZE, weights: 2 * index }
 }
 
 /// Whether an active body, one that moved on the way to the reference, changes.
@@ -229,16 +225,12 @@ const DISTANCES: usize = 16;
 pub(crate) const CANDIDATES: [usize; 2] = [3, 4];
 /// Number of classes for the mean errors of candidates, by field. A class is a clearance, the candidate that was best
 /// in the reference's packet, and a distance to the player.
-pub(crate) const CLASSES: [usize; 2] = [
-    CLEARANCES * CANDIDATES[0] * DISTANCES,
-    CLEARANCES * CANDIDATES[1] * DISTANCES,
-];
+pub(crate) const CLASSES: [usize; 2] =
+    [CLEARANCES * CANDIDATES[0] * DISTANCES, CLEARANCES * CANDIDATES[1] * DISTANCES];
 /// Number of classes for blends, by field. A class is a clearance, the selected candidate, a distance to the player,
 /// and for positions whether another body carries the body.
-pub(crate) const BLENDS: [usize; 2] = [
-    CLEARANCES * CANDIDATES[0] * DISTANCES / 4,
-    CLEARANCES * CANDIDATES[1] * DISTANCES / 4 * 2,
-];
+pub(crate) const BLENDS: [usize; 2] =
+    [CLEARANCES * CANDIDATES[0] * DISTANCES / 4, CLEARANCES * CANDIDATES[1] * DISTANCES / 4 * 2];
 /// Each blend has one set of weights for x and y, and one for z.
 pub(crate) const BLEND_SETS: usize = 2 * (BLENDS[0] + BLENDS[1]);
 

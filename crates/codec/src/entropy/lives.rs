@@ -58,10 +58,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     fn life(&mut self, index: usize, bodies: &mut Bodies<'_>) -> Result<(), DecodeError> {
         let reference = self.snapshots.reference;
         let plan = self.snapshots.plan;
-        let element = Element {
-            kind: BitKind::Life,
-            body: Some(index),
-        };
+        let element = Element { kind: BitKind::Life, body: Some(index) };
         let target = bodies.target.map(|target| target.slot(index));
         let life = target.map_or(LifeWord::default(), |slot| slot.life);
         let before = reference.life_word(index);
@@ -73,20 +70,15 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             let kinds = plan.schema().kinds.len();
             let kind = self.number(element, kinds, kind.into())?;
             let generation = self.bypass(element, u8::BITS, generation.into());
-            slot.life = LifeWord::new(Some(Life {
-                kind: kind as u8,
-                generation: generation as u8,
-            }));
+            slot.life =
+                LifeWord::new(Some(Life { kind: kind as u8, generation: generation as u8 }));
             if slot.life == before {
                 return Err(not_canonical(&self.bins));
             }
             self.whole(index, target.as_ref(), &mut slot)?;
         }
         // Resets the history of the body that was in the slot before.
-        let history = PredictionHistory {
-            is_known: true,
-            ..PredictionHistory::default()
-        };
+        let history = PredictionHistory { is_known: true, ..PredictionHistory::default() };
         self.next.predictions[index] = history.pack();
         if let Some(decoded) = &mut bodies.decoded {
             decoded.set_slot(index, &slot);
@@ -102,10 +94,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         slot: &mut Slot,
     ) -> Result<(), DecodeError> {
         let plan = self.snapshots.plan;
-        let of = |kind| Element {
-            kind,
-            body: Some(index),
-        };
+        let of = |kind| Element { kind, body: Some(index) };
         let fields = target.map(|target| target.fields).unwrap_or_default();
         if plan.has_flag() {
             let flag = self.bypass(of(BitKind::Interacting), 1, fields.interacting.into());

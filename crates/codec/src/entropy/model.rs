@@ -114,11 +114,7 @@ impl TrainedModel {
         ];
         let expected = MAGIC.len() + sizes.iter().sum::<usize>();
         if bytes.len() != expected {
-            return Err(ModelError::Length {
-                trained_on: count,
-                expected,
-                got: bytes.len(),
-            });
+            return Err(ModelError::Length { trained_on: count, expected, got: bytes.len() });
         }
         let mut rest = rest;
         let [_, hashes, weights, adaptive, errors, blends, table] = sizes.map(|size| {
@@ -133,10 +129,7 @@ impl TrainedModel {
             blends: sets(blends),
             adaptive: words(adaptive),
             errors: words(errors),
-            table: table
-                .iter()
-                .map(|entry| i16::from(entry.cast_signed()) * TABLE_UNIT)
-                .collect(),
+            table: table.iter().map(|entry| i16::from(entry.cast_signed()) * TABLE_UNIT).collect(),
         })
     }
 

@@ -51,21 +51,14 @@ pub(super) struct Flag<const N: usize> {
 
 impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     pub(super) fn flag<const N: usize>(&mut self, flag: Flag<N>, value: bool) -> bool {
-        let Flag {
-            kind,
-            body,
-            group,
-            contexts,
-        } = flag;
+        let Flag { kind, body, group, contexts } = flag;
         let first = self.first_slot();
         let slots = std::array::from_fn(|input| first + group.slot(input, contexts[input]));
         let [sets, ..] = self.next.weights[group.weights()].as_chunks_mut().0 else {
             unreachable!("a flag has two sets")
         };
-        let bin = Bin::<N> {
-            inputs: slots.map(|slot| self.model.table[slot]),
-            weights: sets.each_mut(),
-        };
+        let bin =
+            Bin::<N> { inputs: slots.map(|slot| self.model.table[slot]), weights: sets.each_mut() };
         let (value, one) = bin.code(&mut self.bins, value);
         self.observer.begins(Element { kind, body });
         self.observer.coded(&slots, value, one);
@@ -104,10 +97,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     }
 
     const fn fixed_bins(&mut self) -> FixedBins<'_, B, O> {
-        FixedBins {
-            bins: &mut self.bins,
-            observer: &mut self.observer,
-        }
+        FixedBins { bins: &mut self.bins, observer: &mut self.observer }
     }
 
     /// Codes the ages of the additional references: ticks before the reference, below 16. The probabilities are

@@ -23,10 +23,7 @@ const GROWTH: usize = 32;
 impl<T: Copy + Default + PartialEq, const N: usize> Pages<T, N> {
     pub(super) fn new(table: &[T]) -> Self {
         let pages = table.chunks(N).map(|chunk| Arc::new(page(chunk)));
-        Self {
-            pages: pages.collect(),
-            len: table.len(),
-        }
+        Self { pages: pages.collect(), len: table.len() }
     }
 
     /// Copies the numbers to `table`. Reuses memory.

@@ -212,9 +212,8 @@ mod tests {
 
     #[test]
     fn magnitudes_grow() {
-        let steps: Vec<_> = [0, 1, 2, 3, 5, 7, 11, 17, 26, 40, 64, 100, 170, 400, 401]
-            .map(magnitude)
-            .to_vec();
+        let steps: Vec<_> =
+            [0, 1, 2, 3, 5, 7, 11, 17, 26, 40, 64, 100, 170, 400, 401].map(magnitude).to_vec();
         assert_eq!(steps, (0..15).collect::<Vec<_>>());
         assert_eq!(signed_magnitude(-401), 29);
     }

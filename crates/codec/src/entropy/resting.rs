@@ -34,11 +34,7 @@ struct Body {
 
 impl Body {
     /// A body outside the grid.
-    const NOWHERE: Self = Self {
-        packed: PackedPosition::ORIGIN,
-        next: NONE,
-        nearest: FAR,
-    };
+    const NOWHERE: Self = Self { packed: PackedPosition::ORIGIN, next: NONE, nearest: FAR };
 }
 
 /// Maximum number of coded bodies to compare. Without it, the work would grow with the square of the number of bodies
@@ -67,19 +63,14 @@ impl Resting {
         let cells: &mut [u32; CELL_COUNT] = self.cells.first_chunk_mut().expect("it was resized");
         let bodies = positions.iter().zip(is_active).zip(0..);
         self.bodies.clear();
-        self.bodies
-            .extend(bodies.map(|((&packed, is_active), body)| {
-                let mut next = NONE;
-                if !is_active {
-                    let [x, y] = packed.shifted_xy(bits);
-                    next = std::mem::replace(&mut cells[cell(x, y)], body);
-                }
-                Body {
-                    packed,
-                    next,
-                    nearest: FAR,
-                }
-            }));
+        self.bodies.extend(bodies.map(|((&packed, is_active), body)| {
+            let mut next = NONE;
+            if !is_active {
+                let [x, y] = packed.shifted_xy(bits);
+                next = std::mem::replace(&mut cells[cell(x, y)], body);
+            }
+            Body { packed, next, nearest: FAR }
+        }));
     }
 
     /// Starts a packet with only these bodies in the grid.
@@ -95,11 +86,7 @@ impl Resting {
             let packed = positions[body];
             let [x, y] = packed.shifted_xy(lengths.cell_bits);
             let next = std::mem::replace(&mut self.cells[cell(x, y)], body as u32);
-            self.bodies[body] = Body {
-                packed,
-                next,
-                nearest: FAR,
-            };
+            self.bodies[body] = Body { packed, next, nearest: FAR };
         }
     }
 
@@ -187,10 +174,7 @@ mod tests {
         assert_eq!([1, 2].map(|body| resting.nearest(body)), [0, UNTOUCHED]);
         resting.approach(far, false);
         assert_eq!(resting.nearest(2), UNTOUCHED);
-        assert_eq!(
-            [0, 2].map(|body| resting.touched_from(body)),
-            [Some(1), None]
-        );
+        assert_eq!([0, 2].map(|body| resting.touched_from(body)), [Some(1), None]);
         resting.reset(&positions, &[true, true, false], lengths);
         resting.approach(far, false);
         assert_eq!(resting.nearest(2), 0);

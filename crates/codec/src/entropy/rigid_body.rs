@@ -48,19 +48,14 @@ impl<'a> RigidBodyPredictor<'a> {
     pub(crate) fn new(carriers: &'a mut Carriers, snapshots: &BaselineHistory<'a>) -> Self {
         let plan = snapshots.plan;
         carriers.clear(plan.lengths.reach);
-        let player = snapshots.anchor().map_or_else(Position::default, |anchor| {
-            snapshots.reference.position(anchor)
-        });
+        let player = snapshots
+            .anchor()
+            .map_or_else(Position::default, |anchor| snapshots.reference.position(anchor));
         let identity = [0.0, 0.0, 0.0, 1.0];
         Self {
             plan,
             carriers,
-            player: RigidMotion {
-                from: player,
-                to: player,
-                turn: identity,
-                residuals: [0; 2],
-            },
+            player: RigidMotion { from: player, to: player, turn: identity, residuals: [0; 2] },
             player_rotation: matrix(identity),
             alone: Extrapolation::default(),
             around: None,
@@ -83,10 +78,7 @@ impl Predictor for RigidBodyPredictor<'_> {
 
     fn prepare(&self, histories: &mut [KinematicHistory]) {
         let plan = self.plan;
-        let high = plan
-            .motion
-            .floor
-            .map(|floor| floor as i32 + plan.lengths.high);
+        let high = plan.motion.floor.map(|floor| floor as i32 + plan.lengths.high);
         let height = |history: &KinematicHistory| match high {
             Some(high) if plan.solid(history.kind).has_corners() => {
                 match history.position[2] > high {
@@ -117,9 +109,7 @@ impl Predictor for RigidBodyPredictor<'_> {
     }
 
     fn orientations(&mut self, history: &KinematicHistory) -> [Quaternion; 3] {
-        self.alone = history
-            .extrapolation
-            .unwrap_or_else(|| Extrapolation::at_rest(history));
+        self.alone = history.extrapolation.unwrap_or_else(|| Extrapolation::at_rest(history));
         let turned = if self.is_near_player(history) {
             multiply(self.player.turn, history.orientation)
         } else {
@@ -127,9 +117,7 @@ impl Predictor for RigidBodyPredictor<'_> {
         };
         let alone = self.alone.orientation;
         self.around = self.carriers.carry(history.position);
-        let around = self
-            .around
-            .map_or(alone, |around| multiply(around.turn, history.orientation));
+        let around = self.around.map_or(alone, |around| multiply(around.turn, history.orientation));
         [turned, alone, around]
     }
 
@@ -282,19 +270,13 @@ mod tests {
     use crate::quantize::smallest_three::SmallestThree;
     use crate::snapshot::{Life, QuantizedBody, QuantizedSnapshot};
 
-    const UPRIGHT: SmallestThree = SmallestThree {
-        largest: 3,
-        components: [256; 3],
-    };
+    const UPRIGHT: SmallestThree = SmallestThree { largest: 3, components: [256; 3] };
 
     fn at(positions: &[Position]) -> QuantizedSnapshot {
         let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), ARITHMETIC.stages.precision());
         snapshot.clear_slots(positions.len());
         for (slot, &position) in positions.iter().enumerate() {
-            let body = QuantizedBody {
-                orientation: UPRIGHT,
-                position,
-            };
+            let body = QuantizedBody { orientation: UPRIGHT, position };
             let put = snapshot.put_integers(slot, Life::default(), body, &[0]);
             put.unwrap();
         }
@@ -342,24 +324,13 @@ mod tests {
         let mut predictor = RigidBodyPredictor::new(&mut memory, &snapshots);
         let [player, carried] = [0, 1].map(|body| snapshots.of(body));
         // A quarter turn about z, and a metre along x.
-        let quarter = SmallestThree {
-            largest: 3,
-            components: [256, 256, 511],
-        };
-        predictor.update(
-            &player,
-            unpack(&plan.components, quarter),
-            [512, 0, 600],
-            [0; 2],
-        );
+        let quarter = SmallestThree { largest: 3, components: [256, 256, 511] };
+        predictor.update(&player, unpack(&plan.components, quarter), [512, 0, 600], [0; 2]);
         let [with_player, ..] = predictor.orientations(&carried);
         assert_eq!(pack(&plan.components, with_player, 3)[2], 511);
         let positions = predictor.positions(&carried, unpack(&plan.components, quarter));
         for axis in 0..3 {
-            assert!(
-                positions[1][axis].abs_diff([512, 400, 600][axis]) <= 3,
-                "{positions:?}"
-            );
+            assert!(positions[1][axis].abs_diff([512, 400, 600][axis]) <= 3, "{positions:?}");
         }
     }
 }

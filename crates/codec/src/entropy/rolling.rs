@@ -11,10 +11,7 @@ pub(super) struct Turned {
 impl Turned {
     #[inline]
     pub(super) fn new(orientation: Quaternion) -> Self {
-        Self {
-            orientation,
-            matrix: matrix(orientation),
-        }
+        Self { orientation, matrix: matrix(orientation) }
     }
 }
 
@@ -33,11 +30,7 @@ pub(super) fn rolled(solid: Solid, position: Vector, from: &Turned, to: &Turned)
 fn rolled_round(solid: Solid, position: Vector, from: &Turned, to: &Turned) -> Vector {
     let on_ball = |position: Vector, radius: f32| {
         let [x, y, _] = rotation_vector(to.orientation, from.orientation);
-        [
-            position[0] + y * radius,
-            position[1] - x * radius,
-            position[2],
-        ]
+        [position[0] + y * radius, position[1] - x * radius, position[2]]
     };
     match solid {
         Solid::Ball(radius) => on_ball(position, radius),

@@ -63,11 +63,7 @@ pub(crate) fn dot<T: Real>(a: Vector<T>, b: Vector<T>) -> T {
 
 #[inline]
 pub(crate) fn cross<T: Real>(a: Vector<T>, b: Vector<T>) -> Vector<T> {
-    [
-        a[1] * b[2] - a[2] * b[1],
-        a[2] * b[0] - a[0] * b[2],
-        a[0] * b[1] - a[1] * b[0],
-    ]
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
 /// `a` + `b` × `times`.
@@ -89,9 +85,7 @@ pub(crate) fn transform<T: Real>(matrix: &Matrix<T>, vector: Vector<T>) -> Vecto
 
 #[inline]
 pub(crate) fn unpack(components: &Components, packed: SmallestThree) -> Quaternion {
-    let [a, b, c] = packed
-        .components
-        .map(|component| components.value(component));
+    let [a, b, c] = packed.components.map(|component| components.value(component));
     let rest = (1.0 - dot([a, b, c], [a, b, c])).max(0.0).sqrt();
     match packed.largest {
         0 => [rest, a, b, c],
@@ -155,11 +149,7 @@ pub(crate) fn relative_rotation<T: Real>(to: Quaternion<T>, from: Quaternion<T>)
 #[inline]
 pub(crate) fn height_row<T: Real>([x, y, z, w]: Quaternion<T>) -> Vector<T> {
     let two = T::from(2.0);
-    [
-        two * (x * z - y * w),
-        two * (y * z + x * w),
-        T::from(1.0) - two * (x * x + y * y),
-    ]
+    [two * (x * z - y * w), two * (y * z + x * w), T::from(1.0) - two * (x * x + y * y)]
 }
 
 #[inline]
@@ -167,16 +157,8 @@ pub(crate) fn matrix<T: Real>(quaternion: Quaternion<T>) -> Matrix<T> {
     let [x, y, z, w] = quaternion;
     let (one, two) = (T::from(1.0), T::from(2.0));
     [
-        [
-            one - two * (y * y + z * z),
-            two * (x * y - z * w),
-            two * (x * z + y * w),
-        ],
-        [
-            two * (x * y + z * w),
-            one - two * (x * x + z * z),
-            two * (y * z - x * w),
-        ],
+        [one - two * (y * y + z * z), two * (x * y - z * w), two * (x * z + y * w)],
+        [two * (x * y + z * w), one - two * (x * x + z * z), two * (y * z - x * w)],
         height_row(quaternion),
     ]
 }
@@ -253,10 +235,7 @@ mod tests {
             let last = levels.max_component(9);
             for largest in 0..4 {
                 for components in [[10, 500, 255], [100, 120, 140], [300, 250, last], [256; 3]] {
-                    let orientation = SmallestThree {
-                        largest,
-                        components,
-                    };
+                    let orientation = SmallestThree { largest, components };
                     let packed = pack(nine, unpack(nine, orientation), usize::from(largest));
                     assert_eq!(packed, components.map(i32::from));
                     let negated = unpack(nine, orientation).map(|part| -part);
@@ -269,19 +248,12 @@ mod tests {
     #[test]
     fn the_identity_is_exact_with_odd_levels_of_any_bits() {
         for component_bits in 2..=12 {
-            let plan = Plan::new(Schema {
-                component_bits,
-                levels: Levels::Odd,
-                ..CUBES
-            });
+            let plan = Plan::new(Schema { component_bits, levels: Levels::Odd, ..CUBES });
             let components = &plan.unwrap().components;
             let identity = [0.0, 0.0, 0.0, 1.0];
             let middle = components.max / 2;
             assert_eq!(pack(components, identity, 3), [middle; 3]);
-            let packed = SmallestThree {
-                largest: 3,
-                components: [middle as u16; 3],
-            };
+            let packed = SmallestThree { largest: 3, components: [middle as u16; 3] };
             assert_eq!(unpack(components, packed), identity);
         }
     }
@@ -302,10 +274,7 @@ mod tests {
             for part in 0..4 {
                 assert!((end[part] - exact[part]).abs() < 1e-4, "{end:?} {exact:?}");
             }
-            for (part, exact) in rotation_vector(end, start.to_array())
-                .into_iter()
-                .zip(angles)
-            {
+            for (part, exact) in rotation_vector(end, start.to_array()).into_iter().zip(angles) {
                 assert!((part - exact).abs() < 1e-3, "{part} {exact}");
             }
             let same = packed(relative_rotation(end, start.to_array()));

@@ -69,10 +69,7 @@ impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
     ) -> Result<Inputs, DecodeError> {
         let ticks = baseline.map(|baseline| baseline.ticks);
         let origin = self.origin(target.map(|inputs| inputs.origin), ticks)?;
-        let mut inputs = Inputs {
-            origin,
-            bytes: [0; MAX_SIMULATED_TICKS],
-        };
+        let mut inputs = Inputs { origin, bytes: [0; MAX_SIMULATED_TICKS] };
         let start = baseline.filter(|baseline| baseline.ticks == u16::from(origin.age()));
         let mut last = start.map_or(0, |baseline| baseline.input);
         for tick in 0..usize::from(origin.age()) {

@@ -22,10 +22,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             let before = value.get(words);
             let target = target.map_or(before, |target| value.get(target));
             let states = index * VALUE_STATES;
-            let element = Element {
-                kind: value.kind,
-                body: Some(body),
-            };
+            let element = Element { kind: value.kind, body: Some(body) };
             if !self.value_bin(element, states + class, target != before) {
                 continue;
             }

@@ -34,11 +34,7 @@ struct Codes<T: 'static> {
 const VELOCITY: Codes<Velocity> = codes("velocity", 3, &Velocity::ALL);
 const POSITION: Codes<Position> = codes("position", 2, &Position::ALL);
 /// The last variant of [`Delta::ALL`] has the same code as the variant before.
-const DELTA: Codes<Delta> = codes(
-    "delta",
-    3,
-    Delta::ALL.split_last().expect("it is not empty").1,
-);
+const DELTA: Codes<Delta> = codes("delta", 3, Delta::ALL.split_last().expect("it is not empty").1);
 const RELATIVE_POSITION: Codes<RelativePosition> =
     codes("relative position", 2, &RelativePosition::ALL);
 const RELATIVE_ORIENTATION: Codes<RelativeOrientation> =
@@ -99,11 +95,9 @@ impl<T: Copy + PartialEq> Codes<T> {
             return Ok(*listed);
         }
         let stage = parameters(field)?;
-        D::check(!self.all.contains(&stage), || {
-            DecodeError::UsualParameters {
-                at_bit: field.at_bit(),
-                stage: self.stage,
-            }
+        D::check(!self.all.contains(&stage), || DecodeError::UsualParameters {
+            at_bit: field.at_bit(),
+            stage: self.stage,
         })?;
         Ok(stage)
     }
@@ -167,9 +161,7 @@ fn changed_flags<D: Direction>(
     target: &Stages,
 ) -> Result<(Coverage, ChangedFlags), D::Error> {
     let listed = CHANGED_FLAGS.all;
-    let index = listed
-        .iter()
-        .position(|&flags| flags == target.changed_flags);
+    let index = listed.iter().position(|&flags| flags == target.changed_flags);
     let index = index.filter(|_| target.coverage() == Coverage::Complete);
     let code = field.number(CHANGED_FLAGS.bits, index.unwrap_or(listed.len()) as u32)?;
     match listed.get(code as usize) {
@@ -190,9 +182,7 @@ fn steps<D: Direction>(
         _ => MIN_STEPS_LOG,
     };
     let log = field.number(STEPS_BITS, log - MIN_STEPS_LOG)?;
-    Ok(Position::Quantized {
-        steps_per_metre: 1 << (MIN_STEPS_LOG + log),
-    })
+    Ok(Position::Quantized { steps_per_metre: 1 << (MIN_STEPS_LOG + log) })
 }
 
 fn ranges<D: Direction>(

@@ -22,14 +22,8 @@ pub enum Form {
 
 impl Form {
     /// Every form.
-    pub const ALL: [Self; 6] = [
-        Self::Exact,
-        Self::Small,
-        Self::Large,
-        Self::Whole,
-        Self::OutOfRange,
-        Self::OtherLargest,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Exact, Self::Small, Self::Large, Self::Whole, Self::OutOfRange, Self::OtherLargest];
 
     /// Name for legends.
     #[must_use]

@@ -166,14 +166,9 @@ mod tests {
 
     #[test]
     fn fields_have_the_names_of_the_schema_and_no_other_kind_has() {
-        let field = |name: &'static str| Field {
-            name: name.into(),
-            form: FieldForm::Flag,
-        };
-        let schema = Schema {
-            fields: ["lit", "heat", "state"].map(field).to_vec().into(),
-            ..CUBES
-        };
+        let field = |name: &'static str| Field { name: name.into(), form: FieldForm::Flag };
+        let schema =
+            Schema { fields: ["lit", "heat", "state"].map(field).to_vec().into(), ..CUBES };
         let names = [BitKind::Interacting, BitKind::field(1), BitKind::field(2)];
         let names = names.map(|kind| kind.name_in(&schema));
         assert_eq!(names, ["lit", "heat", "field state"]);

@@ -19,12 +19,7 @@ impl<'a> Falls<'a> {
         baseline: &'a QuantizedSnapshot,
         before: &'a Motion,
     ) -> Self {
-        Self {
-            linear: current.plan().linear,
-            current,
-            baseline,
-            before,
-        }
+        Self { linear: current.plan().linear, current, baseline, before }
     }
 
     /// Whether a body falls that moved for `ticks` to the current snapshot and for `span` before the baseline.

@@ -42,8 +42,7 @@ impl Past {
             rank
         }));
         let was = &was;
-        self.records
-            .gather(like, count, || flagged(differs).map(was));
+        self.records.gather(like, count, || flagged(differs).map(was));
     }
 
     /// Replaces the record of a body, if it has one.

@@ -56,9 +56,7 @@ impl Plan {
             return Ok(());
         }
         if stages.position != Position::QUANTIZED {
-            return Err(IllegalStages::DemoOnly(
-                "positions in other steps than the scene's",
-            ));
+            return Err(IllegalStages::DemoOnly("positions in other steps than the scene's"));
         }
         if stages.velocity != Velocity::Omitted {
             return Err(IllegalStages::DemoOnly("velocities"));

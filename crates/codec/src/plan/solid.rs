@@ -36,18 +36,10 @@ impl Contact {
             // The squared distance of a corner determines its reaction to an impulse.
             Solid::Box([x, y, z]) => ([x, y, z], ((x * x + y * y + z * z) / 3.0).sqrt()),
             _ => {
-                return Self {
-                    half: [0.0; 3],
-                    reach: -FAR,
-                    per_inertia: 0.0,
-                };
+                return Self { half: [0.0; 3], reach: -FAR, per_inertia: 0.0 };
             }
         };
-        Self {
-            half,
-            reach: mean * 1.75,
-            per_inertia: 1.0 / (mean * mean * (2.0 / 3.0)),
-        }
+        Self { half, reach: mean * 1.75, per_inertia: 1.0 / (mean * mean * (2.0 / 3.0)) }
     }
 }
 

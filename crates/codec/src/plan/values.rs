@@ -109,17 +109,10 @@ mod tests {
             FieldForm::Flag,
             FieldForm::Int { min: -60, max: 60 },
             FieldForm::Angle { bits: 12 },
-            FieldForm::Float {
-                min: -1.0,
-                max: 3.0,
-                step: 0.25,
-            },
+            FieldForm::Float { min: -1.0, max: 3.0, step: 0.25 },
             FieldForm::Body,
         ];
-        let fields = forms.map(|form| Field {
-            name: "field".into(),
-            form,
-        });
+        let fields = forms.map(|form| Field { name: "field".into(), form });
         let (plans, words) = pack(&fields, 0);
         assert_eq!(words, 2);
         let mut packed = [u32::MAX; 2];
@@ -140,11 +133,7 @@ mod tests {
 
     #[test]
     fn a_value_that_is_not_a_number_is_sent_as_0_or_the_nearest_to_it() {
-        let float = |min, max| FieldForm::Float {
-            min,
-            max,
-            step: 0.25,
-        };
+        let float = |min, max| FieldForm::Float { min, max, step: 0.25 };
         let int = |min, max| FieldForm::Int { min, max };
         for (form, value) in [
             (FieldForm::Flag, 0.0),

@@ -35,11 +35,7 @@ pub const fn position(steps_per_metre: u16) -> [Bounded; 3] {
 
 impl Bounded {
     pub(crate) const fn new(steps_per_unit: f64, min: i32, max: i32) -> Self {
-        Self {
-            steps_per_unit,
-            min,
-            max,
-        }
+        Self { steps_per_unit, min, max }
     }
 
     /// Returns the nearest integer in the range. NaN gives 0.
@@ -84,10 +80,7 @@ mod tests {
             let half_step = 0.5 / f32::from(steps_per_metre);
             for bounded in position(steps_per_metre) {
                 let bits = bounded.bits();
-                assert_eq!(
-                    bits,
-                    if bounded.min < 0 { 9 } else { 5 } + steps_per_metre.ilog2()
-                );
+                assert_eq!(bits, if bounded.min < 0 { 9 } else { 5 } + steps_per_metre.ilog2());
                 let [min, max] = [bounded.min, bounded.max].map(|end| bounded.dequantize(end));
                 for n in 0..=100_000 {
                     let value = min + (max - min) * (n as f32 / 100_000.0);

@@ -95,10 +95,7 @@ impl SmallestThree {
             let scaled = (unit[index] * sign * SQRT_2 + 1.0) / 2.0 * f64::from(max);
             small[slot] = nearest(scaled).clamp(0, i32::from(max)) as u16;
         }
-        Some(Self {
-            largest: largest as u8,
-            components: small,
-        })
+        Some(Self { largest: largest as u8, components: small })
     }
 
     /// Packs the integers into 32 bits. Components must have at most [`MAX_NARROW_BITS`] bits.
@@ -196,9 +193,7 @@ const fn narrow_values(levels: Levels) -> [f64; 2 << MAX_NARROW_BITS] {
 pub(crate) fn length(quaternion: Quat) -> Option<f64> {
     let components = quaternion.to_array().map(f64::from);
     let length = components.iter().map(|c| c * c).sum::<f64>().sqrt();
-    (MIN_LENGTH..f64::INFINITY)
-        .contains(&length)
-        .then_some(length)
+    (MIN_LENGTH..f64::INFINITY).contains(&length).then_some(length)
 }
 
 #[cfg(test)]
@@ -252,10 +247,7 @@ mod tests {
     fn codes_that_no_quaternion_has_still_give_a_unit_quaternion() {
         for (bits, levels) in (MIN_BITS..=MAX_BITS).zip([Levels::Odd, Levels::Even].repeat(7)) {
             for component in [levels.max_component(bits), u16::MAX] {
-                let corner = SmallestThree {
-                    largest: 1,
-                    components: [component; 3],
-                };
+                let corner = SmallestThree { largest: 1, components: [component; 3] };
                 assert!(corner.dequantize(bits, levels).is_normalized());
             }
         }

@@ -18,27 +18,17 @@ impl Schema {
     pub fn check(&self) -> Result<(), SchemaError> {
         let at = |item: &'static str| move |fault| SchemaError::new(item, fault);
         name(&self.name).map_err(at("scene"))?;
-        whole(
-            "the number per second",
-            self.ticks_per_second,
-            1..=MAX_TICKS_PER_SECOND.into(),
-        )
-        .map_err(at("ticks"))?;
+        whole("the number per second", self.ticks_per_second, 1..=MAX_TICKS_PER_SECOND.into())
+            .map_err(at("ticks"))?;
         for (axis, range) in Axis::ALL.into_iter().zip(&self.position) {
-            range
-                .check()
-                .map_err(|fault| SchemaError::new(format!("position {axis:?}"), fault))?;
+            range.check().map_err(|fault| SchemaError::new(format!("position {axis:?}"), fault))?;
         }
         let bits = i64::from(MIN_BITS)..=MAX_BITS.into();
         whole("bits of a component", self.component_bits, bits).map_err(at("orientation"))?;
         self.check_slots()?;
         count("the number of kinds", self.kinds.len(), 1..=Self::MAX_KINDS).map_err(at("kind"))?;
-        count(
-            "the number of fields",
-            self.fields.len(),
-            0..=Self::MAX_FIELDS,
-        )
-        .map_err(at("field"))?;
+        count("the number of fields", self.fields.len(), 0..=Self::MAX_FIELDS)
+            .map_err(at("field"))?;
         let finest = self.finest_steps();
         for (index, kind) in self.kinds.iter().enumerate() {
             let earlier = self.kinds[..index].iter().map(|kind| &*kind.name);
@@ -145,9 +135,9 @@ impl Shape {
             Ok(())
         };
         match *self {
-            Self::Box(halves) => halves
-                .into_iter()
-                .try_for_each(|half| length("half of a side", half)),
+            Self::Box(halves) => {
+                halves.into_iter().try_for_each(|half| length("half of a side", half))
+            }
             Self::Ball(radius) => length("the radius", radius),
             Self::Capsule { half, radius } => {
                 length("half of the length", half)?;
@@ -199,12 +189,7 @@ fn whole(
     let (value, (min, max)) = (value.into(), bounds.into_inner());
     match (min..=max).contains(&value) {
         true => Ok(()),
-        false => Err(Fault::Whole {
-            what,
-            min,
-            max,
-            value,
-        }),
+        false => Err(Fault::Whole { what, min, max, value }),
     }
 }
 

@@ -5,20 +5,11 @@ use std::borrow::Cow;
 use super::{Axis, Field, FieldForm, Kind, Levels, Linear, Range, Schema, Shape, Slots, World};
 
 const KINDS: &[Kind] = &[
-    Kind {
-        name: Cow::Borrowed("player"),
-        shape: Shape::Box([0.75; 3]),
-    },
-    Kind {
-        name: Cow::Borrowed("cube"),
-        shape: Shape::Box([0.2; 3]),
-    },
+    Kind { name: Cow::Borrowed("player"), shape: Shape::Box([0.75; 3]) },
+    Kind { name: Cow::Borrowed("cube"), shape: Shape::Box([0.2; 3]) },
 ];
 
-const FIELDS: &[Field] = &[Field {
-    name: Cow::Borrowed("interacting"),
-    form: FieldForm::Flag,
-}];
+const FIELDS: &[Field] = &[Field { name: Cow::Borrowed("interacting"), form: FieldForm::Flag }];
 
 /// The demo: a player's cube among small cubes.
 ///

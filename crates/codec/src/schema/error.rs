@@ -106,10 +106,7 @@ pub enum Fault {
 
 impl SchemaError {
     pub(super) fn new(item: impl Into<String>, fault: Fault) -> Self {
-        Self {
-            item: item.into(),
-            fault,
-        }
+        Self { item: item.into(), fault }
     }
 }
 
@@ -120,11 +117,7 @@ pub(super) fn named(word: &str, name: &str) -> String {
 
 /// Escapes control characters and shortens a word, so that any word can be displayed.
 pub(super) fn shown(word: &str) -> String {
-    let mut shown: String = word
-        .chars()
-        .take(SHOWN)
-        .flat_map(char::escape_debug)
-        .collect();
+    let mut shown: String = word.chars().take(SHOWN).flat_map(char::escape_debug).collect();
     if word.chars().nth(SHOWN).is_some() {
         shown.push('…');
     }

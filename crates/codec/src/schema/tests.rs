@@ -7,10 +7,7 @@ use crate::quantize::bounded;
 fn the_demo_is_legal_and_has_the_codecs_positions() {
     assert_eq!(CUBES.check(), Ok(()));
     for (range, bounded) in CUBES.position.iter().zip(bounded::POSITION) {
-        assert_eq!(
-            range.integers(),
-            i64::from(bounded.min)..=bounded.max.into()
-        );
+        assert_eq!(range.integers(), i64::from(bounded.min)..=bounded.max.into());
         assert_eq!(range.steps_per_unit, bounded.steps_per_unit);
     }
 }
@@ -43,14 +40,8 @@ fn a_field_has_as_many_bits_as_its_largest_value() {
 #[test]
 fn there_are_up_to_64_kinds_and_32_fields() {
     let check = |kinds: usize, fields: usize| {
-        let kind = |index| Kind {
-            name: format!("k{index}").into(),
-            shape: Shape::Unknown,
-        };
-        let field = |index| Field {
-            name: format!("f{index}").into(),
-            form: FieldForm::Body,
-        };
+        let kind = |index| Kind { name: format!("k{index}").into(), shape: Shape::Unknown };
+        let field = |index| Field { name: format!("f{index}").into(), form: FieldForm::Body };
         let schema = Schema {
             kinds: (0..kinds).map(kind).collect(),
             fields: (0..fields).map(field).collect(),

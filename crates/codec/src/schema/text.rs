@@ -13,20 +13,13 @@ impl Schema {
             format!("up: {:?}", self.up),
         ];
         for (axis, range) in ["X", "Y", "Z"].into_iter().zip(&self.position) {
-            let Range {
-                min,
-                max,
-                steps_per_unit,
-            } = range;
+            let Range { min, max, steps_per_unit } = range;
             lines.push(format!(
                 "position {axis}: {min} to {max} in {steps_per_unit} steps per unit"
             ));
         }
         let bits = self.component_bits;
-        lines.push(format!(
-            "orientation: {bits} bits, {:?} levels",
-            self.levels
-        ));
+        lines.push(format!("orientation: {bits} bits, {:?} levels", self.levels));
         lines.extend(self.anchor.map(|body| format!("anchor: {body}")));
         let kinds = self.kinds.iter();
         lines.extend(kinds.map(|kind| format!("kind {}: {:?}", kind.name, kind.shape)));
@@ -81,16 +74,11 @@ mod tests {
         let mut other = CUBES;
         other.slots = Slots::Living { max: 9 };
         differs(&other, "slots: Fixed", "slots: Living { max: 9 }");
-        other.fields.to_mut().push(Field {
-            name: "target".into(),
-            form: FieldForm::Body,
-        });
+        other.fields.to_mut().push(Field { name: "target".into(), form: FieldForm::Body });
         differs(&other, "", "field target: Body");
         other.kinds.to_mut().swap(0, 1);
-        let [player, cube] = [
-            "kind player: Box([0.75, 0.75, 0.75])",
-            "kind cube: Box([0.2, 0.2, 0.2])",
-        ];
+        let [player, cube] =
+            ["kind player: Box([0.75, 0.75, 0.75])", "kind cube: Box([0.2, 0.2, 0.2])"];
         differs(&other, player, cube);
         other.anchor = None;
         differs(&other, "anchor: 0", "");

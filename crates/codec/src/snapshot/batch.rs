@@ -40,9 +40,7 @@ impl<'p> Batch<'p> {
     pub(super) fn new(plan: &'p Plan, precision: Precision) -> Option<Self> {
         let (
             Position::Quantized { .. },
-            Orientation::SmallestThree {
-                bits: component_bits @ ..=MAX_NARROW_BITS,
-            },
+            Orientation::SmallestThree { bits: component_bits @ ..=MAX_NARROW_BITS },
         ) = (precision.position, precision.orientation)
         else {
             return None;
@@ -75,11 +73,7 @@ impl<'p> Batch<'p> {
             return false;
         }
         for axis in 0..3 {
-            round(
-                &self.position[axis],
-                &self.bounds[axis],
-                &mut self.steps[axis],
-            );
+            round(&self.position[axis], &self.bounds[axis], &mut self.steps[axis]);
         }
         self.pack();
         for (lane, body) in bodies.iter().enumerate() {

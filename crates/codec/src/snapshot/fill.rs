@@ -43,8 +43,7 @@ impl QuantizedSnapshot {
             self.clear_slots(slots);
             return Ok(());
         }
-        self.push_all(&snapshot.bodies)
-            .inspect_err(|_| self.clear(precision))?;
+        self.push_all(&snapshot.bodies).inspect_err(|_| self.clear(precision))?;
         let words = self.len() * self.plan.words();
         self.words.resize(words, 0);
         Ok(())
@@ -54,14 +53,10 @@ impl QuantizedSnapshot {
         let bounds = self.plan.position_bounds(self.precision.position);
         let plan = Arc::clone(&self.plan);
         let mut batch = batch::Batch::new(&plan, self.precision);
-        for (first, bodies) in (0..)
-            .step_by(batch::BODIES)
-            .zip(bodies.chunks(batch::BODIES))
-        {
+        for (first, bodies) in (0..).step_by(batch::BODIES).zip(bodies.chunks(batch::BODIES)) {
             let is_quantized = batch.as_mut().is_some_and(|batch| batch.quantize(bodies));
             if let Some(batch) = batch.as_ref().filter(|_| is_quantized) {
-                self.packed_positions
-                    .extend_from_slice(batch.packed_positions());
+                self.packed_positions.extend_from_slice(batch.packed_positions());
                 self.narrow.extend_from_slice(batch.orientations());
                 if self.precision.velocity != VelocityPrecision::Omitted {
                     for body in bodies {
@@ -101,11 +96,7 @@ impl QuantizedSnapshot {
             .iter()
             .find(|component| !component.is_finite())
         {
-            Some(&value) => Err(QuantizeError::NotFinite {
-                body: index,
-                field,
-                value,
-            }),
+            Some(&value) => Err(QuantizeError::NotFinite { body: index, field, value }),
             None => Ok(()),
         };
         let position = self.plan.to_core(body.position).to_array();
@@ -166,32 +157,16 @@ pub(super) fn check_integers(
         if (min..=max).contains(&value) {
             return Ok(());
         }
-        Err(QuantizeError::OutOfRange {
-            body: index,
-            field,
-            value,
-            min,
-            max,
-        })
+        Err(QuantizeError::OutOfRange { body: index, field, value, min, max })
     };
     let schema = plan.schema();
     let max = i64::from(schema.levels.max_component(schema.component_bits));
-    check(
-        BitKind::Orientation,
-        i64::from(body.orientation.largest),
-        0,
-        3,
-    )?;
+    check(BitKind::Orientation, i64::from(body.orientation.largest), 0, 3)?;
     for component in body.orientation.components {
         check(BitKind::Orientation, i64::from(component), 0, max)?;
     }
     for (value, bounds) in body.position.into_iter().zip(plan.bounds()) {
-        check(
-            BitKind::Position,
-            i64::from(value),
-            i64::from(bounds.min),
-            i64::from(bounds.max),
-        )?;
+        check(BitKind::Position, i64::from(value), i64::from(bounds.min), i64::from(bounds.max))?;
     }
     Ok(())
 }

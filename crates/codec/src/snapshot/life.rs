@@ -35,10 +35,7 @@ impl LifeWord {
     pub(crate) const fn get(self) -> Option<Life> {
         match self.0 {
             0 => None,
-            word => Some(Life {
-                kind: (word >> 8 & 0x3F) as u8,
-                generation: word as u8,
-            }),
+            word => Some(Life { kind: (word >> 8 & 0x3F) as u8, generation: word as u8 }),
         }
     }
 }
@@ -118,19 +115,10 @@ impl QuantizedSnapshot {
         fields: Fields,
         values: &[u32],
     ) -> Result<(), QuantizeError> {
-        assert_eq!(
-            values.len(),
-            self.plan.schema().fields.len(),
-            "a value for each field"
-        );
+        assert_eq!(values.len(), self.plan.schema().fields.len(), "a value for each field");
         let kinds = self.plan.schema().kinds.len();
         if usize::from(life.kind) >= kinds {
-            return Err(out_of_range(
-                index,
-                BitKind::Life,
-                life.kind.into(),
-                kinds as u32 - 1,
-            ));
+            return Err(out_of_range(index, BitKind::Life, life.kind.into(), kinds as u32 - 1));
         }
         let mut slot = Slot {
             life: LifeWord::new(self.plan.has_lives().then_some(life)),
@@ -198,10 +186,7 @@ impl QuantizedSnapshot {
     pub fn life(&self, slot: usize) -> Option<Life> {
         match self.plan.schema().slots {
             Slots::Living { .. } => self.lives[slot].get(),
-            Slots::Fixed => Some(Life {
-                kind: self.plan.fixed_kind(slot) as u8,
-                generation: 0,
-            }),
+            Slots::Fixed => Some(Life { kind: self.plan.fixed_kind(slot) as u8, generation: 0 }),
         }
     }
 
@@ -268,11 +253,8 @@ impl QuantizedSnapshot {
     }
 
     pub(crate) fn slot(&self, index: usize) -> Slot {
-        let mut slot = Slot {
-            life: self.life_word(index),
-            fields: self.fields(index),
-            ..Slot::default()
-        };
+        let mut slot =
+            Slot { life: self.life_word(index), fields: self.fields(index), ..Slot::default() };
         let words = self.words_of(index);
         slot.words[..words.len()].copy_from_slice(words);
         slot
@@ -296,11 +278,5 @@ fn copy<T: Copy>((slot, from_slot): (usize, usize), to: &mut [T], from: &[T]) {
 }
 
 fn out_of_range(body: usize, field: BitKind, value: u32, max: u32) -> QuantizeError {
-    QuantizeError::OutOfRange {
-        body,
-        field,
-        value: value.into(),
-        min: 0,
-        max: max.into(),
-    }
+    QuantizeError::OutOfRange { body, field, value: value.into(), min: 0, max: max.into() }
 }

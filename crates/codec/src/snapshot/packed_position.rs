@@ -21,11 +21,7 @@ impl PackedPosition {
     /// Each axis must be within −2²⁰..2²⁰.
     #[inline]
     pub(crate) fn new([x, y, z]: [i32; 3], interacting: bool) -> Self {
-        debug_assert!(
-            [x, y, z]
-                .iter()
-                .all(|axis| (-(1 << 20)..1 << 20).contains(axis))
-        );
+        debug_assert!([x, y, z].iter().all(|axis| (-(1 << 20)..1 << 20).contains(axis)));
         let [x, y, z] = [x, y, z].map(|axis| u64::from(axis.cast_unsigned()) & AXIS);
         Self(x | y << AXIS_BITS | z << (2 * AXIS_BITS) | u64::from(interacting) << 63)
     }

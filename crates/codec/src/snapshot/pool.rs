@@ -24,10 +24,7 @@ impl SnapshotPool {
     /// Creates a pool for snapshots of one scene.
     #[must_use]
     pub const fn new(plan: Arc<Plan>) -> Self {
-        Self {
-            plan,
-            snapshots: VecDeque::new(),
-        }
+        Self { plan, snapshots: VecDeque::new() }
     }
 
     /// Quantizes a snapshot: see [`QuantizedSnapshot::quantize`].
@@ -82,9 +79,7 @@ mod tests {
 
     #[test]
     fn memory_is_reused_once_nobody_holds_it() {
-        let snapshot = Snapshot {
-            bodies: vec![BodyState::default(); 3],
-        };
+        let snapshot = Snapshot { bodies: vec![BodyState::default(); 3] };
         let precision = ladder::CHANGED_FLAGS.stages.precision();
         let mut pool = SnapshotPool::new(Plan::cubes());
         let mut held = VecDeque::new();

@@ -29,8 +29,7 @@ impl QuantizedSnapshot {
         macro_rules! gather {
             ($column:ident) => {
                 self.$column.reserve_exact(count);
-                self.$column
-                    .extend(slots().map(|(of, slot)| of.$column[slot]));
+                self.$column.extend(slots().map(|(of, slot)| of.$column[slot]));
             };
         }
         for_each_column!(like, gather);

@@ -201,10 +201,8 @@ impl StageOptions {
                 return Err(IllegalStages::RelativeOrientationUnquantized);
             }
         }
-        if matches!(
-            self.relative_orientation,
-            RelativeOrientation::GrowingRanges
-        ) && matches!(self.position, Position::Quantized { .. })
+        if matches!(self.relative_orientation, RelativeOrientation::GrowingRanges)
+            && matches!(self.position, Position::Quantized { .. })
             && !self.position.has_usual_steps()
         {
             return Err(IllegalStages::GrowingRangesSteps);
@@ -224,11 +222,7 @@ impl StageOptions {
             return Err(IllegalStages::StepsPerMetre(error));
         }
         let ranged = [
-            (
-                self.delta.range_bits(),
-                Delta::MAX_RANGE_BITS,
-                "relative indices",
-            ),
+            (self.delta.range_bits(), Delta::MAX_RANGE_BITS, "relative indices"),
             (
                 self.relative_position.range_bits(),
                 RelativePosition::MAX_RANGE_BITS,
@@ -246,12 +240,7 @@ impl StageOptions {
             if let Some([small, large]) = range_bits
                 && !(1 <= small && small <= large && large <= max)
             {
-                return Err(IllegalStages::Ranges {
-                    of,
-                    max,
-                    small,
-                    large,
-                });
+                return Err(IllegalStages::Ranges { of, max, small, large });
             }
             index += 1;
         }
@@ -263,9 +252,7 @@ impl StageOptions {
             && matches!(
                 self,
                 Self {
-                    orientation: Orientation::SmallestThree {
-                        bits: ..=MAX_ARITHMETIC_BITS
-                    },
+                    orientation: Orientation::SmallestThree { bits: ..=MAX_ARITHMETIC_BITS },
                     velocity: Velocity::Omitted,
                     relative_position: RelativePosition::Off,
                     relative_orientation: RelativeOrientation::Off,

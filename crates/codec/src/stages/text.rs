@@ -34,11 +34,7 @@ use cubewire_text::{Entries, Notation, TextError};
 
 use super::{Delta, Position, RelativeOrientation, RelativePosition, StageOptions, Stages};
 
-const NOTATION: Notation = Notation {
-    comma: '+',
-    colon: '=',
-    slash: '-',
-};
+const NOTATION: Notation = Notation { comma: '+', colon: '=', slash: '-' };
 
 /// The usual parameters of all values that have parameters.
 const USUAL: StageOptions = StageOptions {

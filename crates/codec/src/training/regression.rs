@@ -42,8 +42,7 @@ impl Regression {
         }
         let scale = 1.0 / f64::from(BLEND_UNIT);
         let limit = f64::from(i16::MAX);
-        self.solve()
-            .map(|weight| (weight * scale).round().clamp(-limit, limit) as i16)
+        self.solve().map(|weight| (weight * scale).round().clamp(-limit, limit) as i16)
     }
 
     /// Gaussian elimination. The matrix is positive definite, so no pivot is zero.
@@ -59,9 +58,8 @@ impl Regression {
         }
         let mut solution = [0.0; BLENDED];
         for row in (0..BLENDED).rev() {
-            let known: f64 = (row + 1..BLENDED)
-                .map(|column| self.matrix[row][column] * solution[column])
-                .sum();
+            let known: f64 =
+                (row + 1..BLENDED).map(|column| self.matrix[row][column] * solution[column]).sum();
             solution[row] = (self.vector[row] - known) / self.matrix[row][row];
         }
         solution

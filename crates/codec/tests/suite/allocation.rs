@@ -41,10 +41,7 @@ fn check(
     let mut decoder = Decoder::new(scene(), initial.clone(), limits).unwrap();
     decoder.set_ledger(Some(BitLedger::itemized()));
     for &stages in rungs {
-        let mut packet = Packet {
-            ledger: BitLedger::itemized(),
-            ..Packet::default()
-        };
+        let mut packet = Packet { ledger: BitLedger::itemized(), ..Packet::default() };
         let mut current = QuantizedSnapshot::new(scene(), stages.precision());
         let ring = || -> Vec<Baseline> { (0..RING).map(|_| Baseline::default()).collect() };
         let (mut sent, mut received) = (ring(), ring());
@@ -58,21 +55,14 @@ fn check(
                 let references = Baselines {
                     baseline: held(AGE),
                     additional: [held(AGE + 1), held(AGE + 2)],
-                    simulated: Simulated {
-                        inputs: inputs.as_ref(),
-                        state_chunk: &[],
-                    },
+                    simulated: Simulated { inputs: inputs.as_ref(), state_chunk: &[] },
                     ..Baselines::default()
                 };
                 let next = Some(&mut kept);
-                encoder
-                    .encode(sequence, stages, &current, references, &mut packet, next)
-                    .unwrap();
+                encoder.encode(sequence, stages, &current, references, &mut packet, next).unwrap();
                 let held = |sequence: Sequence| Some(&received[usize::from(sequence.0) % RING]);
                 let begun = decoder.begin(&packet.bytes, held).unwrap();
-                decoder
-                    .finish(begun, held, Some(&current), &mut decoded)
-                    .unwrap();
+                decoder.finish(begun, held, Some(&current), &mut decoded).unwrap();
                 let slot = tick % RING;
                 std::mem::swap(&mut sent[slot], &mut kept);
                 std::mem::swap(&mut received[slot], &mut decoded);
@@ -100,14 +90,7 @@ fn encoding_and_decoding_allocate_nothing_once_warm() {
         quantized.unwrap();
     };
     let rungs: Vec<_> = ladder::all().map(|rung| rung.stages).collect();
-    check(
-        &Plan::cubes(),
-        &states[0],
-        &rungs,
-        states.len(),
-        fill,
-        |_| None,
-    );
+    check(&Plan::cubes(), &states[0], &rungs, states.len(), fill, |_| None);
 }
 
 proptest! {
@@ -143,10 +126,7 @@ fn simulated_packets_allocate_nothing_once_warm() {
 #[test]
 fn a_packet_cannot_make_a_receiver_of_the_most_slots_take_much_memory() {
     const SLOTS: u64 = 65_536;
-    let health = Field {
-        name: "health".into(),
-        form: FieldForm::Int { min: 0, max: 100 },
-    };
+    let health = Field { name: "health".into(), form: FieldForm::Int { min: 0, max: 100 } };
     let schema = Schema {
         fields: [&CUBES.fields[..], &[health]].concat().into(),
         slots: Slots::Living { max: SLOTS as u32 },

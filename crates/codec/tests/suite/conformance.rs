@@ -22,25 +22,10 @@ fn both_refuse_flipped_bits_of_real_play() {
     let frames = real_play(24);
     let mut pair = Pair::new(&frames[0].1);
     let mut read = 0;
-    let partial = Course {
-        carried: Some(0x9999_5555),
-        merged: !1,
-        ..Course::complete(3)
-    };
-    let lost = Course {
-        is_lost: true,
-        ..partial
-    };
+    let partial = Course { carried: Some(0x9999_5555), merged: !1, ..Course::complete(3) };
+    let lost = Course { is_lost: true, ..partial };
     let complete = Course::complete(1);
-    let courses = [
-        partial,
-        partial,
-        lost,
-        partial,
-        Course::complete(3),
-        complete,
-        complete,
-    ];
+    let courses = [partial, partial, lost, partial, Course::complete(3), complete, complete];
     let finer = StageOptions {
         orientation: Orientation::SmallestThree { bits: 10 },
         ..*PREDICTED_POSITION.stages

@@ -118,10 +118,7 @@ fn a_model_trained_on_one_recording_improves_another() {
     println!("{untrained_arithmetic:.1} {arithmetic:.1} {without:.1} {predicted:.1}");
     assert!(arithmetic < 0.95 * untrained_arithmetic);
     assert!(without < arithmetic);
-    assert!(
-        predicted < 0.97 * without,
-        "additional references improve the predictions"
-    );
+    assert!(predicted < 0.97 * without, "additional references improve the predictions");
 }
 
 #[test]

@@ -10,18 +10,9 @@ use crate::lane::Lane;
 
 /// The initial state and the four other states.
 pub(crate) fn example_states() -> (Snapshot, [(Sequence, Snapshot); 4]) {
-    let bodies = [
-        Vec3::new(0.0, 0.0, 4.0),
-        Vec3::new(2.0, 0.0, 0.5),
-        Vec3::new(4.0, 0.0, 0.5),
-    ];
+    let bodies = [Vec3::new(0.0, 0.0, 4.0), Vec3::new(2.0, 0.0, 0.5), Vec3::new(4.0, 0.0, 0.5)];
     let initial = Snapshot {
-        bodies: bodies
-            .map(|position| BodyState {
-                position,
-                ..BodyState::default()
-            })
-            .into(),
+        bodies: bodies.map(|position| BodyState { position, ..BodyState::default() }).into(),
     };
     let mut states = [1000, 1006, 1012, 1018].map(|tick| (Sequence(tick), initial.clone()));
     let flown = [

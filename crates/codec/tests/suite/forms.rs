@@ -16,16 +16,12 @@ const STEPS: f32 = 512.0;
 /// A row of changed bodies.
 fn snapshot(bodies: usize, change: impl Fn(usize, &mut BodyState)) -> Snapshot {
     let body = |index: usize| {
-        let mut body = BodyState {
-            position: Vec3::new(index as f32, 1.0, 2.0),
-            ..BodyState::default()
-        };
+        let mut body =
+            BodyState { position: Vec3::new(index as f32, 1.0, 2.0), ..BodyState::default() };
         change(index, &mut body);
         body
     };
-    Snapshot {
-        bodies: (0..bodies).map(body).collect(),
-    }
+    Snapshot { bodies: (0..bodies).map(body).collect() }
 }
 
 /// A lane after two packets.
@@ -88,12 +84,7 @@ fn forms_follow_the_chosen_ranges() {
     let expected = [exact, small, large, large, far, other];
     assert_forms(stages, BitKind::Orientation, snapshots, expected);
     let whole = [Some(Form::Whole); 6];
-    assert_forms(
-        SMALLEST_THREE.stages,
-        BitKind::Orientation,
-        snapshots,
-        whole,
-    );
+    assert_forms(SMALLEST_THREE.stages, BitKind::Orientation, snapshots, whole);
 }
 
 #[test]
@@ -104,20 +95,12 @@ fn arithmetically_coded_fields_have_forms_of_their_residuals() {
         state.orientation = Quat::from_rotation_x([0.02, 0.0, 0.3, 3.0][body]);
     });
     let [small, large, other] = [Form::Small, Form::Large, Form::OtherLargest].map(Some);
-    for rung in LADDER
-        .iter()
-        .filter(|rung| rung.stages.delta.is_arithmetic())
-    {
+    for rung in LADDER.iter().filter(|rung| rung.stages.delta.is_arithmetic()) {
         // An unchanged field is one bin.
         let expected = [None, small, large, large];
         assert_forms(rung.stages, BitKind::Position, [&before, &after], expected);
         let expected = [small, None, large, other];
-        assert_forms(
-            rung.stages,
-            BitKind::Orientation,
-            [&before, &after],
-            expected,
-        );
+        assert_forms(rung.stages, BitKind::Orientation, [&before, &after], expected);
     }
 }
 

@@ -137,10 +137,7 @@ impl Body {
             *component = ((scaled + ONE) * 511 / (2 * ONE)).clamp(0, 511) as u16;
         }
         QuantizedBody {
-            orientation: SmallestThree {
-                largest: largest as u8,
-                components,
-            },
+            orientation: SmallestThree { largest: largest as u8, components },
             position: self.position.map(|axis| (axis / 64) as i32),
         }
     }
@@ -153,9 +150,7 @@ pub(crate) fn play() -> (Snapshot, Vec<QuantizedSnapshot>) {
         position: Vec3::from_array(body.position.map(|axis| (axis / 64) as f32 / 512.0)),
         ..BodyState::default()
     });
-    let initial = Snapshot {
-        bodies: initial.collect(),
-    };
+    let initial = Snapshot { bodies: initial.collect() };
     let mut frames = Vec::new();
     for tick in 0..TICKS {
         for body in &mut bodies {
@@ -252,10 +247,7 @@ fn packets(rung: (Rung, Coverage)) -> Vec<(Vec<u8>, Baseline)> {
         lane.merged = acked.filter(|packet| packet.0 % 3 > 0).collect();
         lane.carried = (0..BODIES).map(|body| (body + tick) % 4 == 0).collect();
         // Other rungs ignore the inputs.
-        let simulated = Simulated {
-            inputs: inputs.as_ref(),
-            state_chunk: &state_chunk,
-        };
+        let simulated = Simulated { inputs: inputs.as_ref(), state_chunk: &state_chunk };
         let numbered = (sequence(tick), stages(rung, tick));
         let kept = lane.encode(numbered, frame, names, simulated);
         lane.sent.insert(sequence(tick).0, kept.clone());
@@ -326,9 +318,7 @@ fn packets_of_other_machines_are_read() {
                 assert_eq!(begun.inputs(), inputs.as_ref());
                 assert_eq!(decoder.state_chunk(), state_chunk);
             }
-            let header = decoder
-                .finish(begun, lookup, Some(frame), &mut received)
-                .unwrap();
+            let header = decoder.finish(begun, lookup, Some(frame), &mut received).unwrap();
             assert_eq!(header.sequence, sequence(tick));
             assert_eq!(received, kept[tick].1);
             held.insert(header.sequence.0, received);

@@ -88,11 +88,7 @@ fn unusual() -> Rung {
     let stages = "orientation=smallest-three-9+velocity=omitted+position=quantized-4096\
                   +delta=relative-indices-1-2+relative-position=two-ranges-18-18\
                   +relative-orientation=two-ranges-1-10+changed-flags=separate";
-    Rung {
-        name: "unusual",
-        stages: stages.parse().unwrap(),
-        ..CHANGED_FLAGS
-    }
+    Rung { name: "unusual", stages: stages.parse().unwrap(), ..CHANGED_FLAGS }
 }
 
 /// Packets with all origins, some of them with state chunks.
@@ -111,10 +107,8 @@ fn simulated_victims() -> Vec<Victim> {
             let inputs = vec![tick as u8 / 5; origin.age().into()];
             Inputs::new(origin, &inputs)
         });
-        let simulated = Simulated {
-            inputs: inputs.as_ref(),
-            state_chunk: &vec![0xA5; tick % 4 * 40],
-        };
+        let simulated =
+            Simulated { inputs: inputs.as_ref(), state_chunk: &vec![0xA5; tick % 4 * 40] };
         let held = lane.received.values().cloned().collect();
         let names = [6, 7, 8].map(|age| Some(Sequence(tick.checked_sub(age)? as u16)));
         let numbered = (Sequence(tick as u16), SIMULATED.stages);
@@ -253,26 +247,18 @@ fn every_truncation_and_every_extension_is_refused() {
         ));
     }
     println!("{checked} fail the check, {passed} pass");
-    assert!(
-        checked > 100 && passed <= 1 + checked / 4_000,
-        "{checked} {passed}"
-    );
+    assert!(checked > 100 && passed <= 1 + checked / 4_000, "{checked} {passed}");
 }
 
 #[test]
 fn errors_name_the_thing_and_the_position() {
-    let state = Snapshot {
-        bodies: vec![Default::default(); 5],
-    };
+    let state = Snapshot { bodies: vec![Default::default(); 5] };
     let mut decoder = Decoder::new(Plan::cubes(), state, Limits::default()).unwrap();
     // Full orientation, velocity and position, no delta. Floats follow, the third of them a NaN.
     let floats = [&[0, 7, 0x80, 0, 0][..], &[0x00; 4], &[0xff; 8]].concat();
     for (bytes, message) in [
         (&[][..], "the packet ends at bit 0, inside header"),
-        (
-            &[0, 7, 0b0100_0000, 0b1000_0000],
-            "the packet is relative to #4, which is not stored",
-        ),
+        (&[0, 7, 0b0100_0000, 0b1000_0000], "the packet is relative to #4, which is not stored"),
         // Orientation 9 bits, velocity code 7.
         (
             &[0, 7, 0b1100_1111, 0, 0, 0],
@@ -283,10 +269,7 @@ fn errors_name_the_thing_and_the_position() {
             &[0, 7, 0b1100_1011, 0b1101_1010, 0b1011_0000],
             "the stage descriptor at bit 38 writes out the default parameters of position",
         ),
-        (
-            &floats,
-            "position of body 0 before bit 132 is not a finite number",
-        ),
+        (&floats, "position of body 0 before bit 132 is not a finite number"),
     ] {
         let decoded = decoder.decode(bytes, |_| None, &mut Baseline::default());
         assert_eq!(decoded.unwrap_err().to_string(), message);
@@ -315,27 +298,16 @@ fn an_initial_state_comes_back_bit_for_bit_and_nothing_else_does() {
 fn an_initial_state_larger_than_its_bytes_or_the_limits_is_refused() {
     // Claims 131 071 bodies.
     let huge = [0xff; 40];
-    assert!(matches!(
-        decode_initial(&huge, Limits::default()),
-        Err(DecodeError::TooManyBodies(_))
-    ));
+    assert!(matches!(decode_initial(&huge, Limits::default()), Err(DecodeError::TooManyBodies(_))));
     // Claims 65 536 bodies, but has no bytes for them.
     let error = decode_initial(&[0x80, 0, 0, 0], Limits::default()).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the packet ends at bit 32, inside position of body 0"
-    );
+    assert_eq!(error.to_string(), "the packet ends at bit 32, inside position of body 0");
     let limits = Limits { max_bodies: 2 };
     let mut bytes = Vec::new();
-    let three = Snapshot {
-        bodies: vec![Default::default(); 3],
-    };
+    let three = Snapshot { bodies: vec![Default::default(); 3] };
     encode_initial(&three, &mut bytes).unwrap();
     let error = decode_initial(&bytes, limits).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "initial state: 3 bodies are more than the limit of 2"
-    );
+    assert_eq!(error.to_string(), "initial state: 3 bodies are more than the limit of 2");
     assert!(Decoder::new(Plan::cubes(), three, limits).is_err());
 }
 

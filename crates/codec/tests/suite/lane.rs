@@ -24,9 +24,8 @@ pub(crate) fn any_stages(component_bits: &[u8]) -> impl Strategy<Value = Stages>
     };
     let plan = Plan::cubes();
     let sendable = readable.filter(|stages| plan.check_complete(*stages).is_ok());
-    let (arithmetic, packed): (Vec<_>, Vec<_>) = sendable
-        .filter(has_bits)
-        .partition(|stages| stages.delta.is_arithmetic());
+    let (arithmetic, packed): (Vec<_>, Vec<_>) =
+        sendable.filter(has_bits).partition(|stages| stages.delta.is_arithmetic());
     prop_oneof![
         7 => prop::sample::select(packed),
         1 => prop::sample::select(arithmetic),
@@ -69,10 +68,7 @@ impl Lane {
             plan,
             sent: HashMap::new(),
             received: HashMap::new(),
-            packet: Packet {
-                ledger,
-                ..Packet::default()
-            },
+            packet: Packet { ledger, ..Packet::default() },
             carried: Vec::new(),
             merged: Vec::new(),
             initial: initial.clone(),
@@ -139,11 +135,7 @@ impl Lane {
         let kept = self.encode((sequence, stages), current, names, simulated);
         let sent = |sequence: Sequence| self.sent.get(&sequence.0);
         let baseline = names[0].and_then(sent);
-        let has_merged = self
-            .merged
-            .iter()
-            .copied()
-            .any(|other| sent(other).is_some());
+        let has_merged = self.merged.iter().copied().any(|other| sent(other).is_some());
         self.assert_accounted(stages);
         let is_partial = stages.coverage() == Coverage::Partial;
         let is_of_one = !is_partial && !has_merged;
@@ -236,9 +228,7 @@ impl Lane {
         };
         let (mut kept, packet) = (Baseline::default(), &mut self.packet);
         let out = Some(&mut kept);
-        self.encoder
-            .encode(sequence, stages, current, references, packet, out)
-            .unwrap();
+        self.encoder.encode(sequence, stages, current, references, packet, out).unwrap();
         kept
     }
 
@@ -257,8 +247,5 @@ impl Lane {
 }
 
 pub(crate) fn body_of(snapshot: &QuantizedSnapshot, body: usize) -> QuantizedBody {
-    QuantizedBody {
-        orientation: snapshot.smallest_three(body),
-        position: snapshot.position(body),
-    }
+    QuantizedBody { orientation: snapshot.smallest_three(body), position: snapshot.position(body) }
 }

@@ -14,11 +14,7 @@ use crate::scenes::legal_rungs;
 
 fn plan(levels: Levels) -> Arc<Plan> {
     let slots = Slots::Living { max: 3 };
-    let schema = Schema {
-        levels,
-        slots,
-        ..CUBES
-    };
+    let schema = Schema { levels, slots, ..CUBES };
     Plan::new(schema).unwrap()
 }
 
@@ -31,10 +27,7 @@ fn with_component(
     let mut snapshot = QuantizedSnapshot::new(Arc::clone(plan), stages.precision());
     snapshot.clear_slots(3);
     let body = QuantizedBody {
-        orientation: SmallestThree {
-            largest: 0,
-            components: [255, component, 255],
-        },
+        orientation: SmallestThree { largest: 0, components: [255, component, 255] },
         position: [0; 3],
     };
     let put = snapshot.put_integers(1, Life::default(), body, &[0]);

@@ -37,10 +37,8 @@ mod world;
 
 /// Seed of tests with random input. It is printed. Set `CUBEWIRE_SEED` to repeat a run.
 fn seed() -> u64 {
-    let seed = std::env::var("CUBEWIRE_SEED").map_or_else(
-        |_| rand::random(),
-        |seed| seed.parse().expect("CUBEWIRE_SEED is a number"),
-    );
+    let seed = std::env::var("CUBEWIRE_SEED")
+        .map_or_else(|_| rand::random(), |seed| seed.parse().expect("CUBEWIRE_SEED is a number"));
     println!("CUBEWIRE_SEED={seed}");
     seed
 }

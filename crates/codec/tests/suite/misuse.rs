@@ -16,9 +16,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 fn bodies(count: usize) -> Snapshot {
-    Snapshot {
-        bodies: vec![Default::default(); count],
-    }
+    Snapshot { bodies: vec![Default::default(); count] }
 }
 
 fn quantized(snapshot: &Snapshot, stages: Stages) -> QuantizedSnapshot {
@@ -68,10 +66,7 @@ fn a_number_that_is_none_is_named_with_body_and_field() {
 fn integers_out_of_range_and_illegal_precisions_are_refused() {
     let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), ladder::POSITION.stages.precision());
     let body = QuantizedBody {
-        orientation: SmallestThree {
-            largest: 3,
-            components: [256; 3],
-        },
+        orientation: SmallestThree { largest: 3, components: [256; 3] },
         position: [0, 0, 102],
     };
     snapshot.clear_slots(2);
@@ -80,10 +75,7 @@ fn integers_out_of_range_and_illegal_precisions_are_refused() {
         put.map_err(|error| error.to_string())
     };
     assert_eq!(put(body), Ok(()));
-    let far = QuantizedBody {
-        position: [0, 131_072, 0],
-        ..body
-    };
+    let far = QuantizedBody { position: [0, 131_072, 0], ..body };
     let message = "body 1: position 131072 is outside -131072..=131071";
     assert_eq!(put(far), Err(message.into()));
     let mut wide = body;
@@ -92,10 +84,8 @@ fn integers_out_of_range_and_illegal_precisions_are_refused() {
     assert_eq!(put(wide), Err(message.into()));
     for bits in [0, 1, 16, 255] {
         let message = format!("a smallest-three component has 2 to 15 bits, not {bits}");
-        let precision = Precision {
-            orientation: Orientation::SmallestThree { bits },
-            ..snapshot.precision()
-        };
+        let precision =
+            Precision { orientation: Orientation::SmallestThree { bits }, ..snapshot.precision() };
         let error = snapshot.quantize(&bodies(1), precision).unwrap_err();
         assert_eq!(error.to_string(), message);
     }
@@ -167,10 +157,7 @@ fn what_does_not_fit_together_is_not_encoded() {
     let mut other_count = Baseline::default();
     other_count.record(Sequence(1), delta, &quantized(&bodies(2), delta), None);
     let too_long = Baselines {
-        simulated: Simulated {
-            inputs: None,
-            state_chunk: &[0; MAX_STATE_CHUNK_BYTES + 1],
-        },
+        simulated: Simulated { inputs: None, state_chunk: &[0; MAX_STATE_CHUNK_BYTES + 1] },
         ..none
     };
     let count = |bodies| EncodeError::BodyCount { bodies, initial: 3 };
@@ -196,8 +183,5 @@ fn what_does_not_fit_together_is_not_encoded() {
     // Stages without a baseline ignore it.
     let position = ladder::POSITION.stages;
     let snapshot = quantized(&bodies(3), position);
-    assert_eq!(
-        encode(position, &snapshot, Some(&other_count).into()).0,
-        Ok(())
-    );
+    assert_eq!(encode(position, &snapshot, Some(&other_count).into()).0, Ok(()));
 }

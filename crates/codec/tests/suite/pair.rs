@@ -31,27 +31,19 @@ pub(crate) fn float_bodies(snapshot: &Snapshot) -> Vec<FloatBody> {
 /// Converts a snapshot to the second decoder's integers.
 fn integers(snapshot: &QuantizedSnapshot) -> Vec<Body> {
     let widen = |integers: [i32; 3], full: bool| {
-        integers.map(|integer| {
-            if full {
-                i64::from(integer.cast_unsigned())
-            } else {
-                i64::from(integer)
-            }
-        })
+        integers.map(
+            |integer| {
+                if full { i64::from(integer.cast_unsigned()) } else { i64::from(integer) }
+            },
+        )
     };
     let precision = snapshot.precision();
     let schema = snapshot.plan().schema();
-    let has_flag = schema
-        .fields
-        .first()
-        .is_some_and(|field| field.form == FieldForm::Flag);
+    let has_flag = schema.fields.first().is_some_and(|field| field.form == FieldForm::Flag);
     let values = usize::from(has_flag)..schema.fields.len();
     let body = |index: usize| Body {
         interacting: snapshot.is_interacting(index),
-        position: widen(
-            snapshot.position(index),
-            precision.position == Position::Full,
-        ),
+        position: widen(snapshot.position(index), precision.position == Position::Full),
         orientation: match precision.orientation {
             Orientation::Full => snapshot
                 .body(index)
@@ -68,10 +60,7 @@ fn integers(snapshot: &QuantizedSnapshot) -> Vec<Body> {
             .velocities()
             .get(index)
             .map(|&integers| widen(integers, precision.velocity == VelocityPrecision::Full)),
-        values: values
-            .clone()
-            .map(|field| snapshot.value(index, field).into())
-            .collect(),
+        values: values.clone().map(|field| snapshot.value(index, field).into()).collect(),
     };
     (0..snapshot.len()).map(body).collect()
 }
@@ -85,11 +74,7 @@ pub(crate) fn assert_agree(first: &Baseline, second: &Kept) {
         assert_eq!(*body, kept.body, "{index}");
         assert_eq!(first.moved()[index], kept.moved, "{index}");
         assert_eq!(first.carried(index), kept.is_carried, "{index}");
-        assert_eq!(
-            i64::from(first.ages().nth(index).unwrap()),
-            kept.age,
-            "{index}"
-        );
+        assert_eq!(i64::from(first.ages().nth(index).unwrap()), kept.age, "{index}");
     }
 }
 
@@ -110,35 +95,17 @@ pub(crate) struct Course {
 impl Course {
     /// A complete packet relative to an earlier one.
     pub(crate) const fn complete(back: usize) -> Self {
-        Self {
-            carried: None,
-            back,
-            merged: 0,
-            is_lost: false,
-        }
+        Self { carried: None, back, merged: 0, is_lost: false }
     }
 }
 
 pub(crate) fn course() -> impl Strategy<Value = Course> {
-    let carried = prop_oneof![
-        any::<u32>(),
-        any::<[u32; 2]>().prop_map(|[one, other]| one & other),
-        Just(0)
-    ];
+    let carried =
+        prop_oneof![any::<u32>(), any::<[u32; 2]>().prop_map(|[one, other]| one & other), Just(0)];
     let merged = any::<[u32; 2]>().prop_map(|[one, other]| one | other);
     let is_lost = prop::bool::weighted(0.2);
-    (
-        prop::option::weighted(0.75, carried),
-        0_usize..5,
-        merged,
-        is_lost,
-    )
-        .prop_map(|(carried, back, merged, is_lost)| Course {
-            carried,
-            back,
-            merged,
-            is_lost,
-        })
+    (prop::option::weighted(0.75, carried), 0_usize..5, merged, is_lost)
+        .prop_map(|(carried, back, merged, is_lost)| Course { carried, back, merged, is_lost })
 }
 
 fn is_set(bits: u32, index: usize) -> bool {

@@ -40,9 +40,7 @@ fn send(plan: &Arc<Plan>, stages: Stages, seed: u64, ticks: u16) -> usize {
             false => stages,
         };
         let rate = random.random_range(0.0..0.5);
-        lane.carried = (0..current.len())
-            .map(|_| random.random_bool(rate))
-            .collect();
+        lane.carried = (0..current.len()).map(|_| random.random_bool(rate)).collect();
         let merged = |index: usize| lane.merged.get(index).copied();
         let names = [acked.last().copied(), merged(0), merged(1)];
         let sequence = number(tick);
@@ -52,12 +50,7 @@ fn send(plan: &Arc<Plan>, stages: Stages, seed: u64, ticks: u16) -> usize {
             let is_whole = stages.coverage() == Coverage::Complete;
             assert_eq!(sent.carried(slot), is_whole || is_chosen);
             let age = usize::from(sent.ages().nth(slot).unwrap());
-            assert_eq!(
-                age == 0,
-                sent.carried(slot),
-                "{:?} at {tick}",
-                stages.options()
-            );
+            assert_eq!(age == 0, sent.carried(slot), "{:?} at {tick}", stages.options());
             // A received body equals the sender's body at the tick when it was carried.
             if age < 255 {
                 let then = &truth[usize::from(tick) - age];

@@ -38,10 +38,7 @@ impl Play {
             }
             (Sequence(sequence), world.snapshot())
         });
-        Self {
-            frames: frames.collect(),
-            initial,
-        }
+        Self { frames: frames.collect(), initial }
     }
 }
 

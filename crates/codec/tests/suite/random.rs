@@ -15,10 +15,7 @@ use proptest::prelude::*;
 pub(crate) fn cases(usual: u32) -> ProptestConfig {
     let config = ProptestConfig::default();
     let scaled = u64::from(usual) * u64::from(config.cases) / 256;
-    ProptestConfig {
-        cases: scaled.clamp(1, u32::MAX.into()) as u32,
-        ..config
-    }
+    ProptestConfig { cases: scaled.clamp(1, u32::MAX.into()) as u32, ..config }
 }
 
 /// Schemas with fixed bodies or up to `max_living` living ones.
@@ -28,10 +25,7 @@ pub(crate) fn schema(max_living: u32) -> impl Strategy<Value = Schema> {
         1..=MAX_TICKS_PER_SECOND,
         prop::sample::select(&Axis::ALL),
         position(),
-        (
-            2..=15u8,
-            prop::sample::select(vec![Levels::Odd, Levels::Even]),
-        ),
+        (2..=15u8, prop::sample::select(vec![Levels::Odd, Levels::Even])),
     );
     (start, slots(max_living), kinds(), fields(), world())
         .prop_map(|(start, (slots, anchor), kinds, fields, world)| {
@@ -64,9 +58,7 @@ fn named<T: Debug>(
     let few = btree_map(name(), value.clone(), min..=4);
     let many = btree_map(name(), value, max / 2..=max);
     let named = prop_oneof![7 => few, 1 => many];
-    named
-        .prop_map(|named| named.into_iter().collect::<Vec<_>>())
-        .prop_shuffle()
+    named.prop_map(|named| named.into_iter().collect::<Vec<_>>()).prop_shuffle()
 }
 
 fn name() -> impl Strategy<Value = String> {
@@ -80,16 +72,8 @@ fn length(exponents: RangeInclusive<i32>) -> impl Strategy<Value = f32> {
 
 /// In half of the cases, all axes have the same steps.
 fn position() -> impl Strategy<Value = [Range; 3]> {
-    let steps = || {
-        prop_oneof![
-            (0..12).prop_map(|log| f64::from(1 << log)),
-            0.001..2000.0f64
-        ]
-    };
-    let steps = prop_oneof![
-        steps().prop_map(|steps| [steps; 3]),
-        [steps(), steps(), steps()]
-    ];
+    let steps = || prop_oneof![(0..12).prop_map(|log| f64::from(1 << log)), 0.001..2000.0f64];
+    let steps = prop_oneof![steps().prop_map(|steps| [steps; 3]), [steps(), steps(), steps()]];
     let number = || prop_oneof![1..=1_048_576i32, (0..=20).prop_map(|log| 1 << log)];
     let ends = || (-1_048_576..=1_048_575i32, number(), 0.0..1.0f64);
     (steps, [ends(), ends(), ends()]).prop_map(|(steps, ends)| {
@@ -113,10 +97,7 @@ fn kinds() -> impl Strategy<Value = Vec<Kind>> {
         Just(Shape::Unknown),
     ];
     named(shape, 1, Schema::MAX_KINDS).prop_map(|kinds| {
-        let kind = |(name, shape): (String, _)| Kind {
-            name: name.into(),
-            shape,
-        };
+        let kind = |(name, shape): (String, _)| Kind { name: name.into(), shape };
         kinds.into_iter().map(kind).collect()
     })
 }
@@ -126,10 +107,7 @@ fn fields() -> impl Strategy<Value = Vec<Field>> {
         Just(FieldForm::Flag),
         any::<[i32; 2]>()
             .prop_filter("it has one value", |[one, other]| one != other)
-            .prop_map(|[one, other]| FieldForm::Int {
-                min: one.min(other),
-                max: one.max(other),
-            }),
+            .prop_map(|[one, other]| FieldForm::Int { min: one.min(other), max: one.max(other) }),
         (-1e6..1e6f32, length(-6..=6), 2..1_000_000u32)
             .prop_map(|(min, step, steps)| (min, min + step * steps as f32, step))
             .prop_filter("steps vanish next to min", |(min, max, _)| min < max)
@@ -138,10 +116,7 @@ fn fields() -> impl Strategy<Value = Vec<Field>> {
         Just(FieldForm::Body),
     ];
     named(form, 0, Schema::MAX_FIELDS).prop_map(|fields| {
-        let field = |(name, form): (String, _)| Field {
-            name: name.into(),
-            form,
-        };
+        let field = |(name, form): (String, _)| Field { name: name.into(), form };
         fields.into_iter().map(field).collect()
     })
 }
@@ -156,23 +131,15 @@ fn world() -> impl Strategy<Value = World> {
         -1 << 21..=1 << 21,
         -1 << 21..=1 << 21,
     );
-    let linear = linear.prop_map(
-        |(gravity, drag_per_tick, rest_height, fall_height)| Linear {
-            gravity,
-            drag_per_tick,
-            rest_height,
-            fall_height,
-        },
-    );
+    let linear = linear.prop_map(|(gravity, drag_per_tick, rest_height, fall_height)| Linear {
+        gravity,
+        drag_per_tick,
+        rest_height,
+        fall_height,
+    });
     let max_speed = prop_oneof![length(0..=2), length(-40..=2)];
-    (gravity, floor, max_speed, option::of(linear)).prop_map(
-        |(gravity, floor, max_speed, linear)| World {
-            gravity,
-            floor,
-            max_speed,
-            linear,
-        },
-    )
+    (gravity, floor, max_speed, option::of(linear))
+        .prop_map(|(gravity, floor, max_speed, linear)| World { gravity, floor, max_speed, linear })
 }
 
 /// Slots and anchor.
@@ -181,8 +148,5 @@ fn slots(max_living: u32) -> impl Strategy<Value = (Slots, Option<u16>)> {
         let anchor = anchor.map(|body| (u32::from(body) % max) as u16);
         (Slots::Living { max }, anchor)
     });
-    prop_oneof![
-        option::of(any::<u16>()).prop_map(|anchor| (Slots::Fixed, anchor)),
-        living
-    ]
+    prop_oneof![option::of(any::<u16>()).prop_map(|anchor| (Slots::Fixed, anchor)), living]
 }

@@ -25,10 +25,8 @@ fn read(name: &str) -> Vec<QuantizedSnapshot> {
         .find(|path| path.exists())
         .expect("the repository has its recordings");
     let bytes = zstd::decode_all(std::fs::File::open(path).unwrap()).unwrap();
-    let words: Vec<i32> = bytes
-        .chunks_exact(4)
-        .map(|word| i32::from_le_bytes(word.try_into().unwrap()))
-        .collect();
+    let words: Vec<i32> =
+        bytes.chunks_exact(4).map(|word| i32::from_le_bytes(word.try_into().unwrap())).collect();
     words
         .chunks_exact(BODIES * 8)
         .map(|frame| {

@@ -25,16 +25,8 @@ fn mean_bytes(frames: &[QuantizedSnapshot], rung: &Rung) -> (f64, f64) {
 /// of 10 bits, and body sizes of the contest's bit-packed reference encoder.
 const EXPECTED: [(&str, [f64; 6], f64); 3] = [
     ("dev-mix", [549.2, 489.3, 467.6, 368.7, 344.8, 337.3], 301.3),
-    (
-        "dev-push",
-        [498.5, 433.0, 412.2, 310.6, 285.8, 272.8],
-        236.1,
-    ),
-    (
-        "dev-pull",
-        [1293.6, 1286.6, 1249.9, 1036.5, 969.6, 993.6],
-        837.1,
-    ),
+    ("dev-push", [498.5, 433.0, 412.2, 310.6, 285.8, 272.8], 236.1),
+    ("dev-pull", [1293.6, 1286.6, 1249.9, 1036.5, 969.6, 993.6], 837.1),
 ];
 
 #[test]

@@ -95,9 +95,7 @@ impl<'a> Replay<'a> {
         let start = Instant::now();
         let held =
             |named: Sequence| Some(&self.received[usize::from(named.0) % self.received.len()]);
-        self.decoder
-            .decode(&self.packet.bytes, held, decoded)
-            .unwrap();
+        self.decoder.decode(&self.packet.bytes, held, decoded).unwrap();
         let decode = start.elapsed();
 
         assert_eq!(decoded.snapshot(), &self.current);

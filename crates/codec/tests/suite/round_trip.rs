@@ -21,11 +21,7 @@ fn assert_accounted(lane: &Lane, stages: Stages, bodies: usize) {
         assert_components(item, stages);
     }
     let of_bodies = items.iter().filter(|item| item.body.is_some());
-    assert!(
-        of_bodies
-            .clone()
-            .all(|item| usize::from(item.body.unwrap()) < bodies)
-    );
+    assert!(of_bodies.clone().all(|item| usize::from(item.body.unwrap()) < bodies));
     let of_bodies: f64 = of_bodies.map(|item| item.bits).sum();
     let shared = [BitKind::Header, BitKind::Check, BitKind::Padding];
     let shared: f64 = shared.iter().map(|&kind| ledger.kind(kind)).sum();
@@ -34,10 +30,7 @@ fn assert_accounted(lane: &Lane, stages: Stages, bodies: usize) {
     // With arithmetic coding, it is the named additional references, in 13 bits at most, and the changes of resting
     // bodies that no coded body is near: a flag, and one for each group of 16. Each can take 11 bits.
     let most = 13.0 + 11.0 * (1 + bodies.div_ceil(16)) as f64;
-    assert!(
-        (-1e-6..=most.max(24.0)).contains(&form_and_count),
-        "{form_and_count}"
-    );
+    assert!((-1e-6..=most.max(24.0)).contains(&form_and_count), "{form_and_count}");
 }
 
 /// Sends the frames of a play with the stages in turn, each relative to the frame before.
@@ -77,10 +70,7 @@ fn assert_components(item: &BitItem, stages: Stages) {
     if is_arithmetic {
         assert!(item.prefix() > 0.0, "{item:?}");
     } else {
-        assert!(
-            components.iter().all(|bits| bits.fract() == 0.0),
-            "{item:?}"
-        );
+        assert!(components.iter().all(|bits| bits.fract() == 0.0), "{item:?}");
         // The flag, and the index of the omitted component.
         assert!((0.0..=3.0).contains(&item.prefix()), "{item:?}");
     }
@@ -146,15 +136,9 @@ fn every_legal_parameter_brings_a_scene_across() {
         let delta = Delta::RelativeIndices { small, large };
         send(StageOptions { delta, ..top });
         let relative_position = RelativePosition::TwoRanges { small, large };
-        send(StageOptions {
-            relative_position,
-            ..top
-        });
+        send(StageOptions { relative_position, ..top });
         let relative_orientation = RelativeOrientation::TwoRanges { small, large };
-        send(StageOptions {
-            relative_orientation,
-            ..top
-        });
+        send(StageOptions { relative_orientation, ..top });
     }
     let pairs = |max: u32| max * (max + 1) / 2;
     assert_eq!(count, 8 + pairs(16) + pairs(18) + pairs(10));
@@ -179,10 +163,7 @@ fn other_steps_start_from_the_initial_state() {
             Some(baseline) if number == 2 => {
                 let age = sequence.ticks_since(baseline);
                 let is_near = (1..=Header::MAX_AGE).contains(&age);
-                BaselineId::Named {
-                    sequence: baseline,
-                    stages: (!is_near).then_some(stages),
-                }
+                BaselineId::Named { sequence: baseline, stages: (!is_near).then_some(stages) }
             }
             _ => BaselineId::Initial { stages },
         };
@@ -203,9 +184,7 @@ fn any_number_of_bodies_works() {
 
 #[test]
 fn the_most_bodies_work() {
-    let mut state = Snapshot {
-        bodies: vec![Default::default(); cubewire_codec::MAX_BODIES],
-    };
+    let mut state = Snapshot { bodies: vec![Default::default(); cubewire_codec::MAX_BODIES] };
     let mut lane = Lane::new(&state, BitLedger::new());
     for (tick, rung) in LADDER.iter().enumerate() {
         state.bodies[0].interacting ^= true;

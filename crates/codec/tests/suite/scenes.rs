@@ -41,9 +41,7 @@ pub(crate) fn step(world: &mut World) {
 
 /// The rungs that a scene supports.
 pub(crate) fn legal_rungs(plan: &Plan) -> Vec<Stages> {
-    ladder::all()
-        .filter_map(|rung| plan.legal(*rung.stages).ok())
-        .collect()
+    ladder::all().filter_map(|rung| plan.legal(*rung.stages).ok()).collect()
 }
 
 /// Sends `packets` packets over a lossy link, with the rungs in turn.
@@ -66,9 +64,7 @@ pub(crate) fn send(plan: &Arc<Plan>, rungs: &[Stages], seed: u64, packets: u16) 
         };
         sequence = Sequence(sequence.0.wrapping_add(ticks));
         let held: Vec<Sequence> = acked.iter().rev().copied().collect();
-        let newest = held
-            .get(random.random_range(0..2))
-            .filter(|_| random.random_ratio(19, 20));
+        let newest = held.get(random.random_range(0..2)).filter(|_| random.random_ratio(19, 20));
         let older = |back: usize| newest.and_then(|_| held.get(back).copied());
         let names = [newest.copied(), older(2), older(3)];
         let current = world.quantized(stages);

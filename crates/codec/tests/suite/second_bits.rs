@@ -21,10 +21,7 @@ pub(crate) struct Bits<'a> {
 
 impl<'a> Bits<'a> {
     pub(crate) fn bit(&mut self) -> Result<bool, String> {
-        let byte = self
-            .bytes
-            .get(self.at / 8)
-            .ok_or("it ends before the last field")?;
+        let byte = self.bytes.get(self.at / 8).ok_or("it ends before the last field")?;
         let bit = (byte >> (7 - self.at % 8)) & 1;
         self.at += 1;
         Ok(bit == 1)

@@ -154,9 +154,7 @@ fn read_orientation(
             *component += bits.signed_in(&widths)?;
         }
     }
-    let fits = orientation[1..]
-        .iter()
-        .all(|component| range.contains(component));
+    let fits = orientation[1..].iter().all(|component| range.contains(component));
     check(fits, "a component out of range")
 }
 

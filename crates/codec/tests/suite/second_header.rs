@@ -56,20 +56,13 @@ fn read_stages(bits: &mut Bits, scene: &Scene) -> Result<Stages, String> {
         check(*code <= last, "an unused code")?;
     }
     let usual = usual(codes);
-    let mut stages = Stages {
-        is_partial,
-        ..usual
-    };
+    let mut stages = Stages { is_partial, ..usual };
     if codes[2] == 3 {
         stages.codes[2] = POSITION_QUANTIZED;
         stages.steps = 1 << (bits.number(3)? + 5);
         check(stages.steps != usual.steps, "the usual steps, given")?;
     }
-    let ranges = [
-        (3, 7, RELATIVE_INDICES, 16),
-        (4, 3, TWO_RANGES, 18),
-        (5, 3, TWO_RANGES, 10),
-    ];
+    let ranges = [(3, 7, RELATIVE_INDICES, 16), (4, 3, TWO_RANGES, 18), (5, 3, TWO_RANGES, 10)];
     for (index, (stage, given, meant, most)) in ranges.into_iter().enumerate() {
         if codes[stage] == given {
             stages.codes[stage] = meant;

@@ -89,10 +89,7 @@ pub(crate) fn read_merged(
         for (body, other) in bodies.iter_mut().zip(&other.bodies) {
             // Newest first.
             if other.is_carried && !body.is_carried {
-                *body = Kinetic {
-                    age: age.into(),
-                    ..other.clone()
-                };
+                *body = Kinetic { age: age.into(), ..other.clone() };
             }
         }
     }
@@ -117,20 +114,14 @@ pub(crate) fn predict(before: &Kinetic, ticks: i64, linear: Linear) -> ([i64; 3]
         fall = numerator * ticks * (ticks + before.ticks) / (2 * denominator);
         fall = fall.clamp(-1 << 21, 1 << 21);
     }
-    let step = before
-        .displacement
-        .map(|along| (along * factor + 32768) >> 16);
+    let step = before.displacement.map(|along| (along * factor + 32768) >> 16);
     let mut predicted = [0, 1, 2].map(|axis| position[axis] + step[axis]);
     if before.falling {
         predicted[2] -= fall;
     }
     predicted[2] = predicted[2].max(position[2].min(linear.rest_height));
     let largest = step.map(i64::unsigned_abs).into_iter().fold(0, u64::max);
-    let class = if before.falling {
-        5
-    } else {
-        (binary_digits(largest) / 2).min(4)
-    };
+    let class = if before.falling { 5 } else { (binary_digits(largest) / 2).min(4) };
     (predicted, class as usize)
 }
 
@@ -143,11 +134,7 @@ pub(crate) fn carried(
     linear: Linear,
 ) -> Kinetic {
     let ticks = ticks.map_or(0, |ticks| ticks + before.age);
-    let mut now = Kinetic {
-        is_carried: true,
-        age: 0,
-        ..Kinetic::initial(body)
-    };
+    let mut now = Kinetic { is_carried: true, age: 0, ..Kinetic::initial(body) };
     if ticks == 0 || ticks > 64 {
         return now;
     }

@@ -44,12 +44,7 @@ impl Scene {
             has_even_levels: true,
             has_flag: true,
             values: Vec::new(),
-            linear: Linear {
-                gravity: [25, 9],
-                drag: 64841,
-                rest_height: 102,
-                fall_height: 250,
-            },
+            linear: Linear { gravity: [25, 9], drag: 64841, rest_height: 102, fall_height: 250 },
         }
     }
 
@@ -91,9 +86,7 @@ impl Scene {
         let linear = linear.unwrap_or_else(|| {
             let smallest = halves.into_iter().fold(f32::MAX, f32::min);
             let height = |sizes: f32| {
-                floor.map_or(-1 << 30, |floor| {
-                    i64::from((floor * steps + sizes * smallest) as i32)
-                })
+                floor.map_or(-1 << 30, |floor| i64::from((floor * steps + sizes * smallest) as i32))
             };
             Linear {
                 gravity: [(f64::from(gravity) * 65536.0).round() as i64, 65536],

@@ -29,10 +29,7 @@ struct Ends {
 impl Ends {
     fn new() -> Self {
         let (initial, frames) = play();
-        let mut ends = Self {
-            lane: Lane::new(&initial, BitLedger::itemized()),
-            frames,
-        };
+        let mut ends = Self { lane: Lane::new(&initial, BitLedger::itemized()), frames };
         let inputs = Inputs::new(Origin::FromSceneStart(1), &[7]);
         ends.send(BASELINE, None, 0, inputs, &[]);
         ends
@@ -58,13 +55,9 @@ impl Ends {
         inputs: Option<Inputs>,
         state_chunk: &[u8],
     ) -> usize {
-        let simulated = Simulated {
-            inputs: inputs.as_ref(),
-            state_chunk,
-        };
+        let simulated = Simulated { inputs: inputs.as_ref(), state_chunk };
         let (numbered, names) = ((sequence, SIMULATED.stages), [baseline, None, None]);
-        self.lane
-            .send_simulated(numbered, &self.frames[frame], names, simulated);
+        self.lane.send_simulated(numbered, &self.frames[frame], names, simulated);
         self.assert_order();
         self.lane.packet.bytes.len()
     }
@@ -180,12 +173,9 @@ fn out_of_sync_packets_are_those_of_predicted_and_a_few_bins() {
         let [predicted, simulated] = lanes.each_ref().map(|lane| &lane.packet.ledger);
         assert!((5.0..5.01).contains(&simulated.kind(BitKind::Inputs)));
         assert_eq!(simulated.kind(BitKind::State), 0.0);
-        for kind in [
-            BitKind::Selection,
-            BitKind::Interacting,
-            BitKind::Position,
-            BitKind::Orientation,
-        ] {
+        for kind in
+            [BitKind::Selection, BitKind::Interacting, BitKind::Position, BitKind::Orientation]
+        {
             let difference = simulated.kind(kind) - predicted.kind(kind);
             assert!(difference.abs() < 1e-6, "{kind}");
         }
@@ -215,9 +205,8 @@ fn other_rungs_can_be_the_baseline_and_name_simulated_ones() {
 #[test]
 fn state_chunks_of_any_length_come_across_and_are_forgotten_with_the_next_packet() {
     let mut ends = Ends::new();
-    let bytes: Vec<u8> = (0..MAX_STATE_CHUNK_BYTES)
-        .map(|byte| (byte * byte * 89 % 251) as u8)
-        .collect();
+    let bytes: Vec<u8> =
+        (0..MAX_STATE_CHUNK_BYTES).map(|byte| (byte * byte * 89 % 251) as u8).collect();
     for length in [0, 1, 2, 100, 255, 256, MAX_STATE_CHUNK_BYTES] {
         let sized = |head: usize| match length {
             0 => head..=head,
@@ -227,11 +216,7 @@ fn state_chunks_of_any_length_come_across_and_are_forgotten_with_the_next_packet
         let size = ends.send_after(6, 9, continued(&[7; 6]), &bytes[..length]);
         assert!(sized(HEAD).contains(&size), "{length}: {size}");
         let state = ends.lane.packet.ledger.kind(BitKind::State);
-        let bits = if length == 0 {
-            0.0
-        } else {
-            10.0 + 8.0 * length as f64
-        };
+        let bits = if length == 0 { 0.0 } else { 10.0 + 8.0 * length as f64 };
         assert!((state - bits).abs() < 0.01, "{state}");
         // Also out of sync.
         ends.send_after(6, 0, None, &bytes[..length]);
@@ -241,8 +226,7 @@ fn state_chunks_of_any_length_come_across_and_are_forgotten_with_the_next_packet
         ends.send_after(6, 9, None, &[1, 2, 3]);
         let names = [Some(BASELINE), None, None];
         let (numbered, none) = ((Sequence(BASELINE.0 + 7), stages), Simulated::default());
-        ends.lane
-            .send_simulated(numbered, &ends.frames[7], names, none);
+        ends.lane.send_simulated(numbered, &ends.frames[7], names, none);
         assert!(ends.lane.decoder.state_chunk().is_empty());
     }
 }
@@ -250,9 +234,7 @@ fn state_chunks_of_any_length_come_across_and_are_forgotten_with_the_next_packet
 #[test]
 fn a_receiver_with_another_world_or_none_is_out_of_sync() {
     let mut ends = Ends::new();
-    let with_long_check = (7..)
-        .find(|ticks| has_long_check(BASELINE.0 + ticks))
-        .unwrap();
+    let with_long_check = (7..).find(|ticks| has_long_check(BASELINE.0 + ticks)).unwrap();
     for ticks in [6, with_long_check] {
         let sequence = Sequence(BASELINE.0 + ticks);
         ends.send_after(ticks, 9, continued(&vec![7; ticks.into()]), &[]);
@@ -264,9 +246,7 @@ fn a_receiver_with_another_world_or_none_is_out_of_sync() {
         let mut body = body_of(frame, 7);
         body.position[1] += 1;
         let values = [frame.is_interacting(7).into()];
-        moved
-            .put_integers(7, Life::default(), body, &values)
-            .unwrap();
+        moved.put_integers(7, Life::default(), body, &values).unwrap();
         let received = &ends.lane.received;
         let held = |sequence: Sequence| received.get(&sequence.0);
         let mut out = Baseline::default();
@@ -301,14 +281,8 @@ fn other_forms_of_the_same_are_refused() {
     let mut lane = Lane::new(&initial, BitLedger::new());
     let baseline = Some(Sequence(1));
     for (sequence, frame) in [(1, 0), (7, 6)] {
-        let inputs = Inputs::new(
-            Origin::FromSceneStart(sequence as u8),
-            &vec![0; sequence.into()],
-        );
-        let simulated = Simulated {
-            inputs: inputs.as_ref(),
-            state_chunk: &[],
-        };
+        let inputs = Inputs::new(Origin::FromSceneStart(sequence as u8), &vec![0; sequence.into()]);
+        let simulated = Simulated { inputs: inputs.as_ref(), state_chunk: &[] };
         let numbered = (Sequence(sequence), SIMULATED.stages);
         let names = [baseline.filter(|_| sequence > 1), None, None];
         lane.send_simulated(numbered, &frames[frame], names, simulated);

@@ -12,9 +12,7 @@ fn grid() -> Snapshot {
         position: Vec3::new((index % 30) as f32 - 14.5, (index / 30) as f32 - 14.5, 0.2),
         ..BodyState::default()
     });
-    Snapshot {
-        bodies: bodies.collect(),
-    }
+    Snapshot { bodies: bodies.collect() }
 }
 
 /// Bits without header and padding, with every body moving at `velocity`.

@@ -45,25 +45,13 @@ fn the_constants_are_those_of_the_code() {
     let range = |bounded: Bounded| format!("{}..={}", bounded.min, bounded.max);
     let usual = |range_bits: Option<[u8; 2]>| widths(&range_bits.unwrap());
     let steps = format!("{} {}", Position::MIN_STEPS, Position::MAX_STEPS);
-    is(
-        "position, quantized: usual steps per metre",
-        &POSITION[0].steps_per_unit,
-    );
-    is(
-        "position, quantized: least and most steps per metre",
-        &steps,
-    );
-    is(
-        "position, quantized with s = 512: x and y",
-        &range(POSITION[0]),
-    );
+    is("position, quantized: usual steps per metre", &POSITION[0].steps_per_unit);
+    is("position, quantized: least and most steps per metre", &steps);
+    is("position, quantized with s = 512: x and y", &range(POSITION[0]));
     is("position, quantized with s = 512: z", &range(POSITION[2]));
     is("position, affine: x and y", &range(AFFINE_POSITION[0]));
     is("position, affine: z", &range(AFFINE_POSITION[2]));
-    is(
-        "velocity, quantized: steps per m/s",
-        &VELOCITY.steps_per_unit,
-    );
+    is("velocity, quantized: steps per m/s", &VELOCITY.steps_per_unit);
     is("velocity, quantized", &range(VELOCITY));
     is("velocity, affine", &range(AFFINE_VELOCITY));
     is("affine difference: bits", &DIFFERENCE_BITS);
@@ -72,42 +60,21 @@ fn the_constants_are_those_of_the_code() {
     let (index, position) = (Delta::RELATIVE_INDICES, RelativePosition::TWO_RANGES);
     let orientation = RelativeOrientation::TWO_RANGES.range_bits();
     is("relative index: usual ranges", &usual(index.range_bits()));
-    is(
-        "relative index: most bits of a range",
-        &Delta::MAX_RANGE_BITS,
-    );
+    is("relative index: most bits of a range", &Delta::MAX_RANGE_BITS);
     is("predicted index: ranges", &widths(&PREDICTED_INDEX_BITS));
-    is(
-        "relative position: usual ranges",
-        &usual(position.range_bits()),
-    );
-    is(
-        "relative position: most bits of a range",
-        &RelativePosition::MAX_RANGE_BITS,
-    );
-    is(
-        "relative orientation: usual ranges at 9 bits",
-        &usual(orientation),
-    );
+    is("relative position: usual ranges", &usual(position.range_bits()));
+    is("relative position: most bits of a range", &RelativePosition::MAX_RANGE_BITS);
+    is("relative orientation: usual ranges at 9 bits", &usual(orientation));
     let most = RelativeOrientation::MAX_RANGE_BITS;
-    is(
-        "relative orientation: most bits of a range at 9 bits",
-        &most,
-    );
+    is("relative orientation: most bits of a range at 9 bits", &most);
 
     let linear = cubewire_codec::schema::CUBES.world.linear.unwrap();
     let gravity = format!("{}/{}", linear.gravity.0, linear.gravity.1);
     is("maximum number of bodies", &MAX_BODIES);
     is("maximum ticks of a known motion", &MAX_TICKS);
     is("simulated scene: most inputs", &MAX_SIMULATED_TICKS);
-    is(
-        "simulated scene: most bytes of a state chunk",
-        &MAX_STATE_CHUNK_BYTES,
-    );
-    is(
-        "drag: velocity kept per tick, in 1/65536",
-        &linear.drag_per_tick,
-    );
+    is("simulated scene: most bytes of a state chunk", &MAX_STATE_CHUNK_BYTES);
+    is("drag: velocity kept per tick, in 1/65536", &linear.drag_per_tick);
     is("gravity: 1/512 m per tick²", &gravity);
     is("minimum height of a falling body: z", &linear.fall_height);
     is("height of a body at rest: z", &linear.rest_height);
@@ -115,9 +82,7 @@ fn the_constants_are_those_of_the_code() {
 
 #[test]
 fn the_ranges_of_each_class_are_those_of_the_code() {
-    let start = DOCUMENT
-        .find("class  position   orientation (b = 9)")
-        .unwrap();
+    let start = DOCUMENT.find("class  position   orientation (b = 9)").unwrap();
     let rows = DOCUMENT[start..].lines().skip(1).take(CLASSES);
     for (class, row) in rows.enumerate() {
         let position = widths(&PREDICTED_POSITION_RANGES[class].bits());
@@ -148,9 +113,7 @@ fn example_stages() -> impl Iterator<Item = (&'static str, Stages)> {
 fn codes(stages: &Stages) -> String {
     /// If no variant matches, the code is the number of variants, and parameters follow.
     fn index<T: PartialEq>(all: &[T], stage: T) -> usize {
-        all.iter()
-            .position(|other| *other == stage)
-            .unwrap_or(all.len())
+        all.iter().position(|other| *other == stage).unwrap_or(all.len())
     }
     let codes = [
         match stages.orientation {

@@ -49,9 +49,7 @@ impl World {
             interacting: mover.values.first() == Some(&1),
             ..mover.state
         };
-        Snapshot {
-            bodies: self.slots.iter().flatten().map(state).collect(),
-        }
+        Snapshot { bodies: self.slots.iter().flatten().map(state).collect() }
     }
 
     pub(crate) const fn len(&self) -> usize {
@@ -65,9 +63,8 @@ impl World {
             before.life = life;
             return;
         }
-        let mut position = schema
-            .position
-            .map(|Range { min, max, .. }| random.random_range(min..max) as f32);
+        let mut position =
+            schema.position.map(|Range { min, max, .. }| random.random_range(min..max) as f32);
         let other = random.random_range(0..self.slots.len());
         if let Some(other) = &self.slots[other].as_ref().filter(|_| random.random()) {
             let offset = steps(&self.plan, random, 9);
@@ -156,10 +153,5 @@ impl World {
 fn steps(plan: &Plan, random: &mut impl Rng, log: u32) -> Vec3 {
     let size = f64::from(1 << random.random_range(0..=log));
     let steps = |range: &Range| random.random_range(-size..size) / range.steps_per_unit;
-    plan.schema()
-        .position
-        .each_ref()
-        .map(steps)
-        .map(|length| length as f32)
-        .into()
+    plan.schema().position.each_ref().map(steps).map(|length| length as f32).into()
 }

@@ -17,19 +17,13 @@ use crate::scene::{Body, Frame, Scene};
 use crate::wire::RawMessage;
 
 const fn variant(name: &'static str, start: fn(&Scene) -> Box<dyn Engine>) -> Variant {
-    Variant {
-        library: "cubewire-bevy",
-        name,
-        start,
-    }
+    Variant { library: "cubewire-bevy", name, start }
 }
 
 /// The default, and two rungs of packed bits.
 pub const VARIANTS: &[Variant] = &[
     variant("as it comes", |scene| start(scene, PREDICTED)),
-    variant("predicted-position", |scene| {
-        start(scene, PREDICTED_POSITION)
-    }),
+    variant("predicted-position", |scene| start(scene, PREDICTED_POSITION)),
     variant("changed-flags", |scene| start(scene, CHANGED_FLAGS)),
 ];
 
@@ -85,17 +79,11 @@ fn start(scene: &Scene, rung: Rung) -> Box<dyn Engine> {
     let [mut server, mut client] = [app(scene, &kinds), app(scene, &kinds)];
     server.add_plugins(ServerPlugin);
     client.add_plugins(ClientPlugin);
-    let settings = ConnectionSettings {
-        stages: *rung.stages,
-        ..ConnectionSettings::default()
-    };
+    let settings = ConnectionSettings { stages: *rung.stages, ..ConnectionSettings::default() };
     let connection = (Client, settings, MessageBuffer::new(28));
     let ends = [
         server.world_mut().spawn(connection).id(),
-        client
-            .world_mut()
-            .spawn((Server, MessageBuffer::new(28)))
-            .id(),
+        client.world_mut().spawn((Server, MessageBuffer::new(28))).id(),
     ];
     for app in [&mut server, &mut client] {
         app.finish();
@@ -103,11 +91,7 @@ fn start(scene: &Scene, rung: Rung) -> Box<dyn Engine> {
     }
     let slots = HashMap::new();
     let library = Cubewire { ends, kinds, slots };
-    Box::new(Apps {
-        server,
-        client,
-        library,
-    })
+    Box::new(Apps { server, client, library })
 }
 
 fn parts(body: &Body) -> (Transform, Interacting) {
@@ -131,8 +115,7 @@ impl Library for Cubewire {
     fn change(&self, entity: &mut EntityWorldMut, body: &Body) {
         let (transform, flag) = parts(body);
         let old = entity.get_mut::<Transform>();
-        old.expect("bodies are spawned with it")
-            .set_if_neq(transform);
+        old.expect("bodies are spawned with it").set_if_neq(transform);
         let old = entity.get_mut::<Interacting>();
         old.expect("bodies are spawned with it").set_if_neq(flag);
     }
@@ -154,24 +137,15 @@ impl Library for Cubewire {
         let messages = message.messages.into_iter().map(|bytes| (true, bytes));
         let datagrams = message.datagrams.into_iter().map(|bytes| (false, bytes));
         let message = messages.chain(datagrams);
-        message
-            .map(|(is_reliable, bytes)| RawMessage {
-                is_reliable,
-                channel: 0,
-                bytes,
-            })
-            .collect()
+        message.map(|(is_reliable, bytes)| RawMessage { is_reliable, channel: 0, bytes }).collect()
     }
 
     fn shown(&self, client: &mut App, frame: &mut Frame) {
-        let replication = client
-            .world()
-            .get::<ReplicationReceiver>(self.ends[End::Client as usize]);
+        let replication =
+            client.world().get::<ReplicationReceiver>(self.ends[End::Client as usize]);
         let replication = replication.expect("the connection lasts");
         assert_eq!(replication.undecodable(), 0, "no packet is damaged");
-        let newest = replication
-            .receiver()
-            .and_then(|receiver| receiver.get(receiver.newest()?));
+        let newest = replication.receiver().and_then(|receiver| receiver.get(receiver.newest()?));
         let snapshot = newest.expect("the client has joined").snapshot();
         for slot in 0..snapshot.len() {
             let (life, state) = (snapshot.life(slot), snapshot.body(slot));

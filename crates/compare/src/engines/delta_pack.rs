@@ -36,9 +36,7 @@ struct Pack;
 
 fn middles(grid: &Grid) -> [i64; 6] {
     let half = i64::from(LEVELS.max_component(grid.component_bits) / 2);
-    let [x, y, z] = grid
-        .axes
-        .map(|range| (-range.min.min(0.0) * range.steps_per_unit) as i64);
+    let [x, y, z] = grid.axes.map(|range| (-range.min.min(0.0) * range.steps_per_unit) as i64);
     [x, y, z, half, half, half]
 }
 
@@ -51,20 +49,9 @@ impl Codec for Pack {
             let numbers = grid.numbers(body.as_ref()?).map(i64::from);
             let [x, y, z, a, b, c] = [0, 1, 2, 3, 4, 5].map(|i: usize| numbers[i] - middles[i]);
             let (largest, flag) = (numbers[6] as u64, numbers[7] == 1);
-            Some(Pose {
-                x,
-                y,
-                z,
-                a,
-                b,
-                c,
-                largest,
-                flag,
-            })
+            Some(Pose { x, y, z, a, b, c, largest, flag })
         });
-        World {
-            bodies: bodies.collect(),
-        }
+        World { bodies: bodies.collect() }
     }
 
     fn encode(&mut self, baseline: Option<&World>, now: &World) -> Vec<u8> {

@@ -19,16 +19,8 @@ use crate::scene::{Body, Frame, Grid, Scene};
 use crate::wire::RawMessage;
 
 pub const VARIANTS: &[Variant] = &[
-    Variant {
-        library: "lightyear",
-        name: "as it comes",
-        start: start::<Plain>,
-    },
-    Variant {
-        library: "lightyear",
-        name: "bit-packed",
-        start: start::<Bits>,
-    },
+    Variant { library: "lightyear", name: "as it comes", start: start::<Plain> },
+    Variant { library: "lightyear", name: "bit-packed", start: start::<Bits> },
 ];
 
 type Packet = bytes::Bytes;
@@ -64,41 +56,20 @@ fn start<F: Form>(scene: &Scene) -> Box<dyn Engine> {
     let (server_io, server_end) = io();
     let world = server.world_mut();
     let entity = world.spawn((RawServer, Linked)).id();
-    let peer = (
-        LinkOf { server: entity },
-        Link::default(),
-        ReplicationSender,
-        server_io,
-    );
+    let peer = (LinkOf { server: entity }, Link::default(), ReplicationSender, server_io);
     let entity = world.spawn(peer).id();
     world.trigger(LinkStart { entity });
     world.flush();
     let (client_io, client_end) = io();
     let world = client.world_mut();
-    let entity = world
-        .spawn((
-            Client,
-            RawClient,
-            ReplicationReceiver,
-            Link::default(),
-            client_io,
-        ))
-        .id();
+    let entity =
+        world.spawn((Client, RawClient, ReplicationReceiver, Link::default(), client_io)).id();
     world.trigger(Connect { entity });
     world.flush();
     let ends = [server_end, client_end];
     let (grid, form) = (scene.grid.clone(), PhantomData::<F>);
-    let library = Lightyear {
-        tick: tick_duration,
-        ends,
-        grid,
-        form,
-    };
-    Box::new(Apps {
-        server,
-        client,
-        library,
-    })
+    let library = Lightyear { tick: tick_duration, ends, grid, form };
+    Box::new(Apps { server, client, library })
 }
 
 impl<F: Form> Library for Lightyear<F> {
@@ -122,11 +93,8 @@ impl<F: Form> Library for Lightyear<F> {
             MockClock::advance(self.tick);
         }
         let packets = self.ends[end as usize].0.try_iter();
-        let message = packets.map(|bytes| RawMessage {
-            is_reliable: false,
-            channel: 0,
-            bytes: bytes.into(),
-        });
+        let message =
+            packets.map(|bytes| RawMessage { is_reliable: false, channel: 0, bytes: bytes.into() });
         message.collect()
     }
 

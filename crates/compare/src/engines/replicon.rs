@@ -92,21 +92,13 @@ fn start<F: Form>(scene: &Scene, register: fn(&mut App)) -> Box<dyn Engine> {
         app
     });
     let world = server.world_mut();
-    world
-        .resource_mut::<NextState<ServerState>>()
-        .set(ServerState::Running);
+    world.resource_mut::<NextState<ServerState>>().set(ServerState::Running);
     let peer = world.spawn(ConnectedClient { max_size: 1200 }).id();
     let world = client.world_mut();
-    world
-        .resource_mut::<NextState<ClientState>>()
-        .set(ClientState::Connected);
+    world.resource_mut::<NextState<ClientState>>().set(ClientState::Connected);
     let (grid, form) = (scene.grid.clone(), PhantomData::<F>);
     let library = Replicon { peer, grid, form };
-    Box::new(Apps {
-        server,
-        client,
-        library,
-    })
+    Box::new(Apps { server, client, library })
 }
 
 impl<F: Form> Library for Replicon<F> {

@@ -47,32 +47,20 @@ impl Codec for Sdec {
     fn snapshot(&self, tick: u16, frame: &Frame, grid: &Grid) -> Snapshot {
         let entity = |(slot, body): (usize, &Option<Body>)| {
             let numbers = grid.numbers(body.as_ref()?);
-            let fields = numbers
-                .map(|number| FieldValue::UInt(number as u64))
-                .to_vec();
+            let fields = numbers.map(|number| FieldValue::UInt(number as u64)).to_vec();
             Some(EntitySnapshot {
                 // A new body in a slot is a new entity.
                 id: EntityId::new((slot as u32) << 8 | u32::from(body.as_ref()?.life.1)),
-                components: vec![ComponentSnapshot {
-                    id: COMPONENT,
-                    fields,
-                }],
+                components: vec![ComponentSnapshot { id: COMPONENT, fields }],
             })
         };
         let entities = frame.iter().enumerate().filter_map(entity).collect();
-        Snapshot {
-            tick: SnapshotTick::new(tick.into()),
-            entities,
-        }
+        Snapshot { tick: SnapshotTick::new(tick.into()), entities }
     }
 
     fn encode(&mut self, baseline: Option<&Snapshot>, now: &Snapshot) -> Vec<u8> {
         let mut out = vec![0; 1 << 18];
-        let Self {
-            schema,
-            limits,
-            scratch,
-        } = self;
+        let Self { schema, limits, scratch } = self;
         let length = match baseline {
             Some(base) => encode_delta_snapshot_with_scratch(
                 schema, now.tick, base.tick, base, now, limits, scratch, &mut out,

@@ -44,9 +44,8 @@ impl Drop for Killed {
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
-    let mut names: Vec<_> = entries
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }
@@ -74,12 +73,8 @@ fn a_killed_writer_leaves_no_file_and_the_next_one_removes_what_it_left() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     fs::write(folder.join("a"), "old").unwrap();
-    let others = [
-        ".cubewire-abcdef",
-        ".cubewire-abcdefg.part",
-        ".cubewire-abc_ef.part",
-        ".a-abcdef.part",
-    ];
+    let others =
+        [".cubewire-abcdef", ".cubewire-abcdefg.part", ".cubewire-abc_ef.part", ".a-abcdef.part"];
     for name in others {
         fs::write(folder.join(name), "").unwrap();
     }

@@ -68,10 +68,7 @@ fn a_private_file_replaces_none() {
         file.finish()
     };
     write("secret").unwrap();
-    assert_eq!(
-        write("other").unwrap_err().kind(),
-        io::ErrorKind::AlreadyExists
-    );
+    assert_eq!(write("other").unwrap_err().kind(), io::ErrorKind::AlreadyExists);
     assert_eq!(fs::read(&path).unwrap(), b"secret");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
@@ -81,17 +78,10 @@ fn each_number_is_given_once() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("cubewire-2.ron"), "").unwrap();
     let files = [(); 3].map(|()| NewFile::create_numbered(folder.path(), "ron").unwrap());
-    assert!(
-        files
-            .iter()
-            .all(|file| file.path().ends_with("cubewire-1.ron"))
-    );
+    assert!(files.iter().all(|file| file.path().ends_with("cubewire-1.ron")));
     let names = files.map(|file| file.finish().unwrap());
     let names = names.map(|path| path.file_name().unwrap().to_owned());
-    assert_eq!(
-        names,
-        ["cubewire-1.ron", "cubewire-3.ron", "cubewire-4.ron"]
-    );
+    assert_eq!(names, ["cubewire-1.ron", "cubewire-3.ron", "cubewire-4.ron"]);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
 }
 

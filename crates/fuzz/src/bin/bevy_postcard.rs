@@ -21,10 +21,7 @@ enum Expression {
     Not(Box<Self>),
     Both(Box<Self>, Box<Self>),
     All(Vec<Self>),
-    Named {
-        name: String,
-        value: Option<Box<Self>>,
-    },
+    Named { name: String, value: Option<Box<Self>> },
     Units(Vec<()>),
     Counts(BTreeMap<u8, Vec<u16>>),
 }
@@ -56,10 +53,7 @@ fn as_postcard<'a, T: Deserialize<'a> + PartialEq + Debug>(bytes: &'a [u8]) -> O
     if value == Err(ReadError::Malformed) || value.is_ok() {
         let expected = postcard::take_from_bytes(bytes).ok();
         let expected = expected.filter(|(_, rest)| rest.is_empty());
-        assert_eq!(
-            value.as_ref().ok(),
-            expected.as_ref().map(|(value, _)| value)
-        );
+        assert_eq!(value.as_ref().ok(), expected.as_ref().map(|(value, _)| value));
     }
     value.ok()
 }

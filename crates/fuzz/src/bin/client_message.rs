@@ -26,11 +26,7 @@ fuzz_target!(|bytes: &[u8]| {
     let is_like_ours = match message {
         ClientMessage::Hello(hello) => {
             let fingerprint = hello.fingerprint;
-            hello
-                == Hello {
-                    fingerprint,
-                    ..ours
-                }
+            hello == Hello { fingerprint, ..ours }
         }
         ClientMessage::Request(_) => false,
     };
@@ -45,10 +41,7 @@ fuzz_target!(|bytes: &[u8]| {
         let current = quantized(PAIR_CUBES, tick as u16, stages);
         let sent = sender.send(2 * tick, stages, &current, settings.baseline);
         assert_eq!(sent.is_ok(), is_sendable, "{stages:?}");
-        let packet_budget = PacketBudget {
-            bytes: 30,
-            ..PacketBudget::default()
-        };
+        let packet_budget = PacketBudget { bytes: 30, ..PacketBudget::default() };
         let sent = sender.send_within(2 * tick + 1, stages, &current, packet_budget);
         assert!(sent.is_ok() || !is_sendable, "{stages:?}");
     }

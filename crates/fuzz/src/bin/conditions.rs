@@ -12,11 +12,7 @@ fuzz_target!(|text: &str| {
         Ok(conditions) => {
             assert_eq!(conditions.check(), Ok(()));
             let again = conditions.to_text().expect("only traces have no text");
-            assert_eq!(
-                again.parse::<Conditions>().as_ref(),
-                Ok(&conditions),
-                "{again}"
-            );
+            assert_eq!(again.parse::<Conditions>().as_ref(), Ok(&conditions), "{again}");
             let mut link = Link::new(conditions, 1);
             for number in 0..20 {
                 link.send(Duration::from_millis(number), 1200, number);

@@ -24,11 +24,8 @@ fuzz_target!(|bytes: &[u8]| {
         };
         let wanted = quantized(PAIR_CUBES, tick as u16, stages);
         let groups = [u32::from(ticks >> 5); PAIR_CUBES / 2];
-        let packet_budget = PacketBudget {
-            bytes: bytes.into(),
-            groups: &groups,
-            ..PacketBudget::default()
-        };
+        let packet_budget =
+            PacketBudget { bytes: bytes.into(), groups: &groups, ..PacketBudget::default() };
         let sent = sender.send_within(tick, stages, &wanted, packet_budget);
         if sent.expect("ticks go on").is_some() {
             assert!(sender.packet().bytes.len() <= bytes.into());
@@ -53,9 +50,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
         while let Some(feedback) = receiver.poll_feedback() {
             if event & 2 == 0 {
-                sender
-                    .on_message(&feedback.encode())
-                    .expect("it was encoded");
+                sender.on_message(&feedback.encode()).expect("it was encoded");
             }
         }
         packets.truncate(UNDER_WAY);

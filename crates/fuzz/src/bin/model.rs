@@ -55,14 +55,7 @@ fn exchange(model: &Arc<TrainedModel>) {
             let (mut packet, mut kept) = (Packet::default(), Baseline::default());
             let kept_too = Some(&mut kept);
             encoder
-                .encode(
-                    Sequence(tick),
-                    stages,
-                    &current,
-                    references,
-                    &mut packet,
-                    kept_too,
-                )
+                .encode(Sequence(tick), stages, &current, references, &mut packet, kept_too)
                 .unwrap();
             let lookup = |sequence: Sequence| held.get(usize::from(sequence.0));
             let mut out = Baseline::default();

@@ -22,11 +22,7 @@ fuzz_target!(|bytes: &[u8]| {
         let passed = Duration::from_millis(u64::from(before >> 2) * 40);
         now += passed;
         renet.update(passed);
-        for acked in renet
-            .get_packets_to_send()
-            .iter()
-            .filter_map(|own| ack_of(own))
-        {
+        for acked in renet.get_packets_to_send().iter().filter_map(|own| ack_of(own)) {
             renet.process_packet(&acked);
         }
         let acked = ack_of(packet);
@@ -44,10 +40,9 @@ fuzz_target!(|bytes: &[u8]| {
             renet.process_packet(&packet);
         }
         if before & 2 == 0 {
-            for (channel, max) in [
-                (UNRELIABLE_CHANNEL, MAX_UNRELIABLE_BYTES),
-                (RELIABLE_CHANNEL, MAX_RELIABLE_BYTES),
-            ] {
+            for (channel, max) in
+                [(UNRELIABLE_CHANNEL, MAX_UNRELIABLE_BYTES), (RELIABLE_CHANNEL, MAX_RELIABLE_BYTES)]
+            {
                 while let Some(message) = renet.receive_message(channel) {
                     assert!((1..=max).contains(&message.len()));
                 }

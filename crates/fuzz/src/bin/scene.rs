@@ -24,9 +24,7 @@ fuzz_target!(|bytes: &[u8]| {
         }
         let snapshot = out.snapshot();
         let schema = snapshot.plan().schema();
-        let Slots::Living { max } = schema.slots else {
-            unreachable!("bodies come and go")
-        };
+        let Slots::Living { max } = schema.slots else { unreachable!("bodies come and go") };
         assert_eq!(snapshot.len(), max as usize);
         for slot in 0..snapshot.len() {
             for (index, field) in schema.fields.iter().enumerate() {

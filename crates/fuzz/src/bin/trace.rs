@@ -13,11 +13,7 @@ fuzz_target!(|bytes: &[u8]| {
             assert!((1..=Trace::MAX_ENTRIES).contains(&trace.entries()));
             let period = trace.period();
             for since_start in [Duration::ZERO, period / 2, period, Duration::MAX] {
-                assert!(
-                    trace
-                        .delay(since_start)
-                        .is_none_or(|delay| delay <= MAX_DELAY)
-                );
+                assert!(trace.delay(since_start).is_none_or(|delay| delay <= MAX_DELAY));
             }
         }
         Err(error) => assert_eq!(error.to_string().lines().count(), 1),

@@ -10,17 +10,12 @@ use libfuzzer_sys::fuzz_target;
 
 static INITIAL: LazyLock<QuantizedSnapshot> = LazyLock::new(|| {
     let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), ladder::SIMULATED.stages.precision());
-    World::new()
-        .quantize_into(&mut snapshot)
-        .expect("every number is finite");
+    World::new().quantize_into(&mut snapshot).expect("every number is finite");
     snapshot
 });
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(state) = WorldState::from_bytes(&INITIAL, bytes) {
-        assert_eq!(
-            WorldState::from_bytes(&INITIAL, &state.to_bytes()),
-            Ok(state)
-        );
+        assert_eq!(WorldState::from_bytes(&INITIAL, &state.to_bytes()), Ok(state));
     }
 });

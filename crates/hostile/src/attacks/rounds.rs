@@ -29,11 +29,7 @@ pub(super) fn second_token(field: &mut Field, counts: &mut Counts, _: Instant) -
     client.socket.drain();
     client.restart(field.random.random());
     let waited = client.connect_as_viewer(TWO_RETRIES, &mut field.random);
-    add(
-        counts,
-        "viewers connected with their second token",
-        waited.is_some(),
-    );
+    add(counts, "viewers connected with their second token", waited.is_some());
     add(counts, LEFT_OUT, waited.is_none());
     Ok(())
 }
@@ -56,10 +52,7 @@ pub(super) fn stolen_challenge(
     let own_key = own_token.server_to_client_key;
     let mut own = Client::new(field.peer()?, field.target, own_token);
     // Decrypts with the key of the attacker's token and sends with the victim's address.
-    let token = ConnectToken {
-        server_to_client_key: own_key,
-        ..token
-    };
+    let token = ConnectToken { server_to_client_key: own_key, ..token };
     let tally = Tally::default();
     let socket = Socket::bind(random_address(&mut field.random), &tally)?;
     let mut victim = Client::new(socket, field.target, token);

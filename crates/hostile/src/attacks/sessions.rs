@@ -237,9 +237,6 @@ impl Field {
             },
             budget_kbps: [None, Some(16), Some(100), Some(1024)][random.random_range(0..4)],
         };
-        Request {
-            number: random.random(),
-            settings,
-        }
+        Request { number: random.random(), settings }
     }
 }

@@ -64,10 +64,7 @@ fn attacked(
 ) {
     let tally = Tally::default();
     let [socket, viewer] = [(); 2].map(|()| Socket::bind(Ipv4Addr::LOCALHOST, &tally).unwrap());
-    let target = Target {
-        server: socket.address().unwrap(),
-        key: Key::new(KEY),
-    };
+    let target = Target { server: socket.address().unwrap(), key: Key::new(KEY) };
     let mut field = Field {
         target,
         rate: 5000,
@@ -90,8 +87,7 @@ fn attacked(
             println!("{counts:?}");
             let is_missed = |count: &str| {
                 let all = of_attack(attack, &counts, true, "test");
-                all.iter()
-                    .any(|one| !one.is_met && one.sentence.contains(count))
+                all.iter().any(|one| !one.is_met && one.sentence.contains(count))
             };
             missed.is_none_or(is_missed) && has_succeeded(&mut field)
         });
@@ -120,16 +116,12 @@ fn can_connect(field: &mut Field, patience: Duration) -> bool {
 
 #[test]
 fn half_open_connections_keep_newcomers_out() {
-    attacked("half-open", 1, None, |field| {
-        !can_connect(field, Duration::from_secs(3))
-    });
+    attacked("half-open", 1, None, |field| !can_connect(field, Duration::from_secs(3)));
 }
 
 #[test]
 fn a_second_token_from_the_same_address_is_refused() {
-    attacked("second-token", 1, Some(LEFT_OUT), |field| {
-        can_connect(field, PATIENCE)
-    });
+    attacked("second-token", 1, Some(LEFT_OUT), |field| can_connect(field, PATIENCE));
 }
 
 #[test]

@@ -30,9 +30,7 @@ fn good() -> Figures {
         AtMost(limit) | AtLeast(limit) => (count, limit),
     });
     Figures {
-        phases: ["no attack", "dead", "all at once", "demanding"]
-            .map(phase)
-            .into(),
+        phases: ["no attack", "dead", "all at once", "demanding"].map(phase).into(),
         run: run.collect(),
         ..Figures::default()
     }
@@ -94,22 +92,11 @@ fn each_limit_of_phases_can_be_missed() {
             spoilt.1 = value.parse().unwrap();
         }
         let unmet = unmet(&figures);
-        assert!(
-            unmet.iter().any(|sentence| sentence.contains(part)),
-            "{part}: {unmet:?}"
-        );
+        assert!(unmet.iter().any(|sentence| sentence.contains(part)), "{part}: {unmet:?}");
         // A single slow phase also lowers the mean.
-        assert_eq!(
-            unmet.len(),
-            if part.starts_with("dead: snap") { 2 } else { 1 },
-            "{unmet:?}"
-        );
+        assert_eq!(unmet.len(), if part.starts_with("dead: snap") { 2 } else { 1 }, "{unmet:?}");
         // On a busy machine, half is enough.
-        assert!(
-            judge(&figures, 0.5)
-                .iter()
-                .all(|expectation| expectation.is_met)
-        );
+        assert!(judge(&figures, 0.5).iter().all(|expectation| expectation.is_met));
     }
     let mut fair_alone = good();
     fair_alone.phases.drain(1..3);
@@ -128,22 +115,15 @@ fn each_limit_of_an_attack_can_be_missed() {
                 let mut figures = self::good();
                 let attackers = &mut figures.phases[2].attackers;
                 attackers.insert(attack.name, counts.clone());
-                attackers.extend(
-                    ["another"; 1]
-                        .iter()
-                        .take(others)
-                        .map(|name| (*name, Counts::new())),
-                );
+                attackers
+                    .extend(["another"; 1].iter().take(others).map(|name| (*name, Counts::new())));
                 unmet(&figures)
             };
             assert_eq!(unmet_with(&counts, 0), [""; 0]);
             counts.insert(limit.count, just_outside(limit.bound));
             let unmet = unmet_with(&counts, 0);
             let expected = format!("all at once: {}: {}: ", attack.name, limit.count);
-            assert!(
-                unmet.len() == 1 && unmet[0].starts_with(&expected),
-                "{unmet:?}"
-            );
+            assert!(unmet.len() == 1 && unmet[0].starts_with(&expected), "{unmet:?}");
             assert_eq!(unmet_with(&counts, 1).is_empty(), limit.only_alone);
         }
     }

@@ -86,9 +86,8 @@ mod tests {
         let (all, recent) = (15 * 60, 9 * 60);
         let is_logarithmic = |lanes: &[(&Vec<Point>, usize)]| {
             let lines = lanes.iter();
-            let lines: Vec<_> = lines
-                .map(|(points, ticks)| Series::new(points, *ticks, 60))
-                .collect();
+            let lines: Vec<_> =
+                lines.map(|(points, ticks)| Series::new(points, *ticks, 60)).collect();
             Axis::Automatic.scale(lines.iter()) == Scale::Logarithmic
         };
         assert!(!is_logarithmic(&[(&steady, all)]));

@@ -55,9 +55,7 @@ impl<'a> Series<'a> {
     fn without_peaks(&self) -> Option<(f64, f64)> {
         let (smallest, peak) = self.range?;
         let mut sorted = self.kbps.clone();
-        let index = sorted
-            .len()
-            .saturating_sub(1 + 2 * self.ticks_per_second as usize);
+        let index = sorted.len().saturating_sub(1 + 2 * self.ticks_per_second as usize);
         let (_, &mut largest, _) = sorted.select_nth_unstable_by(index, f64::total_cmp);
         // The newest rate may last, so it is always within the range.
         let is_over = self.kbps.last().is_none_or(|&newest| newest <= largest);
@@ -106,9 +104,7 @@ impl<'a> Series<'a> {
 
     /// Returns the index of the point nearest to a time. `None` if the time is before the oldest point.
     pub fn index_at(&self, seconds: f64) -> Option<usize> {
-        let back = (-seconds * f64::from(self.ticks_per_second))
-            .round()
-            .max(0.0);
+        let back = (-seconds * f64::from(self.ticks_per_second)).round().max(0.0);
         let newest = self.points.len().checked_sub(1)?;
         newest.checked_sub(back as usize)
     }
@@ -148,11 +144,8 @@ mod tests {
     use super::*;
 
     fn points(ticks: u64) -> Vec<Point> {
-        let points = (0..ticks).map(|tick| Point {
-            tick: 1_000 + tick,
-            bytes: 125,
-            ..Point::default()
-        });
+        let points =
+            (0..ticks).map(|tick| Point { tick: 1_000 + tick, bytes: 125, ..Point::default() });
         points.collect()
     }
 

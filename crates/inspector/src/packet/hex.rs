@@ -35,12 +35,7 @@ pub(super) fn draw<'a>(
         let size = vec2(ui.available_width(), ROW_HEIGHT);
         let rows = shown.map(|row| {
             let (area, response) = ui.allocate_exact_size(size, Sense::hover());
-            let row = Row {
-                first: row * columns,
-                columns,
-                area,
-                offset,
-            };
+            let row = Row { first: row * columns, columns, area, offset };
             let bit = response.hover_pos().and_then(|at| row.bit_at(at));
             let bit = bit.filter(|bit| bit / 8 < bytes.len());
             pointed = pointed.or(bit.map(|bit| bits.span_at(bit)));

@@ -151,8 +151,7 @@ impl Row<'_> {
     }
 
     fn color(&self, span: &Span) -> Color32 {
-        span.kind
-            .map_or(self.look.line, |kind| self.look.kind(kind))
+        span.kind.map_or(self.look.line, |kind| self.look.kind(kind))
     }
 
     /// Paints a span. Spans too narrow for a gap alternate in shade instead. Labels without enough room are left out.
@@ -197,8 +196,7 @@ impl Row<'_> {
             let (left, right) = self.ends(span);
             let rect = self.rect(left - FRAME, right + FRAME).with_max_y(bottom);
             let stroke = Stroke::new(FRAME, self.look.ink);
-            self.painter
-                .rect_stroke(rect, 0.0, stroke, StrokeKind::Inside);
+            self.painter.rect_stroke(rect, 0.0, stroke, StrokeKind::Inside);
         }
     }
 }

@@ -84,11 +84,7 @@ fn sort_by_kind(fields: &mut [Span]) {
     fields.sort_by_cached_key(|field| {
         let bits = of_bodies[&(field.kind, field.body)];
         // Nonnegative floats compare like their bit patterns.
-        (
-            field.kind.map(BitKind::index),
-            Reverse(f64::to_bits(bits)),
-            field.body,
-        )
+        (field.kind.map(BitKind::index), Reverse(f64::to_bits(bits)), field.body)
     });
 }
 
@@ -143,11 +139,7 @@ fn merge(fields: &[Span], key: impl Fn(&Span) -> (Option<usize>, Option<BitKind>
                 ..Span::default()
             },
         };
-        Span {
-            body,
-            kind,
-            ..whole
-        }
+        Span { body, kind, ..whole }
     });
     laid_out(runs.collect())
 }
@@ -227,9 +219,7 @@ mod tests {
     fn the_lowest_row_divides_fields_into_prefix_and_components() {
         let (parts, names) = parts_of(ladder::SMALLEST_THREE, BitKind::Orientation);
         assert_eq!(names, ["prefix", "a", "b", "c"]);
-        let offsets = parts
-            .iter()
-            .map(|part| part.offset.unwrap() - parts[0].offset.unwrap());
+        let offsets = parts.iter().map(|part| part.offset.unwrap() - parts[0].offset.unwrap());
         assert!(offsets.eq([0.0, 2.0, 11.0, 20.0]), "{parts:?}");
         // An unchanged encoding of a position has no prefix.
         let (_, names) = parts_of(ladder::SMALLEST_THREE, BitKind::Position);

@@ -56,12 +56,10 @@ impl Span {
         let offset = self.offset.map(|at| format!(", from bit {}", grouped(at)));
         let all = amount(self.bits);
         let components = self.kind.and_then(BitKind::component_names);
-        let each = components
-            .zip(self.components)
-            .map(|([a, b, c], components)| {
-                let [x, y, z] = components.map(amount);
-                format!("{a} {x}, {b} {y}, {c} {z}")
-            });
+        let each = components.zip(self.components).map(|([a, b, c], components)| {
+            let [x, y, z] = components.map(amount);
+            format!("{a} {x}, {b} {y}, {c} {z}")
+        });
         let each = each.unwrap_or_else(|| all.clone());
         [
             format!("{name}{form}: {each} bits{}", offset.unwrap_or_default()),
@@ -117,12 +115,7 @@ mod tests {
         );
         assert_eq!(shorter, "position, cube 465: x 9, y 9, z 13 bits");
         assert_eq!(shortest, "position, cube 465: 31 bits");
-        let part = Span {
-            bits: 5.25,
-            part: Some("y"),
-            components: None,
-            ..field
-        };
+        let part = Span { bits: 5.25, part: Some("y"), components: None, ..field };
         assert_eq!(part.words(names)[3], "y of position, cube 465: 5.2 bits");
     }
 }

@@ -26,11 +26,7 @@ impl Held {
         let packets = packets.filter(|packet| packet.detail.is_some());
         let mut packets: Vec<_> = packets.cloned().collect();
         packets.reverse();
-        (!packets.is_empty()).then(|| Self {
-            packets,
-            bodies: view.bodies.cloned(),
-            newer: 0,
-        })
+        (!packets.is_empty()).then(|| Self { packets, bodies: view.bodies.cloned(), newer: 0 })
     }
 
     pub(super) fn shown(&self) -> Option<&PacketRecord> {
@@ -54,10 +50,7 @@ enum Step {
 /// Draws the buttons that hold a packet and step through the previous ones. The arrow keys work as well, but only while
 /// the pointer is over this page: otherwise they belong to the game.
 pub(super) fn controls(ui: &mut Ui, view: &View<'_>, held: &mut Option<Held>) {
-    let pressed = [
-        (Key::ArrowLeft, Step::Older),
-        (Key::ArrowRight, Step::Newer),
-    ];
+    let pressed = [(Key::ArrowLeft, Step::Older), (Key::ArrowRight, Step::Newer)];
     let is_here = ui.rect_contains_pointer(ui.clip_rect());
     let mut pressed = pressed.into_iter().filter(|&(key, _)| {
         is_here && ui.input_mut(|input| input.consume_key(Modifiers::NONE, key))
@@ -66,11 +59,9 @@ pub(super) fn controls(ui: &mut Ui, view: &View<'_>, held: &mut Option<Held>) {
     let size = vec2(ui.available_width(), CONTROL);
     let layout = Layout::left_to_right(Align::Center);
     ui.allocate_ui_with_layout(size, layout, |ui| {
-        for (name, of_press) in [
-            ("Hold", Step::Hold),
-            ("Older", Step::Older),
-            ("Newer", Step::Newer),
-        ] {
+        for (name, of_press) in
+            [("Hold", Step::Hold), ("Older", Step::Older), ("Newer", Step::Newer)]
+        {
             let is_on = of_press == Step::Hold && held.is_some();
             if chip(ui, CONTROL, 4, name, is_on).clicked() {
                 step = Some(of_press);

@@ -59,10 +59,7 @@ impl View<'_> {
         let (legal, fallback) = match self.end {
             End::Server { peer, settings, .. } => {
                 let budget = peer.settings().and_then(|settings| settings.budget_kbps);
-                let settings = ConnectionSettings {
-                    stages: *rung.stages,
-                    ..*settings
-                };
+                let settings = ConnectionSettings { stages: *rung.stages, ..*settings };
                 (settings.check(self.plan, budget.is_some()), peer.fallback())
             }
             End::Client { replication, .. } => {
@@ -88,12 +85,7 @@ impl View<'_> {
 
     /// Draws a note on the costs: their unit, their age if above a second, and the fraction of ticks they are measured on.
     fn explain_costs(&self, ui: &mut Ui) {
-        let End::Server {
-            ladder: Some(ladder),
-            tick,
-            ..
-        } = self.end
-        else {
+        let End::Server { ladder: Some(ladder), tick, .. } = self.end else {
             return;
         };
         let costs = ladder.costs();

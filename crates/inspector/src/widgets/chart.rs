@@ -95,9 +95,7 @@ pub struct Chart {
 
 impl fmt::Debug for Chart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Chart")
-            .field("rect", &self.rect)
-            .finish_non_exhaustive()
+        f.debug_struct("Chart").field("rect", &self.rect).finish_non_exhaustive()
     }
 }
 
@@ -183,8 +181,7 @@ impl Chart {
 
     /// Draws a vertical line over the whole height.
     pub fn upright(&self, x: f64, stroke: Stroke) {
-        self.painter
-            .vline(self.x_of(x), self.rect.y_range(), stroke);
+        self.painter.vline(self.x_of(x), self.rect.y_range(), stroke);
     }
 
     /// Fills the area above a value.
@@ -222,22 +219,9 @@ impl Chart {
         let below = Rect::from_min_size(self.rect.left_bottom(), vec2(self.rect.width(), LINE));
         let [start, middle, end] = labels.map(|label| width(ui, label, SMALL) + APART);
         let room = below.width() + APART;
-        let is_there = [
-            start + end <= room,
-            middle + 2.0 * start.max(end) <= room,
-            end <= room,
-        ];
-        let at = [
-            At::Left(0.0),
-            At::Center(0.5 * below.width()),
-            At::Right(0.0),
-        ];
-        for ((label, at), _) in labels
-            .into_iter()
-            .zip(at)
-            .zip(is_there)
-            .filter(|each| each.1)
-        {
+        let is_there = [start + end <= room, middle + 2.0 * start.max(end) <= room, end <= room];
+        let at = [At::Left(0.0), At::Center(0.5 * below.width()), At::Right(0.0)];
+        for ((label, at), _) in labels.into_iter().zip(at).zip(is_there).filter(|each| each.1) {
             text(ui.painter(), below, at, label, SMALL, self.look.muted);
         }
     }
@@ -271,10 +255,7 @@ mod tests {
             let marks = Scale::Linear.marks(&ends);
             assert!((3..=7).contains(&marks.len()), "{marks:?} to {largest}");
         }
-        assert_eq!(
-            Scale::Logarithmic.marks(&(10.0..=1_000.0)),
-            [10.0, 100.0, 1_000.0]
-        );
+        assert_eq!(Scale::Logarithmic.marks(&(10.0..=1_000.0)), [10.0, 100.0, 1_000.0]);
     }
 
     #[test]

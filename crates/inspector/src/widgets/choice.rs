@@ -28,13 +28,7 @@ impl<T> Choice<T> {
         name: impl Into<Cow<'static, str>>,
         about: impl Into<Cow<'static, str>>,
     ) -> Self {
-        Self {
-            value,
-            name: name.into(),
-            about: about.into(),
-            refusal: None,
-            is_marked: false,
-        }
+        Self { value, name: name.into(), about: about.into(), refusal: None, is_marked: false }
     }
 
     fn text(&self) -> Cow<'_, str> {
@@ -87,12 +81,7 @@ fn segment<T>(ui: &mut Ui, rect: Rect, choice: &Choice<T>, is_selected: bool) ->
     let button = button.wrap_mode(TextWrapMode::Extend).min_size(rect.size());
     let response = ui.place(rect, button.corner_radius(2));
     response.widget_info(|| {
-        WidgetInfo::selected(
-            WidgetType::RadioButton,
-            is_possible,
-            is_selected,
-            &*choice.name,
-        )
+        WidgetInfo::selected(WidgetType::RadioButton, is_possible, is_selected, &*choice.name)
     });
     if is_selected {
         let line = rect.with_min_y(rect.bottom() - 2.0);
@@ -119,9 +108,6 @@ pub fn chip(ui: &mut Ui, height: f32, radius: u8, name: &str, is_on: bool) -> Re
     let size = vec2(width(ui, name, SMALL) + 14.0, height);
     ui.add_sized(
         size,
-        chip.wrap_mode(TextWrapMode::Extend)
-            .min_size(size)
-            .corner_radius(radius)
-            .selected(is_on),
+        chip.wrap_mode(TextWrapMode::Extend).min_size(size).corner_radius(radius).selected(is_on),
     )
 }

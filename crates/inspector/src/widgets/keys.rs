@@ -25,9 +25,7 @@ pub fn keys(ui: &mut Ui, width: f32, column: f32, names: &[&str], about: &str) -
     let (row, response) = ui.allocate_exact_size(size, Sense::hover());
     let said = format!("{}: {about}", names.join(", "));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &said));
-    names.iter().fold(0.0, |x, name| {
-        x + cap(ui.painter(), look, row, x, name) + GAP
-    });
+    names.iter().fold(0.0, |x, name| x + cap(ui.painter(), look, row, x, name) + GAP);
     let at = row.left_center() + vec2(x, -words.size().y / 2.0);
     ui.painter().galley(at, words, look.ink);
     response

@@ -56,11 +56,7 @@ pub fn slider(ui: &mut Ui, slide: &Slide, value: &mut f64) -> Response {
         let widgets = &mut visuals.widgets;
         widgets.inactive.bg_fill = look.line;
         // egui's knob would have the colour of the groove. It is hidden, and another one is painted.
-        let states = [
-            &mut widgets.inactive,
-            &mut widgets.hovered,
-            &mut widgets.active,
-        ];
+        let states = [&mut widgets.inactive, &mut widgets.hovered, &mut widgets.active];
         for widget in states.into_iter().chain([&mut widgets.noninteractive]) {
             widget.expansion = -slide.margin();
         }
@@ -76,11 +72,7 @@ pub fn slider(ui: &mut Ui, slide: &Slide, value: &mut f64) -> Response {
     response.widget_info(|| WidgetInfo::slider(is_enabled, *value, &slide.name));
     let (rect, painter) = (response.rect, ui.painter());
     let knob = pos2(rect.left() + slide.x_of(*value), rect.center().y);
-    let ink = if is_enabled {
-        look.ink
-    } else {
-        look.impossible[1]
-    };
+    let ink = if is_enabled { look.ink } else { look.impossible[1] };
     painter.circle_filled(knob, slide.knob / 2.0, ink);
     if response.has_focus() {
         focus_ring(painter, look, rect);
@@ -139,12 +131,12 @@ pub fn parameter(ui: &mut Ui, parameter: &Parameter<'_>, value: &mut u8) -> Resp
             *value = wanted as u8;
             let mut drag = DragValue::new(value).range(range.clone()).speed(0.1);
             if parameter.is_power {
-                drag = drag
-                    .custom_formatter(|power, _| grouped(power.exp2()))
-                    .custom_parser(|typed| {
+                drag = drag.custom_formatter(|power, _| grouped(power.exp2())).custom_parser(
+                    |typed| {
                         let digits = typed.replace(char::is_whitespace, "");
                         digits.parse().ok().map(f64::log2)
-                    });
+                    },
+                );
             }
             slider.union(field(ui, &parameter.name, number, drag, parameter.unit))
         })

@@ -46,10 +46,7 @@ pub fn note(ui: &mut Ui, words: impl Into<String>) -> Response {
 /// Lays out text in as few lines as the width allows, of similar lengths, so that no line has a single word.
 pub fn balanced(ui: &Ui, words: &str, size: f32, color: Color32, width: f32) -> Arc<Galley> {
     let font = FontId::proportional(size);
-    let laid_out = |width: f32| {
-        ui.painter()
-            .layout(words.to_owned(), font.clone(), color, width)
-    };
+    let laid_out = |width: f32| ui.painter().layout(words.to_owned(), font.clone(), color, width);
     let rows = laid_out(width).rows.len();
     let (mut narrow, mut wide) = (0.0, width);
     while rows > 1 && wide - narrow > 4.0 {

@@ -112,8 +112,7 @@ impl Arena {
             let cluster = cluster - usize::from(ground::is_platform(cluster));
             let edge = Vec3::new(CLUSTER_REACH + 3.0, 1.5, 0.0);
             let slot = self.spawn(kind, self.clusters[cluster] + edge, true);
-            self.walkers
-                .extend(slot.map(|slot| Walker::new(slot, cluster)));
+            self.walkers.extend(slot.map(|slot| Walker::new(slot, cluster)));
             return;
         }
         let along = |place| (place as f32 / (ROW - 1) as f32 * 2.0 - 1.0) * CLUSTER_REACH;

@@ -26,10 +26,7 @@ const STEPS: u16 = 2;
 const STEP: f32 = 1.0 / (TICKS_PER_SECOND * STEPS) as f32;
 
 /// Kinds in the schema. The shape is unknown because the bodies differ in shape and size.
-pub(super) const KINDS: [Kind; 1] = [Kind {
-    name: Cow::Borrowed("rock"),
-    shape: Shape::Unknown,
-}];
+pub(super) const KINDS: [Kind; 1] = [Kind { name: Cow::Borrowed("rock"), shape: Shape::Unknown }];
 
 /// Radius of the sphere for 1000 bodies, metres. It shrinks with fewer bodies to keep the density.
 const RADIUS_OF_THOUSAND: f32 = 50.0;
@@ -100,11 +97,7 @@ impl Asteroids {
             (world.insert(body, collider).0, speed)
         });
         let rocks = rocks.collect();
-        Self {
-            world,
-            rocks,
-            frame: SceneFrame::default(),
-        }
+        Self { world, rocks, frame: SceneFrame::default() }
     }
 
     fn advance(&mut self) {
@@ -164,10 +157,7 @@ fn start(scale: f32, taken: &[(Vec3, f32)], random: &mut ChaCha8Rng) -> Vec3 {
         }
     };
     let clearance = CLEARANCE * scale;
-    while taken
-        .iter()
-        .any(|&(other, radius)| other.distance(position) < clearance + radius)
-    {
+    while taken.iter().any(|&(other, radius)| other.distance(position) < clearance + radius) {
         position += position.normalize() * clearance;
     }
     position

@@ -37,8 +37,5 @@ pub(crate) struct SceneFrame {
 }
 
 pub(super) const fn field(name: &'static str, form: FieldForm) -> Field {
-    Field {
-        name: Cow::Borrowed(name),
-        form,
-    }
+    Field { name: Cow::Borrowed(name), form }
 }

@@ -6,9 +6,7 @@ use std::f32::consts::TAU;
 
 use cubewire_codec::schema::FieldForm;
 
-pub(super) const HEADING: FieldForm = FieldForm::Angle {
-    bits: HEADING_BITS as u8,
-};
+pub(super) const HEADING: FieldForm = FieldForm::Angle { bits: HEADING_BITS as u8 };
 
 const HEADING_BITS: u32 = 12;
 

@@ -22,15 +22,8 @@ pub(crate) const ARENA: Schema = Schema {
     anchor: None,
     kinds: Cow::Borrowed(&arena::KINDS),
     fields: Cow::Borrowed(&arena::FIELDS),
-    world: World {
-        gravity: 9.81,
-        floor: Some(0.0),
-        max_speed: 60.0,
-        linear: None,
-    },
-    slots: Slots::Living {
-        max: arena::SLOTS as u32,
-    },
+    world: World { gravity: 9.81, floor: Some(0.0), max_speed: 60.0, linear: None },
+    slots: Slots::Living { max: arena::SLOTS as u32 },
 };
 
 /// The asteroids, with positions in 0.01 m and steps of less than 0.001 for quaternion components.
@@ -44,13 +37,6 @@ pub(crate) const ASTEROIDS: Schema = Schema {
     anchor: None,
     kinds: Cow::Borrowed(&asteroids::KINDS),
     fields: Cow::Borrowed(&[]),
-    world: World {
-        gravity: 0.0,
-        floor: None,
-        max_speed: 20.0,
-        linear: None,
-    },
-    slots: Slots::Living {
-        max: asteroids::BODIES as u32,
-    },
+    world: World { gravity: 0.0, floor: None, max_speed: 20.0, linear: None },
+    slots: Slots::Living { max: asteroids::BODIES as u32 },
 };

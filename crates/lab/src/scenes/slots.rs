@@ -22,15 +22,8 @@ struct Slot<T> {
 impl<T> Slots<T> {
     /// Creates `count` empty slots.
     pub(super) fn new(count: usize) -> Self {
-        let empty = || Slot {
-            generation: 0,
-            free_from: 0,
-            living: None,
-        };
-        Self {
-            slots: std::iter::repeat_with(empty).take(count).collect(),
-            living: 0,
-        }
+        let empty = || Slot { generation: 0, free_from: 0, living: None };
+        Self { slots: std::iter::repeat_with(empty).take(count).collect(), living: 0 }
     }
 
     pub(super) const fn len(&self) -> usize {

@@ -60,14 +60,7 @@ pub(super) fn exchange(
                 ..Baselines::default()
             };
             encoder
-                .encode(
-                    sequence,
-                    rung.stages,
-                    current,
-                    references,
-                    &mut packet,
-                    Some(&mut kept),
-                )
+                .encode(sequence, rung.stages, current, references, &mut packet, Some(&mut kept))
                 .expect("rungs are legal and frames are quantized for them");
             if frame >= BASELINE_FRAMES {
                 tally.sent(&packet);

@@ -16,10 +16,8 @@ fn error_line(path: &Path) -> String {
 }
 
 fn frames() -> Vec<u8> {
-    let cube: Vec<u8> = [3, 256, 256, 256, 0, 0, 102, 0_i32]
-        .into_iter()
-        .flat_map(i32::to_le_bytes)
-        .collect();
+    let cube: Vec<u8> =
+        [3, 256, 256, 256, 0, 0, 102, 0_i32].into_iter().flat_map(i32::to_le_bytes).collect();
     cube.repeat(901 * 8)
 }
 
@@ -42,10 +40,7 @@ fn errors_name_the_file_and_the_offset() {
         (folder.path().to_owned(), ["cannot be opened"; 2]),
         (write("empty.bin", &[]), ["at offset 0", " after 0 frames"]),
         (write("wrong.bin", &wrong), ["interacting of ", &*is_wrong]),
-        (
-            write("plain.bin.zst", &frames()),
-            ["cannot be read at offset 0", "zstd: "],
-        ),
+        (write("plain.bin.zst", &frames()), ["cannot be read at offset 0", "zstd: "]),
         (
             write("zeros.bin", &[0; FRAME_BYTES * 8]),
             ["orientation of cube 0 in frame 0, at offset 0", "quantized"],

@@ -17,10 +17,7 @@ fn a_recording_is_not_measured_with_a_model_trained_on_it() {
     output(&["train", &first, "--out", &model]);
     let rungs = ["--codec", "arithmetic,predicted", "--model", &model];
     let error = failure(&[&["walkoff", &first][..], &rungs].concat());
-    assert!(
-        error.contains("first.bin: the model was trained on this"),
-        "{error}"
-    );
+    assert!(error.contains("first.bin: the model was trained on this"), "{error}");
     walkoff(&[&[&*first, "--allow-trained"][..], &rungs].concat());
     walkoff(&[&[&*second][..], &rungs].concat());
     // The built-in model was trained on two of the recordings.
@@ -29,10 +26,7 @@ fn a_recording_is_not_measured_with_a_model_trained_on_it() {
     }
     fs::write(&model, "not a model").unwrap();
     let error = failure(&[&["walkoff", &second][..], &rungs].concat());
-    assert!(
-        error.contains("model.bin: cannot be read as a model: "),
-        "{error}"
-    );
+    assert!(error.contains("model.bin: cannot be read as a model: "), "{error}");
 }
 
 #[test]
@@ -58,9 +52,7 @@ fn ablation_measures_without_every_feature() {
 
     let table = output(&["ablate", &measured, "--train", &trained]);
     let rows = table.lines().filter(|line| line.starts_with('|')).skip(2);
-    let rows: Vec<Vec<&str>> = rows
-        .map(|row| row.split('|').map(str::trim).collect())
-        .collect();
+    let rows: Vec<Vec<&str>> = rows.map(|row| row.split('|').map(str::trim).collect()).collect();
     assert_eq!(rows.len(), 1 + Feature::all().count());
     assert_eq!(rows[0][1..3], ["", "nothing"]);
     // `arithmetic` has no predictors. At least one predictor reduces the size of `predicted`.
@@ -72,9 +64,6 @@ fn ablation_measures_without_every_feature() {
     assert!(worth.fold(0.0, f64::max) > 0.0);
 
     let error = failure(&["ablate", &trained, "--train", &trained]);
-    assert!(
-        error.contains("trained.bin: the recording to measure must not be"),
-        "{error}"
-    );
+    assert!(error.contains("trained.bin: the recording to measure must not be"), "{error}");
     lab(&["ablate", &trained]).assert().code(2);
 }

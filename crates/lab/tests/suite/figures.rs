@@ -39,25 +39,16 @@ fn figures_are_written_where_they_are_old_and_checked() {
     figures(&["--check"]).success();
 
     // The table of contents is written, too.
-    write(
-        "crates/lab/FIGURES.md",
-        &written.replace("- [Two](#two)\n", ""),
-    );
+    write("crates/lab/FIGURES.md", &written.replace("- [Two](#two)\n", ""));
     figures(&["--check"]).code(2);
     figures(&[]).success();
     assert_eq!(read("crates/lab/FIGURES.md"), written);
 
     figures(&["Two"]).success();
-    assert_eq!(
-        read("crates/lab/FIGURES.md"),
-        written + "\n```text\n1\n2\n```\n"
-    );
+    assert_eq!(read("crates/lab/FIGURES.md"), written + "\n```text\n1\n2\n```\n");
 
     figures(&["Three"]).code(2);
-    write(
-        "README.md",
-        "<!-- figures: Three -->\n<!-- end of figures -->\n",
-    );
+    write("README.md", "<!-- figures: Three -->\n<!-- end of figures -->\n");
     figures(&[]).code(2);
     write("README.md", "<!-- figures: One -->\n");
     figures(&[]).code(2);

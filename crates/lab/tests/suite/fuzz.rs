@@ -56,9 +56,8 @@ fn readers(source: &str) -> BTreeSet<String> {
         } else if line.starts_with("pub fn") {
             of = "";
         }
-        let Some((_, function)) = line
-            .split_once("pub fn ")
-            .filter(|(before, _)| before.trim().is_empty())
+        let Some((_, function)) =
+            line.split_once("pub fn ").filter(|(before, _)| before.trim().is_empty())
         else {
             continue;
         };
@@ -79,10 +78,7 @@ fn readers(source: &str) -> BTreeSet<String> {
 #[test]
 fn every_reader_of_foreign_bytes_has_a_fuzz_target() {
     let targets = sources(&repository("crates/fuzz/src/bin"));
-    let targets: String = targets
-        .iter()
-        .map(|file| fs::read_to_string(file).unwrap())
-        .collect();
+    let targets: String = targets.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
     // Recordings are read by the lab only, so no `lib.rs` exposes this reader.
     let mut found = BTreeSet::from(["Recording::from_reader(".to_owned()]);
     for entry in fs::read_dir(repository("crates")).unwrap() {
@@ -105,14 +101,8 @@ fn every_reader_of_foreign_bytes_has_a_fuzz_target() {
     ] {
         assert!(found.contains(call), "{call} is not among {found:?}");
     }
-    let without: Vec<_> = found
-        .iter()
-        .filter(|call| !targets.contains(*call))
-        .collect();
-    assert!(
-        without.is_empty(),
-        "in no file of crates/fuzz/src/bin: {without:?}"
-    );
+    let without: Vec<_> = found.iter().filter(|call| !targets.contains(*call)).collect();
+    assert!(without.is_empty(), "in no file of crates/fuzz/src/bin: {without:?}");
 }
 
 #[test]

@@ -60,9 +60,7 @@ fn mean_bytes(rows: &[Value], rung: &str) -> f64 {
 
 /// Returns the path of a file in the repository.
 fn repository(path: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../..")
-        .join(path)
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
 /// Returns the path of a recording in `assets`.

@@ -47,10 +47,9 @@ fn the_seed_determines_the_recording() {
     let [a, b, c] = files.map(|(file, seed)| fs::read(asteroids(folder, file, seed)).unwrap());
     assert!(a.starts_with(b"cubewire recording 2\n"));
     assert!(a == b && a != c);
-    for (frames, out, expected) in [
-        ("6", "x.bin", "--frames"),
-        ("7", "/no/such/x.bin", "/no/such/x.bin: cannot be written"),
-    ] {
+    for (frames, out, expected) in
+        [("6", "x.bin", "--frames"), ("7", "/no/such/x.bin", "/no/such/x.bin: cannot be written")]
+    {
         let error = failure(&["record", "asteroids", "--frames", frames, "--out", out]);
         assert!(error.contains(expected), "{error}");
     }
@@ -60,19 +59,15 @@ fn the_seed_determines_the_recording() {
 fn a_model_is_trained_on_recordings_of_one_scene() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let (first, second) = (
-        asteroids(folder, "a.bin", "1"),
-        asteroids(folder, "b.bin", "2"),
-    );
+    let (first, second) = (asteroids(folder, "a.bin", "1"), asteroids(folder, "b.bin", "2"));
     let model = folder.join("model.bin").to_str().unwrap().to_owned();
     output(&["train", &first, "--out", &model]);
     walkoff(&[&second, "--codec", "predicted", "--model", &model]);
 
     let cubes = clip(folder, "cubes.bin", "dev-mix", 6..16);
-    for args in [
-        &["train", &first, &cubes, "--out", &model][..],
-        &["ablate", &first, "--train", &cubes],
-    ] {
+    for args in
+        [&["train", &first, &cubes, "--out", &model][..], &["ablate", &first, "--train", &cubes]]
+    {
         let error = failure(args);
         let expected = format!("{first} and {cubes} are recordings of different scenes");
         assert!(error.contains(&expected), "{error}");

@@ -35,10 +35,7 @@ fn the_table_names_the_conditions_and_is_repeatable() {
     let clip = clip(folder.path(), "clip.bin", "dev-mix", 1_000..1_020);
     let args = ["walkoff", &clip, "--loss", "0.3", "--codec", "delta,index"];
     let table = output(&args);
-    assert!(
-        table.contains("20 packets, 0.3 lost, 0 late, seed 0"),
-        "{table}"
-    );
+    assert!(table.contains("20 packets, 0.3 lost, 0 late, seed 0"), "{table}");
     assert_eq!(table, output(&args));
 }
 
@@ -58,19 +55,9 @@ fn a_full_disk_is_reported() {
 #[test]
 fn packets_that_survive_a_bad_link_decode_exactly() {
     let mix = recording("dev-mix");
-    for (loss, reorder, rtt) in [
-        ("0.05", "0.05", "6"),
-        ("0.3", "0.3", "13"),
-        ("0.95", "0", "2"),
-    ] {
+    for (loss, reorder, rtt) in [("0.05", "0.05", "6"), ("0.3", "0.3", "13"), ("0.95", "0", "2")] {
         let conditions = ["--loss", loss, "--reorder", reorder, "--rtt-frames", rtt];
-        let rungs = [
-            &mix,
-            "--codec",
-            "delta,changed-flags,predicted-position",
-            "--seed",
-            "7",
-        ];
+        let rungs = [&mix, "--codec", "delta,changed-flags,predicted-position", "--seed", "7"];
         for row in walkoff(&[&rungs[..], &conditions].concat()) {
             let delivered = row["delivered"].as_f64().unwrap() / row["packets"].as_f64().unwrap();
             let kept = 1.0 - loss.parse::<f64>().unwrap();

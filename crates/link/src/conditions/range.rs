@@ -89,47 +89,23 @@ mod tests {
             ..perfect()
         };
         let bandwidth = |bits_per_second, queue_bytes| Conditions {
-            bandwidth: Some(Bandwidth {
-                bits_per_second,
-                queue_bytes,
-            }),
+            bandwidth: Some(Bandwidth { bits_per_second, queue_bytes }),
             ..perfect()
         };
-        let latency = Conditions {
-            latency: Duration::from_secs(61),
-            ..perfect()
-        };
-        let loss = |probability| Conditions {
-            loss: Loss::Independent { probability },
-            ..perfect()
-        };
-        let duplicate = Conditions {
-            duplicate_probability: f64::NAN,
-            ..perfect()
-        };
+        let latency = Conditions { latency: Duration::from_secs(61), ..perfect() };
+        let loss =
+            |probability| Conditions { loss: Loss::Independent { probability }, ..perfect() };
+        let duplicate = Conditions { duplicate_probability: f64::NAN, ..perfect() };
         let (median, sigma) = (Duration::ZERO, f64::INFINITY);
-        let sigma = Conditions {
-            jitter: Jitter::LogNormal { median, sigma },
-            ..perfect()
-        };
+        let sigma = Conditions { jitter: Jitter::LogNormal { median, sigma }, ..perfect() };
         for (conditions, condition, given, nearest) in [
             (latency, "latency", "61000ms", "60000ms"),
             (sigma, "jitter", "log-normal/0ms/inf", "log-normal/0ms/3"),
             (loss(1.5), "loss", "1.5", "1"),
             (loss(-1.0), "loss", "-1", "0"),
             (duplicate, "duplicate", "NaN", "0"),
-            (
-                reordering(-0.1, 1, 100),
-                "reordering",
-                "-0.1/1000ms/100000ms",
-                "0/1000ms/60000ms",
-            ),
-            (
-                reordering(0.1, 2, 1),
-                "reordering",
-                "0.1/2000ms/1000ms",
-                "0.1/2000ms/2000ms",
-            ),
+            (reordering(-0.1, 1, 100), "reordering", "-0.1/1000ms/100000ms", "0/1000ms/60000ms"),
+            (reordering(0.1, 2, 1), "reordering", "0.1/2000ms/1000ms", "0.1/2000ms/2000ms"),
             (bandwidth(0, 0), "bandwidth", "0/0", "1000/1"),
         ] {
             let error = conditions.check().unwrap_err().to_string();

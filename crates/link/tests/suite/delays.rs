@@ -7,11 +7,7 @@ use crate::{arrivals, assert_near, mean, ms, quantile, sorted_delays_ms};
 const PACKETS: usize = 100_000;
 
 fn jitter(jitter: Jitter) -> Conditions {
-    Conditions {
-        latency: ms(50),
-        jitter,
-        ..Conditions::PERFECT
-    }
+    Conditions { latency: ms(50), jitter, ..Conditions::PERFECT }
 }
 
 #[test]
@@ -39,10 +35,7 @@ fn no_delay_falls_below_zero() {
 
 #[test]
 fn log_normal_jitter_has_its_median_mean_and_tail() {
-    let conditions = jitter(Jitter::LogNormal {
-        median: ms(10),
-        sigma: 0.8,
-    });
+    let conditions = jitter(Jitter::LogNormal { median: ms(10), sigma: 0.8 });
     let delays: Vec<f64> = sorted_delays_ms(&arrivals(&conditions, 3, PACKETS, ms(16)))
         .iter()
         .map(|delay| delay - 50.0)
@@ -66,10 +59,7 @@ fn log_normal_jitter_has_its_median_mean_and_tail() {
 
 #[test]
 fn log_normal_jitter_is_cut_off_at_a_minute() {
-    let conditions = jitter(Jitter::LogNormal {
-        median: ms(60_000),
-        sigma: 3.0,
-    });
+    let conditions = jitter(Jitter::LogNormal { median: ms(60_000), sigma: 3.0 });
     let delays = sorted_delays_ms(&arrivals(&conditions, 4, 1_000, ms(16)));
     assert_eq!(delays[999], 60_050.0);
 }
@@ -77,11 +67,7 @@ fn log_normal_jitter_is_cut_off_at_a_minute() {
 #[test]
 fn packets_are_held_back_with_the_given_probability_and_delay() {
     let conditions = Conditions {
-        reordering: Some(Reordering {
-            probability: 0.1,
-            min_delay: ms(20),
-            max_delay: ms(60),
-        }),
+        reordering: Some(Reordering { probability: 0.1, min_delay: ms(20), max_delay: ms(60) }),
         ..jitter(Jitter::None)
     };
     let arrivals = arrivals(&conditions, 5, PACKETS, ms(16));
@@ -106,10 +92,8 @@ fn packets_are_held_back_with_the_given_probability_and_delay() {
 
 #[test]
 fn copies_have_the_given_probability_and_their_own_jitter() {
-    let conditions = Conditions {
-        duplicate_probability: 0.2,
-        ..jitter(Jitter::Uniform { spread: ms(30) })
-    };
+    let conditions =
+        Conditions { duplicate_probability: 0.2, ..jitter(Jitter::Uniform { spread: ms(30) }) };
     let mut arrivals = arrivals(&conditions, 6, PACKETS, ms(16));
     assert_near(arrivals.len() as f64, 120_000.0, 0.01);
     arrivals.sort_by_key(|arrival| arrival.number);

@@ -16,10 +16,7 @@ fn lost(conditions: &Conditions, seed: u64) -> Vec<bool> {
 }
 
 fn losing(loss: Loss) -> Conditions {
-    Conditions {
-        loss,
-        ..Conditions::PERFECT
-    }
+    Conditions { loss, ..Conditions::PERFECT }
 }
 
 fn fraction(lost: &[bool]) -> f64 {
@@ -28,10 +25,7 @@ fn fraction(lost: &[bool]) -> f64 {
 
 /// Lengths of the runs of lost packets.
 fn bursts(lost: &[bool]) -> Vec<usize> {
-    lost.chunk_by(|a, b| a == b)
-        .filter(|run| run[0])
-        .map(<[bool]>::len)
-        .collect()
+    lost.chunk_by(|a, b| a == b).filter(|run| run[0]).map(<[bool]>::len).collect()
 }
 
 fn mean_burst(lost: &[bool]) -> f64 {
@@ -69,21 +63,13 @@ fn burst_lengths_are_geometrically_distributed() {
 
 #[test]
 fn each_state_has_its_loss_fraction() {
-    let loss = Loss::GilbertElliott {
-        to_bad: 0.02,
-        to_good: 0.08,
-        loss_in_good: 0.01,
-        loss_in_bad: 0.5,
-    };
+    let loss =
+        Loss::GilbertElliott { to_bad: 0.02, to_good: 0.08, loss_in_good: 0.01, loss_in_bad: 0.5 };
     let lost = lost(&losing(loss), 6);
     assert_near(fraction(&lost), 0.8 * 0.01 + 0.2 * 0.5, 0.05);
     assert_near(fraction(&lost), loss.mean_fraction(), 0.05);
     // After a lost packet the state is bad with probability 0.1 / 0.108, and stays bad with 0.92.
-    let pairs: Vec<bool> = lost
-        .windows(2)
-        .filter(|pair| pair[0])
-        .map(|pair| pair[1])
-        .collect();
+    let pairs: Vec<bool> = lost.windows(2).filter(|pair| pair[0]).map(|pair| pair[1]).collect();
     let bad = 0.1 / 0.108;
     let stays_bad = bad * 0.92 + (1.0 - bad) * 0.02;
     let expected = stays_bad * 0.5 + (1.0 - stays_bad) * 0.01;
@@ -92,18 +78,12 @@ fn each_state_has_its_loss_fraction() {
 
 #[test]
 fn other_conditions_do_not_change_which_packets_are_lost() {
-    for loss in [
-        Loss::Independent { probability: 0.1 },
-        Loss::bursts(0.1, 4.0),
-    ] {
+    for loss in [Loss::Independent { probability: 0.1 }, Loss::bursts(0.1, 4.0)] {
         let alone = lost(&losing(loss), 8);
         let combined = lost(
             &Conditions {
                 latency: ms(50),
-                jitter: Jitter::LogNormal {
-                    median: ms(10),
-                    sigma: 1.0,
-                },
+                jitter: Jitter::LogNormal { median: ms(10), sigma: 1.0 },
                 duplicate_probability: 0.3,
                 ..losing(loss)
             },
@@ -118,10 +98,5 @@ fn packets_lost_at_a_small_loss_are_lost_at_a_larger_one() {
     let losing = |probability| lost(&losing(Loss::Independent { probability }), 9);
     let (small, large) = (losing(0.05), losing(0.1));
     assert!(small.contains(&true));
-    assert!(
-        small
-            .iter()
-            .zip(&large)
-            .all(|(small, large)| large >= small)
-    );
+    assert!(small.iter().zip(&large).all(|(small, large)| large >= small));
 }

@@ -71,10 +71,7 @@ impl CheckedLink {
         );
         assert_eq!(
             stats.delivered,
-            self.times_delivered
-                .values()
-                .map(|times| u64::from(*times))
-                .sum::<u64>()
+            self.times_delivered.values().map(|times| u64::from(*times)).sum::<u64>()
         );
         assert!(stats.reordered <= stats.delivered);
     }

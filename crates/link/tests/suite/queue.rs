@@ -10,10 +10,7 @@ use crate::{arrivals, assert_near, ms, sorted_delays_ms};
 fn bottleneck() -> Conditions {
     Conditions {
         latency: ms(20),
-        bandwidth: Some(Bandwidth {
-            bits_per_second: 1_000_000,
-            queue_bytes: 25_000,
-        }),
+        bandwidth: Some(Bandwidth { bits_per_second: 1_000_000, queue_bytes: 25_000 }),
         ..Conditions::PERFECT
     }
 }

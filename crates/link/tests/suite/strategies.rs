@@ -8,28 +8,19 @@ use proptest::prelude::*;
 
 /// Conditions in range, without a trace.
 pub(crate) fn legal_conditions() -> impl Strategy<Value = Conditions> {
-    any_conditions().prop_map(|conditions| Conditions {
-        trace: None,
-        ..conditions.clamped()
-    })
+    any_conditions().prop_map(|conditions| Conditions { trace: None, ..conditions.clamped() })
 }
 
 /// Arbitrary conditions: moderate values, extreme values, values out of range, and traces.
 pub(crate) fn any_conditions() -> impl Strategy<Value = Conditions> {
     let reordering =
         (number(1.0), delay(), delay()).prop_map(|(probability, min_delay, max_delay)| {
-            Reordering {
-                probability,
-                min_delay,
-                max_delay,
-            }
+            Reordering { probability, min_delay, max_delay }
         });
     let moderate = (0_u64..1_000_000, 0_usize..10_000);
     let bandwidth = prop_oneof![3 => moderate, 1 => any::<(u64, usize)>()];
-    let bandwidth = bandwidth.prop_map(|(bits_per_second, queue_bytes)| Bandwidth {
-        bits_per_second,
-        queue_bytes,
-    });
+    let bandwidth = bandwidth
+        .prop_map(|(bits_per_second, queue_bytes)| Bandwidth { bits_per_second, queue_bytes });
     (
         delay(),
         jitter(),
@@ -72,14 +63,12 @@ fn loss() -> impl Strategy<Value = Loss> {
         number(1.0).prop_map(|probability| Loss::Independent { probability }),
         (number(1.0), -1.0..9.0_f64)
             .prop_map(|(fraction, packets)| Loss::bursts(fraction, packets)),
-        four.prop_map(
-            |[to_bad, to_good, loss_in_good, loss_in_bad]| Loss::GilbertElliott {
-                to_bad,
-                to_good,
-                loss_in_good,
-                loss_in_bad,
-            }
-        ),
+        four.prop_map(|[to_bad, to_good, loss_in_good, loss_in_bad]| Loss::GilbertElliott {
+            to_bad,
+            to_good,
+            loss_in_good,
+            loss_in_bad,
+        }),
     ]
 }
 

@@ -161,18 +161,11 @@ impl WorldState {
             {
                 return Err(WorldStateError::Speed { cube });
             }
-            Ok(ExactBody {
-                linear_velocity,
-                angular_velocity,
-                ..body
-            })
+            Ok(ExactBody { linear_velocity, angular_velocity, ..body })
         });
         let bodies = bodies.collect::<Result<_, _>>()?;
         check_end(records)?;
-        Ok(Self {
-            ticks: u32::from_le_bytes(ticks).into(),
-            bodies,
-        })
+        Ok(Self { ticks: u32::from_le_bytes(ticks).into(), bodies })
     }
 }
 

@@ -46,10 +46,7 @@ impl Kept {
             set_rest_thresholds(&mut sets.bodies[handle]);
             handles.push(handle);
         }
-        Self {
-            scene: SceneState::new(handles),
-            sets,
-        }
+        Self { scene: SceneState::new(handles), sets }
     }
 
     fn advance(&mut self, input: Input) {
@@ -73,10 +70,7 @@ fn borrowed_sets_go_on_as_those_of_a_world_over_rebuilds_and_resets() {
     let mut kept = Kept::new();
     let mut world = World::new();
     for tick in 0..700 {
-        let input = Input {
-            rebuilds: tick % 90 == 45,
-            ..input(tick)
-        };
+        let input = Input { rebuilds: tick % 90 == 45, ..input(tick) };
         kept.advance(input);
         world.advance(input);
         assert_eq!(kept.hash(), hash(&world), "tick {tick}");
@@ -95,20 +89,13 @@ fn a_rebuild_keeps_handles_and_user_data() {
         let colliders = kept.sets.colliders.iter();
         let colliders =
             colliders.map(|(handle, collider)| (handle, collider.user_data, collider.parent()));
-        (
-            bodies.collect::<Vec<_>>(),
-            colliders.collect::<Vec<_>>(),
-            kept.scene.handles().to_vec(),
-        )
+        (bodies.collect::<Vec<_>>(), colliders.collect::<Vec<_>>(), kept.scene.handles().to_vec())
     };
     let mut kept = Kept::new();
     for tick in 0..150 {
         kept.advance(input(tick));
     }
     let before = describe(&kept);
-    kept.advance(Input {
-        rebuilds: true,
-        ..input(150)
-    });
+    kept.advance(Input { rebuilds: true, ..input(150) });
     assert_eq!(describe(&kept), before);
 }

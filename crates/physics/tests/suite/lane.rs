@@ -44,11 +44,7 @@ impl Lane {
     fn new(tick: u64, world: World, started: bool, conditions: &Conditions, seed: u64) -> Self {
         let initial = world.snapshot();
         let limits = Limits::default();
-        let welcome = Welcome {
-            plan: Plan::cubes(),
-            tick,
-            initial: initial.clone(),
-        };
+        let welcome = Welcome { plan: Plan::cubes(), tick, initial: initial.clone() };
         let sender = SnapshotSender::new(Plan::cubes(), initial, limits).unwrap();
         let delay = Duration::from_millis(85);
         let receiver = SnapshotReceiver::new(welcome, limits, delay, time(tick))
@@ -97,9 +93,7 @@ impl Lane {
         }
         let precision = self.stages.precision();
         let mut quantized = QuantizedSnapshot::new(Plan::cubes(), precision);
-        quantized
-            .quantize(&self.world.snapshot(), precision)
-            .unwrap();
+        quantized.quantize(&self.world.snapshot(), precision).unwrap();
         self.sender
             .send_simulated(
                 self.tick,
@@ -204,11 +198,7 @@ fn a_receiver_that_is_there_from_the_start_is_in_sync_whatever_is_lost() {
         assert_eq!(lane.states, 0);
         let kbps = lane.kbps();
         assert!(kbps < limit_kbps, "{kbps} at loss {loss}");
-        assert!(
-            lane.decoded as f64 > 650.0 * (1.0 - loss) * 0.9,
-            "{}",
-            lane.decoded
-        );
+        assert!(lane.decoded as f64 > 650.0 * (1.0 - loss) * 0.9, "{}", lane.decoded);
     }
 }
 
@@ -222,10 +212,7 @@ fn a_receiver_that_joins_is_sent_a_state_and_is_in_sync() {
             let without = lane.packets - lane.synced;
             assert!(without < limit_ticks, "{without} packets at loss {loss}");
             let state_bytes = lane.state_bits / 8.0;
-            println!(
-                "loss {loss}: {state_bytes} bytes, {without} packets, {} states",
-                lane.states
-            );
+            println!("loss {loss}: {state_bytes} bytes, {without} packets, {} states", lane.states);
             // The snapshot of the state's tick may be lost.
             assert!((1..=4).contains(&lane.states), "{} states", lane.states);
             assert!(state_bytes < 20_000.0, "{state_bytes} at loss {loss}");
@@ -255,17 +242,10 @@ fn a_receiver_that_loses_its_world_every_second_is_soon_in_sync_again() {
 /// Resets happen before the first ack, while a state is being sent, and in the round trip after it.
 #[test]
 fn resets_at_any_time_leave_the_two_ends_in_sync() {
-    for resets in [
-        &[3, 8, 9][..],
-        &[JOINED + 5],
-        &[JOINED + 24],
-        &[JOINED + 27],
-    ] {
+    for resets in [&[3, 8, 9][..], &[JOINED + 5], &[JOINED + 24], &[JOINED + 27]] {
         let is_joined = resets[0] > JOINED;
         let conditions = Conditions {
-            jitter: Jitter::Uniform {
-                spread: Duration::from_millis(40),
-            },
+            jitter: Jitter::Uniform { spread: Duration::from_millis(40) },
             ..round_trip(0.0)
         };
         let (mut lane, from) = match is_joined {
@@ -273,17 +253,10 @@ fn resets_at_any_time_leave_the_two_ends_in_sync() {
             false => (from_start(&conditions), 0),
         };
         for tick in from..from + 120 {
-            lane.step(Input {
-                resets: resets.contains(&tick),
-                ..input(tick)
-            });
+            lane.step(Input { resets: resets.contains(&tick), ..input(tick) });
         }
         assert_eq!(lane.sender.desyncs(), 0, "{resets:?}");
-        assert!(
-            lane.packets - lane.synced < 30,
-            "{resets:?}: {}",
-            lane.synced
-        );
+        assert!(lane.packets - lane.synced < 30, "{resets:?}: {}", lane.synced);
     }
 }
 
@@ -305,10 +278,7 @@ fn states_are_not_made_for_a_receiver_that_is_not_heard() {
 fn after_a_long_silence_another_state_is_sent() {
     let mut lane = from_start(&round_trip(0.0));
     lane.play(0..100);
-    lane.set_conditions(&Conditions {
-        cut: true,
-        ..round_trip(0.0)
-    });
+    lane.set_conditions(&Conditions { cut: true, ..round_trip(0.0) });
     lane.play(100..400);
     lane.set_conditions(&round_trip(0.0));
     let synced = lane.synced;
@@ -337,12 +307,7 @@ fn stages_and_networks_can_change_at_any_tick() {
     let mut lane = from_start(&round_trip(0.0));
     for tick in 0..900 {
         if tick % 40 == 0 {
-            let rungs = [
-                ladder::SIMULATED,
-                ladder::SIMULATED,
-                ladder::PREDICTED,
-                ladder::DELTA,
-            ];
+            let rungs = [ladder::SIMULATED, ladder::SIMULATED, ladder::PREDICTED, ladder::DELTA];
             lane.stages = rungs[random.random_range(0..rungs.len())].stages;
             let losses = [0.0, 0.05, 0.3, 0.8];
             lane.set_conditions(&round_trip(losses[random.random_range(0..4)]));

@@ -19,11 +19,7 @@ fn input(tick: u64) -> Input {
         blow: within >= 400,
         ..Keys::default()
     };
-    Input {
-        resets: tick > 0 && within == 0,
-        keys,
-        ..Input::default()
-    }
+    Input { resets: tick > 0 && within == 0, keys, ..Input::default() }
 }
 
 fn hash(world: &World) -> u64 {

@@ -14,10 +14,7 @@ fn assert_same(a: &WorldState, b: &WorldState, what: &str) {
 }
 
 fn rebuilding(tick: u64) -> Input {
-    Input {
-        rebuilds: true,
-        ..input(tick)
-    }
+    Input { rebuilds: true, ..input(tick) }
 }
 
 #[test]
@@ -103,18 +100,11 @@ fn cubes_that_sleep_go_on_sleeping_after_a_rebuild() {
     let after = world.snapshot();
     for cube in 0..CUBES {
         assert_eq!(before.bodies[cube].position, after.bodies[cube].position);
-        assert_eq!(
-            before.bodies[cube].orientation,
-            after.bodies[cube].orientation
-        );
+        assert_eq!(before.bodies[cube].orientation, after.bodies[cube].orientation);
     }
 
     // They wake when they are touched.
-    let moving = Keys {
-        right: true,
-        up: true,
-        ..Keys::default()
-    };
+    let moving = Keys { right: true, up: true, ..Keys::default() };
     let mut most_awake = 0;
     for _ in 0..200 {
         world.step(moving);

@@ -84,10 +84,7 @@ impl SendBudget {
     /// If `ticks_per_second` is 0.
     #[must_use]
     pub fn adaptive(ticks_per_second: u16) -> Self {
-        Self {
-            rate: Some(AdaptiveRate::new(ticks_per_second)),
-            ..Self::new(ticks_per_second)
-        }
+        Self { rate: Some(AdaptiveRate::new(ticks_per_second)), ..Self::new(ticks_per_second) }
     }
 
     /// Returns the granted budget in kilobits a second for a requested one. `None` means no limit.
@@ -121,11 +118,8 @@ impl SendBudget {
         let Some(rate) = granted.filter(|_| can_be_partial) else {
             self.bucket = None;
             let is_busy = granted.is_some() && tick < self.whole_until;
-            let allowed = if is_busy {
-                AllowedSnapshot::Nothing
-            } else {
-                AllowedSnapshot::Complete
-            };
+            let allowed =
+                if is_busy { AllowedSnapshot::Nothing } else { AllowedSnapshot::Complete };
             return (allowed, None);
         };
         let (before, at) = std::mem::replace(&mut self.counted, (outbound.sent_bytes, now));
@@ -133,15 +127,12 @@ impl SendBudget {
             bucket.spend(at, (outbound.sent_bytes - before) as usize);
             bucket.set_bytes_per_second(rate);
         }
-        let bucket = self
-            .bucket
-            .get_or_insert_with(|| RateLimiter::new(rate, self.ticks_per_second));
+        let bucket =
+            self.bucket.get_or_insert_with(|| RateLimiter::new(rate, self.ticks_per_second));
         let available = bucket.available(now);
         let mut packet_budget = bucket.packet_budget(now, SLICE_BYTES, outbound.overhead_bytes);
         let reliable = match outbound.is_reliable_waiting {
-            true => bucket
-                .available_for(now, outbound.stalled_bytes)
-                .max(available / 2),
+            true => bucket.available_for(now, outbound.stalled_bytes).max(available / 2),
             false => 0,
         };
         packet_budget.bytes = packet_budget.bytes.saturating_sub(reliable);
@@ -179,10 +170,7 @@ mod tests {
 
     #[test]
     fn whole_snapshots_are_sent_as_often_as_the_budget_allows() {
-        let outbound = TransportState {
-            overhead_bytes: 28,
-            ..TransportState::default()
-        };
+        let outbound = TransportState { overhead_bytes: 28, ..TransportState::default() };
         for (mut budget, spread) in [(SendBudget::new(60), 1), (SendBudget::adaptive(60), 59)] {
             // With more ticks, the missing acks would count as silence.
             for tick in 0..100 {

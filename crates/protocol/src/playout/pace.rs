@@ -23,11 +23,7 @@ struct Position {
 
 impl Pace {
     pub(super) const fn new(clock: SenderClock, delay: Duration) -> Self {
-        Self {
-            clock,
-            delay,
-            position: None,
-        }
+        Self { clock, delay, position: None }
     }
 
     /// See [`PlayoutBuffer::advance`](super::PlayoutBuffer::advance). Returns the time since the last call.
@@ -36,10 +32,7 @@ impl Pace {
             return Duration::ZERO;
         };
         let Some(position) = self.position else {
-            self.position = Some(Position {
-                at: now,
-                due_tick: target,
-            });
+            self.position = Some(Position { at: now, due_tick: target });
             return Duration::ZERO;
         };
         let elapsed = now.saturating_sub(position.at);
@@ -76,10 +69,7 @@ impl Pace {
     /// Moves playout back to its target if it is far ahead of it and past the `newest` snapshot, but not back beyond
     /// that snapshot. The display does not change, because playout has been waiting there.
     pub(super) fn take_back(&mut self, newest: u64) {
-        let Some(target) = self
-            .position
-            .and_then(|position| self.target_tick(position.at))
-        else {
+        let Some(target) = self.position.and_then(|position| self.target_tick(position.at)) else {
             return;
         };
         let far = TAKEN_BACK_SECONDS / self.clock.tick_seconds();

@@ -84,13 +84,7 @@ impl PathStats {
         {
             self.count(oldest);
         }
-        self.pending.push_back(Pending {
-            tick,
-            sent_at,
-            left_at,
-            bytes,
-            has_arrived: false,
-        });
+        self.pending.push_back(Pending { tick, sent_at, left_at, bytes, has_arrived: false });
     }
 
     pub(super) fn on_ack(&mut self, now: u64, ack: &Ack) {
@@ -106,11 +100,7 @@ impl PathStats {
             packet.has_arrived = true;
             self.last_ack = now;
             let delay = now.saturating_sub(packet.left_at);
-            self.arrivals.push_back(Arrived {
-                at: now,
-                bytes: packet.bytes,
-                delay,
-            });
+            self.arrivals.push_back(Arrived { at: now, bytes: packet.bytes, delay });
             let [mean, deviation] = self.delays.get_or_insert([delay as f64, 0.0]);
             *deviation += ((delay as f64 - *mean).abs() - *deviation) / 32.0;
             *mean += (delay as f64 - *mean) / 32.0;
@@ -119,9 +109,8 @@ impl PathStats {
             }
         }
         let is_late = |packet: &Pending| newest >= Some(packet.sent_at + LATE_TICKS);
-        while let Some(packet) = self
-            .pending
-            .pop_front_if(|packet| packet.has_arrived || is_late(packet))
+        while let Some(packet) =
+            self.pending.pop_front_if(|packet| packet.has_arrived || is_late(packet))
         {
             self.count(packet);
         }
@@ -131,10 +120,9 @@ impl PathStats {
         self.known = (self.known + 1).min(MEAN_PACKETS);
         let is_lost = !packet.has_arrived;
         let was_lost = std::mem::replace(&mut self.was_lost, is_lost);
-        for (mean, is_one) in [
-            (&mut self.mean_loss, is_lost),
-            (&mut self.mean_bursts, is_lost && !was_lost),
-        ] {
+        for (mean, is_one) in
+            [(&mut self.mean_loss, is_lost), (&mut self.mean_bursts, is_lost && !was_lost)]
+        {
             *mean += (f64::from(u8::from(is_one)) - *mean) / f64::from(self.known);
         }
         if packet.sent_at >= self.counts_from {

@@ -50,14 +50,8 @@ impl PacketDetail {
             form: item.form,
             has_components: item.components.is_some(),
         });
-        let ends = items
-            .iter()
-            .filter_map(|item| Some(ends(item, item.components?)));
-        Self {
-            bytes: bytes.into(),
-            items: compact.collect(),
-            ends: ends.collect(),
-        }
+        let ends = items.iter().filter_map(|item| Some(ends(item, item.components?)));
+        Self { bytes: bytes.into(), items: compact.collect(), ends: ends.collect() }
     }
 
     /// Returns the packet without transport headers.
@@ -111,18 +105,10 @@ mod tests {
         let forms = Form::ALL.into_iter().map(Some).chain([None]);
         for (kind, form) in BitKind::ALL.into_iter().zip(forms.cycle()) {
             for body in [None, Some(0), Some(900), Some(u16::MAX)] {
-                for (bits, components) in [
-                    (17.25, None),
-                    (17.0, Some([6.0, 4.0, 5.0])),
-                    (12.0, Some([1.0, 1.0, 10.0])),
-                ] {
-                    items.push(BitItem {
-                        kind,
-                        body,
-                        bits,
-                        form,
-                        components,
-                    });
+                for (bits, components) in
+                    [(17.25, None), (17.0, Some([6.0, 4.0, 5.0])), (12.0, Some([1.0, 1.0, 10.0]))]
+                {
+                    items.push(BitItem { kind, body, bits, form, components });
                 }
             }
         }
@@ -156,11 +142,7 @@ mod tests {
     #[test]
     fn fractions_of_a_bit_stay_within_a_ten_thousandth_and_never_exceed_the_item() {
         let sizes = [0.0007, 0.03, 0.5, 1.37, 6.001, 19.93, 44.4, 90.1];
-        let three = |x| {
-            sizes
-                .into_iter()
-                .flat_map(move |y| sizes.map(|z| [x, y, z]))
-        };
+        let three = |x| sizes.into_iter().flat_map(move |y| sizes.map(|z| [x, y, z]));
         for prefix in sizes {
             for components in sizes.into_iter().flat_map(three) {
                 let item = kept(&[position(prefix, components)])[0];
@@ -176,9 +158,7 @@ mod tests {
 
     #[test]
     fn the_components_of_a_packet_come_back_on_every_rung() {
-        let initial = Snapshot {
-            bodies: vec![BodyState::default(); 8],
-        };
+        let initial = Snapshot { bodies: vec![BodyState::default(); 8] };
         let mut moved = initial.clone();
         for (body, state) in moved.bodies.iter_mut().enumerate() {
             state.position.y += 0.02 * body as f32;
@@ -191,10 +171,7 @@ mod tests {
                 Encoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
             let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
             current.quantize(&moved, stages.precision()).unwrap();
-            let mut packet = Packet {
-                ledger: BitLedger::itemized(),
-                ..Packet::default()
-            };
+            let mut packet = Packet { ledger: BitLedger::itemized(), ..Packet::default() };
             let encoded = encoder.encode(Sequence(7), stages, &current, None, &mut packet, None);
             encoded.unwrap();
             let items = packet.ledger.items().unwrap();

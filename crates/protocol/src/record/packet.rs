@@ -81,10 +81,7 @@ impl PacketRecord {
     #[must_use]
     pub fn received(tick: u64, packet: &Packet, stages: Stages, is_late: bool) -> Self {
         Self {
-            arrival: Some(PacketArrival {
-                after_ticks: 0,
-                is_late,
-            }),
+            arrival: Some(PacketArrival { after_ticks: 0, is_late }),
             ..Self::new(tick, packet, stages)
         }
     }
@@ -105,10 +102,8 @@ impl PacketRecord {
     /// as lost](super::Record::settled_tick) if they have not arrived.
     #[must_use]
     pub fn fate(&self, sent: u64, settled: u64) -> Fate {
-        let acked = self.acked_after_ticks.map(|after_ticks| PacketArrival {
-            after_ticks,
-            is_late: false,
-        });
+        let acked =
+            self.acked_after_ticks.map(|after_ticks| PacketArrival { after_ticks, is_late: false });
         match self.arrival.or(acked) {
             Some(arrival) => Fate::Arrived(arrival),
             None if sent < settled => Fate::Lost,

@@ -9,16 +9,8 @@ const MINUTE: usize = Record::SECONDS * 60;
 
 /// Returns a sample with a packet of 97 bytes.
 fn sent(tick: u64) -> Sample {
-    let packet = PacketRecord {
-        tick,
-        payload_bytes: 97,
-        ..PacketRecord::default()
-    };
-    Sample {
-        tick,
-        snapshots: vec![packet],
-        ..Sample::default()
-    }
+    let packet = PacketRecord { tick, payload_bytes: 97, ..PacketRecord::default() };
+    Sample { tick, snapshots: vec![packet], ..Sample::default() }
 }
 
 #[test]
@@ -35,10 +27,7 @@ fn a_record_keeps_a_minute() {
         record.begin(sent(tick));
     }
     assert_eq!(record.samples().len(), MINUTE);
-    assert_eq!(
-        record.newest(10).map(|sample| sample.tick).min(),
-        Some(4_990)
-    );
+    assert_eq!(record.newest(10).map(|sample| sample.tick).min(), Some(4_990));
     assert!((record.kbps(Accounting::PayloadAndUdp) - 60.0).abs() < 1e-9);
 }
 
@@ -55,10 +44,7 @@ fn details_that_come_after_their_tick_has_begun_are_counted_and_bounded() {
             record.begin(Sample {
                 tick,
                 // Packets in the new sample, like a sender's, and packets added later, like a viewer's.
-                snapshots: (tick % 5 == 0)
-                    .then(|| detailed(bytes))
-                    .into_iter()
-                    .collect(),
+                snapshots: (tick % 5 == 0).then(|| detailed(bytes)).into_iter().collect(),
                 ..Sample::default()
             });
             if tick % 3 > 0 {
@@ -74,10 +60,7 @@ fn details_that_come_after_their_tick_has_begun_are_counted_and_bounded() {
         let is_detailed = |sample: &Sample| sample.detail_bytes() > 0;
         assert!(record.newest(100).any(is_detailed), "{bytes}");
         (0..=MINUTE as u64).for_each(|tick| {
-            record.begin(Sample {
-                tick,
-                ..Sample::default()
-            });
+            record.begin(Sample { tick, ..Sample::default() });
         });
         assert_eq!(record.detail_bytes(), 0, "{bytes}");
     }
@@ -88,10 +71,7 @@ fn figures_are_of_a_whole_second_with_the_settings_of_the_moment() {
     let sample = |tick, budget_kbps, payload_bytes| Sample {
         tick,
         budget_kbps,
-        snapshots: vec![PacketRecord {
-            payload_bytes,
-            ..PacketRecord::default()
-        }],
+        snapshots: vec![PacketRecord { payload_bytes, ..PacketRecord::default() }],
         ..Sample::default()
     };
     let meter = |ticks| {
@@ -106,21 +86,11 @@ fn figures_are_of_a_whole_second_with_the_settings_of_the_moment() {
     };
     assert_eq!([kbps(60, None), kbps(61, None)], [None, Some(480.0)]);
     // A budget is set in tick 100. Figures end at a multiple of 15.
-    for (ticks, expected) in [
-        (100, Some(480.0)),
-        (101, None),
-        (165, None),
-        (166, Some(60.0)),
-    ] {
+    for (ticks, expected) in [(100, Some(480.0)), (101, None), (165, None), (166, Some(60.0))] {
         assert_eq!(kbps(ticks, None), expected, "{ticks}");
     }
     // In the past, figures end at the given tick.
-    for (moment, expected) in [
-        (99, Some(480.0)),
-        (100, None),
-        (158, None),
-        (159, Some(60.0)),
-    ] {
+    for (moment, expected) in [(99, Some(480.0)), (100, None), (158, None), (159, Some(60.0))] {
         assert_eq!(kbps(400, Some(moment)), expected, "{moment}");
     }
 }
@@ -182,9 +152,7 @@ fn what_is_left_out_has_empty_ticks_and_a_long_pause_forgets() {
     }
     let ticks = |record: &Record| -> Vec<_> {
         let samples = record.samples().iter();
-        samples
-            .map(|sample| (sample.tick, sample.snapshots.len()))
-            .collect()
+        samples.map(|sample| (sample.tick, sample.snapshots.len())).collect()
     };
     assert_eq!(ticks(&record), [(7, 1), (8, 0), (9, 0), (10, 1), (11, 1)]);
     assert_eq!(record.at(9).unwrap().tick, 9);
@@ -205,22 +173,14 @@ fn acks_tell_what_has_arrived_and_what_is_lost() {
     // Across the wrap of sequence numbers.
     let first = 0xFFF0;
     (first..first + 100).for_each(|tick| record.begin(sent(tick)));
-    let ack = |tick: u64, earlier| Ack {
-        newest: Sequence(tick as u16),
-        earlier,
-    };
+    let ack = |tick: u64, earlier| Ack { newest: Sequence(tick as u16), earlier };
     let now = first + 99;
     // The newest, the one before, and the oldest that an ack can cover.
     record.on_ack(now, &ack(first + 60, 1 << 31 | 1));
     let after = |record: &Record, tick| record.at(tick).unwrap().snapshots[0].acked_after_ticks;
-    for (tick, acked) in [
-        (27, None),
-        (28, Some(71)),
-        (29, None),
-        (59, Some(40)),
-        (60, Some(39)),
-        (61, None),
-    ] {
+    for (tick, acked) in
+        [(27, None), (28, Some(71)), (29, None), (59, Some(40)), (60, Some(39)), (61, None)]
+    {
         assert_eq!(after(&record, first + tick), acked, "{tick}");
     }
     assert_eq!(record.settled_tick(), first + 28);
@@ -244,10 +204,7 @@ fn without_acks_what_has_not_arrived_for_a_second_is_lost() {
     record.on_arrival(98, false);
     let packet = |tick| &record.at(tick).unwrap().snapshots[0];
     let fate = |tick| packet(tick).fate(tick, record.settled_tick());
-    let late = PacketArrival {
-        after_ticks: 79,
-        is_late: true,
-    };
+    let late = PacketArrival { after_ticks: 79, is_late: true };
     assert_eq!(fate(20), Fate::Arrived(late));
     assert_eq!([fate(38), fate(39)], [Fate::Lost, Fate::InFlight]);
     let counts = ArrivalCounts::of(&record, record.samples());

@@ -111,10 +111,7 @@ impl Totals {
     /// Creates sums without ticks, for a connection with this tick rate.
     #[must_use]
     pub fn new(ticks_per_second: u32) -> Self {
-        Self {
-            rate: Rate(ticks_per_second),
-            ..Self::default()
-        }
+        Self { rate: Rate(ticks_per_second), ..Self::default() }
     }
 
     /// Returns the sums over samples of a connection with 60 ticks a second.
@@ -224,11 +221,7 @@ impl Totals {
     #[must_use]
     pub fn fraction(&self, kind: BitKind) -> f64 {
         let total = self.ledger.total();
-        if total > 0.0 {
-            self.ledger.kind(kind) / total
-        } else {
-            0.0
-        }
+        if total > 0.0 { self.ledger.kind(kind) / total } else { 0.0 }
     }
 }
 
@@ -259,11 +252,7 @@ mod tests {
         let between = Sample::default();
         for (samples, packets, kbps) in [
             (vec![sample(100), sample(300)], 120.0, 109.44),
-            (
-                vec![sample(100), between.clone(), sample(300), between],
-                60.0,
-                54.72,
-            ),
+            (vec![sample(100), between.clone(), sample(300), between], 60.0, 54.72),
         ] {
             let totals = Totals::of(&samples);
             assert_eq!(totals.ticks, samples.len());

@@ -70,9 +70,7 @@ fn counted(connection: &RenetClient) -> u64 {
     let text = format!("{connection:?}");
     let counters = text.split(" memory_usage_bytes: ").skip(1);
     let digits = counters.map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
-    digits
-        .map(|digits| digits.unwrap().parse::<u64>().unwrap())
-        .sum()
+    digits.map(|digits| digits.unwrap().parse::<u64>().unwrap()).sum()
 }
 
 /// Returns the first refusal of a new guard.
@@ -128,11 +126,7 @@ fn a_slice_index_beyond_the_count_panics_in_renet() {
         for index in [3, 4, 1 << 40] {
             let packets = [slice(channel, 1, index, 3)];
             assert_eq!(unguarded(&packets), Outcome::Panicked);
-            let expected = RefusedPacket::Slice {
-                index,
-                slices: 3,
-                bytes: 1200,
-            };
+            let expected = RefusedPacket::Slice { index, slices: 3, bytes: 1200 };
             assert_eq!(refused(&packets), expected);
         }
     }
@@ -157,11 +151,7 @@ fn two_slice_counts_of_a_message_panic_in_renet_or_are_counted_wrongly() {
         assert_eq!(unguarded(&smaller), Outcome::Counted(18 * 1200));
         for (packets, slices, earlier) in [(&beyond[..], 9, 3), (&larger, 50, 2), (&smaller, 2, 20)]
         {
-            let expected = RefusedPacket::SliceCount {
-                message: 0,
-                slices,
-                earlier,
-            };
+            let expected = RefusedPacket::SliceCount { message: 0, slices, earlier };
             assert_eq!(refused(packets), expected);
         }
     }
@@ -191,22 +181,12 @@ fn a_complete_message_keeps_its_slice_count() {
 /// `ReceiveChannelReliable::process_message` does not drop the slices of a message that then arrives in one piece.
 #[test]
 fn slices_of_a_message_that_arrives_in_one_piece_stay_counted_in_renet() {
-    let packets = [
-        slice(RELIABLE_CHANNEL, 0, 0, 50),
-        small(RELIABLE_CHANNEL, &[(0, 1)]),
-    ];
+    let packets = [slice(RELIABLE_CHANNEL, 0, 0, 50), small(RELIABLE_CHANNEL, &[(0, 1)])];
     assert_eq!(unguarded(&packets), Outcome::Counted(50 * 1200));
-    let expected = RefusedPacket::SliceCount {
-        message: 0,
-        slices: 1,
-        earlier: 50,
-    };
+    let expected = RefusedPacket::SliceCount { message: 0, slices: 1, earlier: 50 };
     assert_eq!(refused(&packets), expected);
     // In the other order, renet ignores the slices. The guard refuses them while it remembers the message.
-    let packets = [
-        small(RELIABLE_CHANNEL, &[(1, 1), (0, 1)]),
-        slice(RELIABLE_CHANNEL, 1, 0, 50),
-    ];
+    let packets = [small(RELIABLE_CHANNEL, &[(1, 1), (0, 1)]), slice(RELIABLE_CHANNEL, 1, 0, 50)];
     assert_eq!(unguarded(&packets), Outcome::Counted(0));
     let mut guard = RenetGuard::new();
     assert!(packets.iter().all(|packet| guard.check(packet).is_ok()));
@@ -246,10 +226,7 @@ fn reliable_messages_far_beyond_a_gap_are_refused() {
     let one = |message| small(RELIABLE_CHANNEL, &[(message, 1)]);
     let far = |message, expected| Err(RefusedPacket::Gap { message, expected });
     assert_eq!(guard.check(&one(MAX_GAP)), far(MAX_GAP, 0));
-    assert_eq!(
-        guard.check(&slice(RELIABLE_CHANNEL, 1 << 61, 0, 2)),
-        far(1 << 61, 0)
-    );
+    assert_eq!(guard.check(&slice(RELIABLE_CHANNEL, 1 << 61, 0, 2)), far(1 << 61, 0));
     // A refused packet is not recorded in part.
     let half = small(RELIABLE_CHANNEL, &[(0, 1), (1 << 61, 1)]);
     assert_eq!(guard.check(&half), far(1 << 61, 0));
@@ -285,10 +262,7 @@ fn slice_counts_of_messages_beyond_the_limits_are_refused() {
         let all = [MAX_UNRELIABLE_BYTES, MAX_RELIABLE_BYTES][usize::from(channel)];
         let last = all - 1200 * (max as usize - 1);
         let too_long = slice_of(channel, 0, max - 1, max, last + 1);
-        assert!(matches!(
-            guard.check(&too_long),
-            Err(RefusedPacket::Slice { .. })
-        ));
+        assert!(matches!(guard.check(&too_long), Err(RefusedPacket::Slice { .. })));
         let last = slice_of(channel, 0, max - 1, max, last);
         assert_eq!(guard.check(&last), Ok(()));
         assert_eq!(guard.expected, u64::from(channel));
@@ -368,8 +342,5 @@ fn renet_ends_the_connection_for_illegal_acks_and_descending_sequences() {
     }
     assert!(connection.get_packets_to_send().is_empty());
     let reason = connection.disconnect_reason();
-    assert!(matches!(
-        reason,
-        Some(DisconnectReason::PacketSerialization(_))
-    ));
+    assert!(matches!(reason, Some(DisconnectReason::PacketSerialization(_))));
 }

@@ -28,10 +28,7 @@ pub(super) struct Change {
 
 impl Change {
     /// The change of a body that does not differ.
-    pub(super) const NONE: Self = Self {
-        error: 0.0,
-        bits: MIN_BITS,
-    };
+    pub(super) const NONE: Self = Self { error: 0.0, bits: MIN_BITS };
 }
 
 /// Compares the bodies of two snapshots.
@@ -69,10 +66,7 @@ impl<'a> Changes<'a> {
         const WHOLE_BITS: f32 = 100.0;
         let Self { wanted, sent, .. } = self;
         if wanted.life(slot) != sent.life(slot) {
-            return Change {
-                error: MAX_ERROR,
-                bits: WHOLE_BITS,
-            };
+            return Change { error: MAX_ERROR, bits: WHOLE_BITS };
         }
         let (moved, turned) = (self.moved(slot), self.turned(slot));
         let swept = match turned > 0.0 {
@@ -114,20 +108,15 @@ impl<'a> Changes<'a> {
         }
         // The chord between the unit quaternions, with positive omitted components, in component steps.
         let max = f32::from(levels.max_component(bits));
-        let [to, from] = [to, from].map(|three| {
-            three
-                .components
-                .map(|component| 2.0 * f32::from(component) - max)
-        });
+        let [to, from] = [to, from]
+            .map(|three| three.components.map(|component| 2.0 * f32::from(component) - max));
         let omitted = |of: [f32; 3]| {
             let squares: f32 = of.iter().map(|component| component * component).sum();
             (2.0 * max * max - squares).max(0.0).sqrt()
         };
         let shift = omitted(to) - omitted(from);
-        let squares = (0..3)
-            .map(|axis| (to[axis] - from[axis]).powi(2))
-            .sum::<f32>()
-            + shift * shift;
+        let squares =
+            (0..3).map(|axis| (to[axis] - from[axis]).powi(2)).sum::<f32>() + shift * shift;
         let squares = squares / (2.0 * max * max);
         // A quaternion and its negative are the same rotation, so take the shorter of two chords. Their squares add
         // up to 4.
@@ -163,9 +152,7 @@ mod tests {
 
     fn rotation() -> impl Strategy<Value = Quat> {
         let components = prop::array::uniform4(-1.0_f32..1.0).prop_map(Quat::from_array);
-        components.prop_filter_map("has a direction", |q| {
-            (q.length() > 0.1).then(|| q.normalize())
-        })
+        components.prop_filter_map("has a direction", |q| (q.length() > 0.1).then(|| q.normalize()))
     }
 
     proptest! {

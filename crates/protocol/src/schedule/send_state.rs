@@ -57,9 +57,7 @@ impl Schedule {
         send_states.extend((0..self.is_due.len()).map(|slot| {
             let sent = self.sent_at(slot);
             match sent.filter(|_| !self.is_confirmed[slot]) {
-                _ if self.is_due[slot] => SendState::Withheld {
-                    since: self.due_since[slot],
-                },
+                _ if self.is_due[slot] => SendState::Withheld { since: self.due_since[slot] },
                 Some(sent) => SendState::InFlight { sent },
                 None => SendState::UpToDate { sent },
             }

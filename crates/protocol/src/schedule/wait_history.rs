@@ -34,17 +34,13 @@ impl WaitHistory {
     /// Creates an empty record for a scene with this tick rate.
     #[must_use]
     pub fn new(ticks_per_second: u16) -> Self {
-        Self {
-            quarter_ticks: (u64::from(ticks_per_second) / 4).max(1),
-            quarters: VecDeque::new(),
-        }
+        Self { quarter_ticks: (u64::from(ticks_per_second) / 4).max(1), quarters: VecDeque::new() }
     }
 
     /// Records the waits in a tick, by body. A tick before the last one restarts the record.
     pub fn record(&mut self, tick: u64, send_states: &[SendState]) {
         let index = tick / self.quarter_ticks;
-        self.quarters
-            .retain(|quarter| (quarter.index..=quarter.index + 4).contains(&index));
+        self.quarters.retain(|quarter| (quarter.index..=quarter.index + 4).contains(&index));
         let newest = self.quarters.back();
         if newest.is_none_or(|newest| newest.index < index) {
             let longest = Vec::new();
@@ -96,12 +92,7 @@ mod tests {
         for tick in 0..240 {
             // The first body is sent every tenth tick and waits in between until tick 120. The second never waits.
             let since = tick / 10 * 10;
-            let wait = Wait {
-                since,
-                error: 0.1,
-                priority: 1.0,
-                more_urgent: 0,
-            };
+            let wait = Wait { since, error: 0.1, priority: 1.0, more_urgent: 0 };
             let first = match tick < 120 && tick > since {
                 true => SendState::Waiting(wait),
                 false => up_to_date,

@@ -74,8 +74,7 @@ impl SnapshotSender {
         };
         let ages = &mut self.ages;
         let delivery = delivery(&self.sent, &self.acked, stages.precision(), tick, ages);
-        self.schedule
-            .advance(tick, wanted, &packet_budget, start, &delivery);
+        self.schedule.advance(tick, wanted, &packet_budget, start, &delivery);
         // Waiting is better if a complete packet will fit soon, or until a partial one can fill a datagram: few large
         // packets have fewer headers.
         let soon = (packet_budget.bytes + packet_budget.growth * patience as usize)
@@ -122,10 +121,7 @@ impl SnapshotSender {
             Some(_) => None,
         };
         // Complete packets have fitted for a while: the schedule is not needed any more.
-        if self
-            .complete_since
-            .is_some_and(|since| tick - since >= COMPLETE_TICKS)
-        {
+        if self.complete_since.is_some_and(|since| tick - since >= COMPLETE_TICKS) {
             self.schedule.stop();
         }
         Ok(Some(self.keep(tick, header, out)))
@@ -231,8 +227,7 @@ impl SnapshotSender {
             ..references(&self.sent, &self.acked, self.acked.back().copied())
         };
         let (packet, out) = (&mut self.packet, Some(out));
-        self.encoder
-            .encode(sequence(tick), stages, wanted, references, packet, out)
+        self.encoder.encode(sequence(tick), stages, wanted, references, packet, out)
     }
 
     /// Sets how bodies are chosen if not all fit.
@@ -306,20 +301,13 @@ fn delivery<'s>(
         // From the oldest packet on, so that newer packets overwrite the ages.
         for packet in merged(sent, acked).into_iter().rev() {
             let age = newest.sequence().ticks_since(packet.sequence()) as u8;
-            for body in packet
-                .carried_bodies()
-                .filter(|&body| !newest.carried(body))
-            {
+            for body in packet.carried_bodies().filter(|&body| !newest.carried(body)) {
                 ages[body] = age;
             }
         }
     }
     let newest = newest.map(|(tick, _)| tick);
-    DeliveryState {
-        newest,
-        ages,
-        in_flight: in_flight(tick, newest, acked),
-    }
+    DeliveryState { newest, ages, in_flight: in_flight(tick, newest, acked) }
 }
 
 /// Returns the packets that may still arrive as a mask: bit n is for the packet of n ticks ago. `newest` is the

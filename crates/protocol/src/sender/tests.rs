@@ -18,10 +18,7 @@ fn sender() -> (SnapshotSender, QuantizedSnapshot) {
 
 /// Places the bodies at these positions along the first axis.
 fn put(quantized: &mut QuantizedSnapshot, metres: [f32; 3]) -> Snapshot {
-    let body = |metres: f32| BodyState {
-        position: Vec3::X * metres,
-        ..BodyState::default()
-    };
+    let body = |metres: f32| BodyState { position: Vec3::X * metres, ..BodyState::default() };
     let bodies = metres.map(body).to_vec();
     let snapshot = Snapshot { bodies };
     let precision = CHANGED_FLAGS.stages.precision();
@@ -31,9 +28,7 @@ fn put(quantized: &mut QuantizedSnapshot, metres: [f32; 3]) -> Snapshot {
 
 fn send(sender: &mut SnapshotSender, snapshot: &QuantizedSnapshot, tick: u64) -> SentPacket {
     let stages = CHANGED_FLAGS.stages;
-    sender
-        .send(tick, stages, snapshot, BaselineChoice::Newest)
-        .unwrap()
+    sender.send(tick, stages, snapshot, BaselineChoice::Newest).unwrap()
 }
 
 fn ack(sender: &mut SnapshotSender, newest: u64, earlier: u32) {
@@ -74,21 +69,13 @@ fn the_bit_field_acks_earlier_snapshots() {
     }
     // Tick 40, then 38 and 8 by their bits.
     ack(&mut sender, 40, 1 << 1 | 1 << 31);
-    assert_eq!(
-        sender.acked.iter().copied().collect::<Vec<_>>(),
-        [8, 38, 40]
-    );
+    assert_eq!(sender.acked.iter().copied().collect::<Vec<_>>(), [8, 38, 40]);
 }
 
 #[test]
 fn an_ack_of_what_was_never_sent_is_an_error() {
     let (mut sender, snapshot) = sender();
-    let ack = |number| {
-        Feedback::Ack(Ack {
-            newest: sequence(number),
-            earlier: u32::MAX,
-        })
-    };
+    let ack = |number| Feedback::Ack(Ack { newest: sequence(number), earlier: u32::MAX });
     let early = sender.on_message(&ack(1).encode());
     assert_eq!(early, Err(FeedbackError::NeverSent(sequence(1))));
     send(&mut sender, &snapshot, 1);
@@ -148,16 +135,10 @@ fn ticks_must_increase_and_a_rejected_snapshot_changes_nothing() {
     let (mut sender, snapshot) = sender();
     send(&mut sender, &snapshot, 7);
     let stages = CHANGED_FLAGS.stages;
-    let error = sender
-        .send(7, stages, &snapshot, BaselineChoice::Newest)
-        .unwrap_err();
+    let error = sender.send(7, stages, &snapshot, BaselineChoice::Newest).unwrap_err();
     assert_eq!(error, SendError::Tick { tick: 7, newest: 7 });
     let other = UNCOMPRESSED.stages;
-    assert!(
-        sender
-            .send(8, other, &snapshot, BaselineChoice::Newest)
-            .is_err()
-    );
+    assert!(sender.send(8, other, &snapshot, BaselineChoice::Newest).is_err());
     send(&mut sender, &snapshot, 8);
 }
 
@@ -167,14 +148,8 @@ fn a_body_waits_behind_more_urgent_ones_and_is_in_flight_until_its_ack() {
     let stages = CHANGED_FLAGS.stages;
     put(&mut snapshot, [0.25, 0.5, 0.0]);
     let after = |sender: &mut SnapshotSender, tick: u64, bytes: usize, gains: &[f32]| {
-        let packet_budget = PacketBudget {
-            bytes,
-            gains,
-            ..PacketBudget::default()
-        };
-        sender
-            .send_within(tick, stages, &snapshot, packet_budget)
-            .unwrap();
+        let packet_budget = PacketBudget { bytes, gains, ..PacketBudget::default() };
+        sender.send_within(tick, stages, &snapshot, packet_budget).unwrap();
         let mut send_states = Vec::new();
         sender.send_states(tick + 1, &mut send_states);
         assert_eq!(send_states, [], "of another tick");
@@ -191,32 +166,19 @@ fn a_body_waits_behind_more_urgent_ones_and_is_in_flight_until_its_ack() {
         panic!("{nearer:?}, {further:?}");
     };
     assert_eq!(still, never_sent);
-    assert_eq!(
-        (nearer.since, nearer.error, nearer.more_urgent),
-        (7, 0.25, 1)
-    );
-    assert_eq!(
-        (further.since, further.error, further.more_urgent),
-        (7, 0.5, 0)
-    );
+    assert_eq!((nearer.since, nearer.error, nearer.more_urgent), (7, 0.25, 1));
+    assert_eq!((further.since, further.error, further.more_urgent), (7, 0.5, 0));
     assert!(further.priority > nearer.priority);
 
     // One body fits.
     let send_states = after(&mut sender, 8, 11, &[]);
     assert_eq!(send_states[0].waiting_ticks(8), Some(1));
-    assert_eq!(
-        send_states[1..],
-        [SendState::InFlight { sent: 8 }, never_sent]
-    );
+    assert_eq!(send_states[1..], [SendState::InFlight { sent: 8 }, never_sent]);
     ack(&mut sender, 8, 0);
     let send_states = after(&mut sender, 9, 0, &[0.0]);
     assert_eq!(
         send_states,
-        [
-            SendState::Withheld { since: 7 },
-            SendState::UpToDate { sent: Some(8) },
-            never_sent
-        ]
+        [SendState::Withheld { since: 7 }, SendState::UpToDate { sent: Some(8) }, never_sent]
     );
 }
 
@@ -225,9 +187,7 @@ fn a_body_waits_behind_more_urgent_ones_and_is_in_flight_until_its_ack() {
 fn a_scene_that_fits_is_soon_sent_whole() {
     let stages = ARITHMETIC.stages;
     let mut bodies = vec![BodyState::default(); 901];
-    let initial = Snapshot {
-        bodies: bodies.clone(),
-    };
+    let initial = Snapshot { bodies: bodies.clone() };
     let mut sender = SnapshotSender::new(Plan::cubes(), initial, Limits::default()).unwrap();
     let mut wanted = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
     let mut budget = RateLimiter::new(3125, 60);
@@ -240,15 +200,11 @@ fn a_scene_that_fits_is_soon_sent_whole() {
                 false => Vec3::X / 32.0,
             };
         }
-        let snapshot = Snapshot {
-            bodies: bodies.clone(),
-        };
+        let snapshot = Snapshot { bodies: bodies.clone() };
         wanted.quantize(&snapshot, stages.precision()).unwrap();
         let now = Duration::from_secs(1) * tick as u32 / 60;
         let packet_budget = budget.packet_budget(now, 1200, 14);
-        let sent = sender
-            .send_within(tick, stages, &wanted, packet_budget)
-            .unwrap();
+        let sent = sender.send_within(tick, stages, &wanted, packet_budget).unwrap();
         if sent.is_some() {
             budget.spend(now, sender.packet().bytes.len() + 14);
             let is_complete = sender.get(tick).unwrap().carried_bodies().count() == 901;
@@ -263,15 +219,10 @@ fn a_scene_that_fits_is_soon_sent_whole() {
 fn no_acks_merge_more_packets_than_a_mask_names() {
     let (mut sender, mut snapshot) = sender();
     let stages = CHANGED_FLAGS.stages;
-    let packet_budget = PacketBudget {
-        bytes: 24,
-        ..PacketBudget::default()
-    };
+    let packet_budget = PacketBudget { bytes: 24, ..PacketBudget::default() };
     for tick in 1..=300 {
         put(&mut snapshot, [tick as f32 / 16.0; 3]);
-        sender
-            .send_within(tick, stages, &snapshot, packet_budget)
-            .unwrap();
+        sender.send_within(tick, stages, &snapshot, packet_budget).unwrap();
     }
     for tick in (1..=300).chain(1..=300) {
         ack(&mut sender, tick, u32::MAX);

@@ -101,11 +101,7 @@ impl ClientSession {
     ) -> Result<ClientEvent, SessionError> {
         match message {
             ServerMessage::Refused(reason) => Err(SessionError::Refused(short(reason))),
-            ServerMessage::Welcome {
-                tick,
-                fingerprint,
-                initial,
-            } if !self.is_welcomed => {
+            ServerMessage::Welcome { tick, fingerprint, initial } if !self.is_welcomed => {
                 if tick > MAX_TICK {
                     return Err(SessionError::Tick(tick));
                 }

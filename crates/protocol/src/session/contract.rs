@@ -97,14 +97,8 @@ mod tests {
     fn a_difference_is_named() {
         let server = "scene: x\nticks: 60\nfield fuel: 0 to 9\nfield wool: 0 to 9\ninput u8\n";
         for (client, named) in [
-            (
-                "scene: x\nticks: 30\n",
-                "the server has `ticks: 60`, but the client has `ticks: 30`",
-            ),
-            (
-                "scene: x\nticks: 60\n",
-                "only the server has `field fuel: 0 to 9`",
-            ),
+            ("scene: x\nticks: 30\n", "the server has `ticks: 60`, but the client has `ticks: 30`"),
+            ("scene: x\nticks: 60\n", "only the server has `field fuel: 0 to 9`"),
             (
                 "scene: x\nticks: 60\nfield wool: 0 to 9\ninput u8\n",
                 "only the server has `field fuel: 0 to 9`",
@@ -138,17 +132,8 @@ mod tests {
         assert!(refused(Hello { version, ..hello }).ends_with(&theirs));
         let registered = "input u16\n";
         let both = "the server has `input u8`, but the client has `input u16`";
-        assert!(
-            refused(Hello {
-                registered,
-                ..hello
-            })
-            .ends_with(both)
-        );
-        let slower = Schema {
-            ticks_per_second: 50,
-            ..ours.plan.schema().clone()
-        };
+        assert!(refused(Hello { registered, ..hello }).ends_with(both));
+        let slower = Schema { ticks_per_second: 50, ..ours.plan.schema().clone() };
         let schema = &*slower.encode();
         let both = "the server has `ticks: 60`, but the client has `ticks: 50`";
         assert!(refused(Hello { schema, ..hello }).ends_with(both));

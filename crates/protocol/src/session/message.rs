@@ -98,9 +98,7 @@ impl Settings {
         if let Some(kbps) = self.budget_kbps
             && !BUDGETS_KBPS.contains(&kbps)
         {
-            return Err(format!(
-                "a budget of {kbps} kbps is outside {BUDGETS_KBPS:?}"
-            ));
+            return Err(format!("a budget of {kbps} kbps is outside {BUDGETS_KBPS:?}"));
         }
         let stages = plan.check_complete(self.stages);
         stages.map_err(|reason| reason.to_string())
@@ -160,10 +158,7 @@ mod stages {
     }
 
     fn header(stages: Stages) -> Vec<u8> {
-        let header = Header {
-            sequence: Sequence(0),
-            baseline: BaselineId::Initial { stages },
-        };
+        let header = Header { sequence: Sequence(0), baseline: BaselineId::Initial { stages } };
         header.encode()
     }
 }

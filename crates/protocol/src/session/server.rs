@@ -51,10 +51,7 @@ impl ServerSession {
     /// Creates the session of a client that connected at `now`.
     #[must_use]
     pub const fn new(now: Duration) -> Self {
-        Self {
-            state: State::Silent,
-            since: now,
-        }
+        Self { state: State::Silent, since: now }
     }
 
     /// Handles a message from the client. The app decides whether clients may request settings.
@@ -90,10 +87,7 @@ impl ServerSession {
                 if let Some(reason) = fallback {
                     debug!("fallback: no arithmetic coding for the client: {reason}");
                 }
-                self.state = State::Open(Open {
-                    fallback,
-                    ..Open::default()
-                });
+                self.state = State::Open(Open { fallback, ..Open::default() });
                 Ok(ServerEvent::Welcome)
             }
             (ClientMessage::Request(Request { number, settings }), State::Open(open)) => {
@@ -179,18 +173,12 @@ impl ServerSession {
         let State::Open(open) = &mut self.state else {
             return None;
         };
-        let grant = Request {
-            number: open.requested?,
-            settings,
-        };
+        let grant = Request { number: open.requested?, settings };
         let is_due = open.granted.is_none_or(|(last, at)| {
             last.number != grant.number || last != grant && now >= at + GRANT_INTERVAL
         });
         is_due.then(|| {
-            debug!(
-                "granted {}, {:?} kbps",
-                settings.stages, settings.budget_kbps
-            );
+            debug!("granted {}, {:?} kbps", settings.stages, settings.budget_kbps);
             open.granted = Some((grant, now));
             ServerMessage::Granted(grant)
         })
@@ -220,10 +208,7 @@ impl ServerSession {
         }
         open.tick = Some((tick, now));
         (now > at + PAUSE).then(|| {
-            debug!(
-                "resync of the client's clock: tick {tick} after a pause of {:?}",
-                now - at
-            );
+            debug!("resync of the client's clock: tick {tick} after a pause of {:?}", now - at);
             ServerMessage::Tick(tick)
         })
     }

@@ -29,9 +29,7 @@ fn an_hour_of_random_changes_over_three_wraps_of_the_sequence_is_exact() {
     let mut random = ChaCha8Rng::seed_from_u64(7);
     let readable = Stages::every_readable(|most| random.random_range(0..most));
     let plan = Plan::cubes();
-    let stages: Vec<_> = readable
-        .filter(|&stages| plan.check_complete(stages).is_ok())
-        .collect();
+    let stages: Vec<_> = readable.filter(|&stages| plan.check_complete(stages).is_ok()).collect();
     let mut pair = Pair::starting_at(start, PRESETS[0].conditions.clone(), 7);
     while pair.tick < start + TICKS {
         pair.stages = stages[random.random_range(0..stages.len())];

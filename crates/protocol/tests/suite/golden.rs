@@ -21,9 +21,7 @@ fn contract() -> Contract {
 }
 
 fn initial() -> Snapshot {
-    Snapshot {
-        bodies: vec![BodyState::default()],
-    }
+    Snapshot { bodies: vec![BodyState::default()] }
 }
 
 fn of_client(contract: &Contract) -> [(&'static str, ClientMessage<'_>); 3] {
@@ -64,22 +62,13 @@ fn of_server() -> [(&'static str, ServerMessage<'static>); 5] {
         ("refused", ServerMessage::Refused("full")),
         ("granted", ServerMessage::Granted(granted)),
         ("tick", ServerMessage::Tick(1000)),
-        (
-            "declined",
-            ServerMessage::Declined {
-                number: 7,
-                reason: "no",
-            },
-        ),
+        ("declined", ServerMessage::Declined { number: 7, reason: "no" }),
     ]
 }
 
 fn feedback() -> [Feedback; 3] {
     [
-        Feedback::Ack(Ack {
-            newest: Sequence(0x1234),
-            earlier: 0x8000_0001,
-        }),
+        Feedback::Ack(Ack { newest: Sequence(0x1234), earlier: 0x8000_0001 }),
         Feedback::MissingBaseline(Sequence(0xFFFE)),
         Feedback::Desync(Sequence(258)),
     ]
@@ -97,10 +86,7 @@ fn document() -> String {
     for (name, message) in of_server() {
         line(name, &message.encode());
     }
-    for (name, feedback) in ["ack", "missing baseline", "desync"]
-        .into_iter()
-        .zip(feedback())
-    {
+    for (name, feedback) in ["ack", "missing baseline", "desync"].into_iter().zip(feedback()) {
         line(name, &feedback.encode());
     }
     text
@@ -138,10 +124,7 @@ fn messages_of_the_file_are_read() {
     let message = ServerMessage::decode(bytes).unwrap();
     let heard = client.on_message(&contract, message, Limits::default());
     assert!(matches!(heard, Ok(ClientEvent::Welcome(welcome)) if welcome.initial == initial()));
-    for (name, feedback) in ["ack", "missing baseline", "desync"]
-        .into_iter()
-        .zip(feedback())
-    {
+    for (name, feedback) in ["ack", "missing baseline", "desync"].into_iter().zip(feedback()) {
         assert_eq!(Feedback::decode(&golden(name)[0]), Ok(feedback));
     }
 }

@@ -90,10 +90,7 @@ fn a_sender_recovers_from_a_false_ack() {
     let mut pair = Pair::new(Conditions::default(), 7);
     pair.cut(true);
     pair.run(5);
-    let false_ack = Feedback::Ack(Ack {
-        newest: Sequence(5),
-        earlier: 0,
-    });
+    let false_ack = Feedback::Ack(Ack { newest: Sequence(5), earlier: 0 });
     pair.sender.on_message(&false_ack.encode()).unwrap();
     pair.cut(false);
     pair.run(3);
@@ -110,10 +107,7 @@ fn a_number_from_far_ahead_does_not_set_the_clock() {
     packet[0] ^= 0x40;
     let now = pair.now();
     let arrival = pair.receiver.on_packet(now, &packet);
-    assert!(
-        matches!(arrival, Ok(PacketOutcome::OutOfWindow { .. })),
-        "{arrival:?}"
-    );
+    assert!(matches!(arrival, Ok(PacketOutcome::OutOfWindow { .. })), "{arrival:?}");
     assert_eq!(pair.run(20), 20);
 }
 
@@ -128,10 +122,7 @@ fn a_clock_that_stood_still_is_corrected() {
 
 /// Removes a body and adds one elsewhere.
 pub(crate) fn turn_over(world: &mut World, tick: usize) {
-    let life = Life {
-        kind: (tick % 2) as u8,
-        generation: tick as u8,
-    };
+    let life = Life { kind: (tick % 2) as u8, generation: tick as u8 };
     world.remove(tick * 7 % world.len());
     world.add(tick * 5 % world.len(), life);
 }
@@ -194,16 +185,11 @@ impl Budgeted {
     fn send(&mut self) -> QuantizedSnapshot {
         self.tick += 1;
         let wanted = self.world.quantized(self.stages);
-        let packet_budget = PacketBudget {
-            bytes: Self::BYTES,
-            ..PacketBudget::default()
-        };
+        let packet_budget = PacketBudget { bytes: Self::BYTES, ..PacketBudget::default() };
         let (tick, stages) = (self.tick, self.stages);
         let mut is_sent = false;
         let memory = measure(|| {
-            let sent = self
-                .sender
-                .send_within(tick, stages, &wanted, packet_budget);
+            let sent = self.sender.send_within(tick, stages, &wanted, packet_budget);
             is_sent = sent.unwrap().is_some();
         });
         self.taken_bytes += memory.bytes_current;
@@ -229,10 +215,7 @@ impl Budgeted {
         let number = |age| Sequence((self.tick - age) as u16);
         let message = match answer {
             Answer::Nothing => return,
-            Answer::Ack(age, earlier) => Feedback::Ack(Ack {
-                newest: number(age),
-                earlier,
-            }),
+            Answer::Ack(age, earlier) => Feedback::Ack(Ack { newest: number(age), earlier }),
             Answer::Missing(age) => Feedback::MissingBaseline(number(age)),
         };
         let message = message.encode();

@@ -109,9 +109,7 @@ impl Pair {
     fn run(&mut self, ticks: u64, loss: f64, jitter: u32, doubled: f64) {
         let conditions = Conditions {
             latency: LATENCY * tick(&self.plan),
-            jitter: Jitter::Uniform {
-                spread: jitter * tick(&self.plan),
-            },
+            jitter: Jitter::Uniform { spread: jitter * tick(&self.plan) },
             loss: Loss::Independent { probability: loss },
             duplicate_probability: doubled,
             ..Conditions::PERFECT
@@ -166,8 +164,7 @@ impl Pair {
             let message = feedback.encode().to_vec();
             self.up.send(now, message.len(), message);
         }
-        self.receiver
-            .advance_playout(now, Some(6 * tick(&self.plan)));
+        self.receiver.advance_playout(now, Some(6 * tick(&self.plan)));
         self.check_shown(now);
     }
 
@@ -182,9 +179,7 @@ impl Pair {
         };
         let packet_budget = budget.packet_budget(now, ONE_DATAGRAM, OVERHEAD);
         let bytes = packet_budget.bytes;
-        let sent = self
-            .sender
-            .send_within(self.tick, self.stages, wanted, packet_budget);
+        let sent = self.sender.send_within(self.tick, self.stages, wanted, packet_budget);
         let is_sent = sent.unwrap().is_some();
         if is_sent {
             let size = self.sender.packet().bytes.len();
@@ -222,11 +217,7 @@ impl Pair {
             self.world.add(slot, life);
             self.births += 1;
             let before = self.generations.insert(slot, life.generation);
-            assert_ne!(
-                before,
-                Some(life.generation),
-                "it could be taken for the one before"
-            );
+            assert_ne!(before, Some(life.generation), "it could be taken for the one before");
         }
         if self.world.random.random_ratio(1, 5) {
             let choices = [Visibility::Visible, Visibility::Frozen, Visibility::Hidden];
@@ -243,14 +234,9 @@ impl Pair {
         }
         let mut other = world.clone();
         for (slot, visibility) in self.visibility.iter().enumerate() {
-            if let Some(life) = world
-                .life(slot)
-                .filter(|_| *visibility != Visibility::Visible)
-            {
+            if let Some(life) = world.life(slot).filter(|_| *visibility != Visibility::Visible) {
                 let values = vec![0; self.plan.schema().fields.len()];
-                other
-                    .put(slot, life, &BodyState::default(), &values)
-                    .unwrap();
+                other.put(slot, life, &BodyState::default(), &values).unwrap();
             }
         }
         let [wanted, of_other] = &mut self.views;
@@ -280,12 +266,7 @@ impl Pair {
                 continue;
             }
             let life = self.wanted[&(playout.from_tick - u64::from(age))].life(slot);
-            assert_eq!(
-                shown.is_some(),
-                life.is_some(),
-                "slot {slot} at {}",
-                playout.tick
-            );
+            assert_eq!(shown.is_some(), life.is_some(), "slot {slot} at {}", playout.tick);
             if self.plan.has_lives() {
                 assert_eq!(playout.from.lives[slot], life);
             }

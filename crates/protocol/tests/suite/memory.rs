@@ -33,10 +33,7 @@ fn both_ends_keep_70_baselines_of_at_most_31_kilobytes() {
     let [sender, receiver] = figures[..] else {
         panic!("both ends have been asked");
     };
-    println!(
-        "sender {sender}, receiver {receiver}, both with all else {}",
-        total.bytes_current
-    );
+    println!("sender {sender}, receiver {receiver}, both with all else {}", total.bytes_current);
     assert!(sender < 31_000 * KEPT, "{sender}");
     assert!(receiver < 31_000 * KEPT, "{receiver}");
     // Besides the baselines: headers of shared memory, a few copies of a snapshot as buffers, and snapshots in the

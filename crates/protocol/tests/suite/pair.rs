@@ -56,9 +56,7 @@ impl Pair {
     }
 
     pub(crate) fn starting_at(tick: u64, conditions: Conditions, seed: u64) -> Self {
-        let initial = Snapshot {
-            bodies: vec![BodyState::default(); 12],
-        };
+        let initial = Snapshot { bodies: vec![BodyState::default(); 12] };
         let (sender, receiver) = new_ends(tick, time(tick), &initial);
         Self {
             seed,
@@ -91,10 +89,7 @@ impl Pair {
     }
 
     pub(crate) fn cut(&mut self, cut: bool) {
-        let conditions = Conditions {
-            cut,
-            ..self.down.conditions().clone()
-        };
+        let conditions = Conditions { cut, ..self.down.conditions().clone() };
         self.set_conditions(&conditions);
     }
 
@@ -137,9 +132,7 @@ impl Pair {
             let precision = self.stages.precision();
             let mut quantized = QuantizedSnapshot::new(Plan::cubes(), precision);
             quantized.quantize(&self.bodies, precision).unwrap();
-            let sent = self
-                .sender
-                .send(self.tick, self.stages, &quantized, self.choice);
+            let sent = self.sender.send(self.tick, self.stages, &quantized, self.choice);
             sent.unwrap();
             self.sent.insert(self.tick, quantized);
             let oldest = self.tick.saturating_sub(6000);
@@ -177,10 +170,8 @@ impl Pair {
         }
         for body in self.bodies.bodies.iter_mut().step_by(3) {
             let mut step = || self.random.random_range(-0.05..0.05_f32);
-            let (shift, turn) = (
-                Vec3::new(step(), step(), step()),
-                Vec3::new(step(), step(), step()),
-            );
+            let (shift, turn) =
+                (Vec3::new(step(), step(), step()), Vec3::new(step(), step(), step()));
             let bounds = Vec3::new(200.0, 200.0, 16.0);
             body.position = (body.position + shift).clamp(-bounds.with_z(0.0), bounds);
             body.orientation = (Quat::from_scaled_axis(turn) * body.orientation).normalize();

@@ -32,13 +32,7 @@ impl Play {
             first.dequantize(&mut initial);
         }
         let (sender, receiver) = ends(plan, 0, &initial, PLAYOUT_DELAY, Duration::ZERO);
-        Self {
-            sender,
-            receiver,
-            stages,
-            acks: VecDeque::with_capacity(ACK_TICKS + 1),
-            tick: 0,
-        }
+        Self { sender, receiver, stages, acks: VecDeque::with_capacity(ACK_TICKS + 1), tick: 0 }
     }
 
     fn now(&self) -> Duration {
@@ -59,13 +53,8 @@ impl Play {
     /// Sends the next tick's snapshot within a byte budget. Returns whether a packet was produced.
     pub(crate) fn send_within(&mut self, current: &QuantizedSnapshot, bytes: usize) -> bool {
         self.tick += 1;
-        let packet_budget = PacketBudget {
-            bytes,
-            ..PacketBudget::default()
-        };
-        let sent = self
-            .sender
-            .send_within(self.tick, self.stages, current, packet_budget);
+        let packet_budget = PacketBudget { bytes, ..PacketBudget::default() };
+        let sent = self.sender.send_within(self.tick, self.stages, current, packet_budget);
         sent.unwrap().is_some()
     }
 
@@ -79,10 +68,7 @@ impl Play {
             let start = Instant::now();
             let arrival = self.receiver.on_packet(now, bytes).unwrap();
             time = start.elapsed();
-            assert!(matches!(
-                arrival,
-                PacketOutcome::Decoded { late: false, .. }
-            ));
+            assert!(matches!(arrival, PacketOutcome::Decoded { late: false, .. }));
             let (sent, received) = (self.sender.get(self.tick), self.receiver.get(self.tick));
             assert_eq!(sent, received);
         }
@@ -115,11 +101,7 @@ pub(crate) fn ends(
 ) -> (SnapshotSender, SnapshotReceiver) {
     let limits = Limits::default();
     let sender = SnapshotSender::new(Arc::clone(plan), initial.clone(), limits).unwrap();
-    let welcome = Welcome {
-        plan: Arc::clone(plan),
-        tick,
-        initial: initial.clone(),
-    };
+    let welcome = Welcome { plan: Arc::clone(plan), tick, initial: initial.clone() };
     let receiver = SnapshotReceiver::new(welcome, limits, delay, now).unwrap();
     (sender, receiver)
 }

@@ -61,10 +61,7 @@ impl Stream {
     fn with_seed(asked_kbps: Option<u32>, conditions: Conditions, seed: u64) -> Self {
         let world = World::new(Plan::cubes(), BODIES, 1 + seed);
         let (sender, receiver) = ends(&world.plan, 0, &world.snapshot(), time(6), Duration::ZERO);
-        let upstream = Conditions {
-            bandwidth: None,
-            ..conditions.clone()
-        };
+        let upstream = Conditions { bandwidth: None, ..conditions.clone() };
         Self {
             stages: ladder::CHANGED_FLAGS.stages,
             sender,
@@ -102,10 +99,7 @@ impl Stream {
     }
 
     fn second(&mut self) -> Second {
-        let mut second = Second {
-            least_kbps: u32::MAX,
-            ..Second::default()
-        };
+        let mut second = Second { least_kbps: u32::MAX, ..Second::default() };
         let mut sent = 0;
         for _ in 0..TICKS_PER_SECOND {
             let (bytes, arrived) = self.step();
@@ -157,8 +151,7 @@ impl Stream {
         let (allowed, _) = self.budget.allow(tick, now, asked, true, &outbound);
         let sent = match allowed {
             AllowedSnapshot::Partial(packet_budget) => {
-                self.sender
-                    .send_within(tick, stages, &wanted, packet_budget)
+                self.sender.send_within(tick, stages, &wanted, packet_budget)
             }
             _ => {
                 let choice = BaselineChoice::Newest;
@@ -189,10 +182,7 @@ fn lossy(probability: f64) -> Conditions {
 fn narrow(kbps: u64, queue_bytes: usize) -> Conditions {
     Conditions {
         latency: Duration::from_millis(50),
-        bandwidth: Some(Bandwidth {
-            bits_per_second: kbps * 1000,
-            queue_bytes,
-        }),
+        bandwidth: Some(Bandwidth { bits_per_second: kbps * 1000, queue_bytes }),
         ..Conditions::PERFECT
     }
 }
@@ -255,10 +245,7 @@ fn a_narrow_link_that_also_loses_in_bursts_is_not_taken_for_a_wide_one() {
         let seconds = stream.seconds(60);
         let given = mean(&seconds[10..], |second| second.most_kbps.into());
         println!("{given:.0} kbps given over {kbps}");
-        assert!(
-            given < 1.1 * kbps as f64,
-            "{given:.0} kbps given over {kbps}"
-        );
+        assert!(given < 1.1 * kbps as f64, "{given:.0} kbps given over {kbps}");
     }
 }
 
@@ -276,9 +263,7 @@ fn over_a_narrow_link_the_budget_stays_below_what_it_carries() {
                 sent += stream.down.stats().sent - before.sent;
             }
             let case = format!("{asked:?} kbps over {kbps} kbps, {queue_bytes} bytes");
-            let below = all
-                .iter()
-                .filter(|second| u64::from(second.most_kbps) < kbps);
+            let below = all.iter().filter(|second| u64::from(second.most_kbps) < kbps);
             let below = below.count();
             let used = mean(&all, |second| second.sent_kbps) / kbps as f64;
             let used = used * (sent - lost) as f64 / sent as f64;

@@ -56,16 +56,11 @@ fn memory(connection: &RenetClient) -> (usize, usize) {
     let sum = |name: &str| {
         let values = text.split(name).skip(1);
         let digits = values.map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
-        digits
-            .map(|digits| digits.unwrap().parse::<usize>().unwrap())
-            .sum::<usize>()
+        digits.map(|digits| digits.unwrap().parse::<usize>().unwrap()).sum::<usize>()
     };
     let messages = text.split("b\"").skip(1);
     let bytes = messages.map(|rest| rest.find('"').unwrap()).sum::<usize>();
-    (
-        sum(" memory_usage_bytes: "),
-        1200 * sum(" num_slices: ") + bytes,
-    )
+    (sum(" memory_usage_bytes: "), 1200 * sum(" num_slices: ") + bytes)
 }
 
 #[derive(Clone, Debug)]
@@ -100,33 +95,18 @@ fn scenario() -> impl Strategy<Value = Scenario> {
         ]
     };
     let message = prop_oneof![
-        (
-            0..2_usize,
-            Just(UNRELIABLE_CHANNEL),
-            length(MAX_UNRELIABLE_BYTES)
-        ),
-        (
-            0..2_usize,
-            Just(RELIABLE_CHANNEL),
-            length(MAX_RELIABLE_BYTES)
-        ),
+        (0..2_usize, Just(UNRELIABLE_CHANNEL), length(MAX_UNRELIABLE_BYTES)),
+        (0..2_usize, Just(RELIABLE_CHANNEL), length(MAX_RELIABLE_BYTES)),
     ];
-    (
-        conditions,
-        any::<u64>(),
-        any::<bool>(),
-        vec(message, 1..150),
-        1..20_usize,
+    (conditions, any::<u64>(), any::<bool>(), vec(message, 1..150), 1..20_usize).prop_map(
+        |(conditions, seed, saves_acks, messages, per_tick)| Scenario {
+            conditions,
+            seed,
+            saves_acks,
+            messages,
+            per_tick,
+        },
     )
-        .prop_map(
-            |(conditions, seed, saves_acks, messages, per_tick)| Scenario {
-                conditions,
-                seed,
-                saves_acks,
-                messages,
-                per_tick,
-            },
-        )
 }
 
 /// One end, and the link to the other end.
@@ -157,9 +137,7 @@ fn play(scenario: Scenario) -> Result<(), TestCaseError> {
     while quiet < 300 {
         let next = waiting.next();
         for &(from, channel, length) in next.into_iter().flatten() {
-            ends[from]
-                .renet
-                .send_message(channel, vec![CONTENT; length]);
+            ends[from].renet.send_message(channel, vec![CONTENT; length]);
         }
         for end in &mut ends {
             for packet in end.renet.get_packets_to_send() {
@@ -379,10 +357,7 @@ fn readable() -> impl Strategy<Value = Vec<u8>> {
         }
         (ACK, bytes)
     });
-    let other = (
-        any::<u8>(),
-        vec(prop_oneof![3 => 0..3_u8, 1 => any::<u8>()], 0..40),
-    );
+    let other = (any::<u8>(), vec(prop_oneof![3 => 0..3_u8, 1 => any::<u8>()], 0..40));
     let body = prop_oneof![
         3 => small.prop_map(channel),
         6 => slice.prop_map(channel),

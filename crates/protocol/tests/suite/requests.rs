@@ -33,10 +33,7 @@ fn every_readable_request_is_sent_or_refused_with_a_reason_and_the_sender_goes_o
             },
             budget_kbps: None,
         };
-        let request = Request {
-            number: 7,
-            settings,
-        };
+        let request = Request { number: 7, settings };
         let message = ClientMessage::Request(request);
         assert_eq!(ClientMessage::decode(&message.encode()), Some(message));
         let reason = Plan::cubes().check_complete(stages).err();
@@ -51,9 +48,7 @@ fn every_readable_request_is_sent_or_refused_with_a_reason_and_the_sender_goes_o
             let current = world.quantized(stages);
             let is_within = turn + 1 == TICKS;
             let sent = match is_within {
-                false => sender
-                    .send(tick, stages, &current, settings.baseline)
-                    .map(Some),
+                false => sender.send(tick, stages, &current, settings.baseline).map(Some),
                 true => sender.send_within(tick, stages, &current, packet_budget()),
             };
             assert!(sent.is_ok() || reason.is_some(), "{stages:?}: {sent:?}");
@@ -69,24 +64,16 @@ fn every_readable_request_is_sent_or_refused_with_a_reason_and_the_sender_goes_o
         tick += 1;
         let stages = ladder::PREDICTED.stages;
         let current: QuantizedSnapshot = world.quantized(stages);
-        sender
-            .send(tick, stages, &current, BaselineChoice::Newest)
-            .unwrap();
+        sender.send(tick, stages, &current, BaselineChoice::Newest).unwrap();
     }
 }
 
 fn packet_budget() -> PacketBudget<'static> {
-    PacketBudget {
-        bytes: 40,
-        ..PacketBudget::default()
-    }
+    PacketBudget { bytes: 40, ..PacketBudget::default() }
 }
 
 /// Acks the newest packet if it was sent.
 fn acknowledge(sender: &mut SnapshotSender, tick: u64) {
-    let ack = Feedback::Ack(Ack {
-        newest: Sequence(tick as u16),
-        earlier: 0,
-    });
+    let ack = Feedback::Ack(Ack { newest: Sequence(tick as u16), earlier: 0 });
     let _ = sender.on_message(&ack.encode());
 }

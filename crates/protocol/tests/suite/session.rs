@@ -18,9 +18,7 @@ fn contract() -> Contract {
 }
 
 fn initial() -> Snapshot {
-    Snapshot {
-        bodies: vec![BodyState::default(); 2],
-    }
+    Snapshot { bodies: vec![BodyState::default(); 2] }
 }
 
 fn settings() -> Settings {
@@ -90,15 +88,9 @@ fn settings_are_requested_and_granted() {
     assert_eq!(client.request(settings()), None);
     let heard_of = server.on_message(&contract(), asked);
     assert_eq!(heard_of, Ok(ServerEvent::Settings(settings())));
-    let less = Settings {
-        budget_kbps: Some(48),
-        ..settings()
-    };
+    let less = Settings { budget_kbps: Some(48), ..settings() };
     let granted = server.grant(SECOND, less).unwrap();
-    assert_eq!(
-        heard(&mut client, granted.clone(), Limits::default()),
-        Ok(ClientEvent::Answer)
-    );
+    assert_eq!(heard(&mut client, granted.clone(), Limits::default()), Ok(ClientEvent::Answer));
     assert_eq!(client.granted(), Some(less));
     // The requested settings are granted.
     let same = server.grant(5 * SECOND, settings()).unwrap();
@@ -113,10 +105,7 @@ fn settings_are_requested_and_granted() {
     // The answer to the first request does not apply to the second.
     let other = client.request(less).unwrap();
     assert_ne!(other, asked);
-    assert_eq!(
-        heard(&mut client, granted, Limits::default()),
-        Ok(ClientEvent::Answer)
-    );
+    assert_eq!(heard(&mut client, granted, Limits::default()), Ok(ClientEvent::Answer));
     assert_eq!(client.granted(), None);
     server.on_message(&contract(), other).unwrap();
     assert!(server.grant(10 * SECOND, less).is_some());
@@ -179,14 +168,8 @@ fn what_is_out_of_turn_ends_the_session() {
     refused.refuse(SECOND);
     assert!(request(&mut refused, 1, settings()).is_err());
     assert!(hello(&mut refused, &contract()).is_err());
-    let granted = ServerMessage::Granted(Request {
-        number: 0,
-        settings: settings(),
-    });
-    let declined = ServerMessage::Declined {
-        number: 0,
-        reason: "no",
-    };
+    let granted = ServerMessage::Granted(Request { number: 0, settings: settings() });
+    let declined = ServerMessage::Declined { number: 0, reason: "no" };
     let welcome = welcome(&mut open(), 5);
     let limits = Limits::default();
     let out_of_turn = Err(SessionError::OutOfTurn);
@@ -197,16 +180,10 @@ fn what_is_out_of_turn_ends_the_session() {
     for message in [welcome, granted, declined] {
         assert_eq!(heard(&mut welcomed(), message, limits), out_of_turn);
     }
-    assert_eq!(
-        heard(&mut welcomed(), ServerMessage::Tick(9), limits),
-        Ok(ClientEvent::Tick(9))
-    );
+    assert_eq!(heard(&mut welcomed(), ServerMessage::Tick(9), limits), Ok(ClientEvent::Tick(9)));
     let reason = "é".repeat(2000);
     let heard = heard(&mut welcomed(), ServerMessage::Refused(&reason), limits);
-    assert_eq!(
-        heard,
-        Err(SessionError::Refused(reason[..2 * 1000].to_owned()))
-    );
+    assert_eq!(heard, Err(SessionError::Refused(reason[..2 * 1000].to_owned())));
 }
 
 #[test]
@@ -214,10 +191,7 @@ fn a_welcome_is_within_limits() {
     let welcome = |tick| welcome(&mut open(), tick);
     let mut client = ClientSession::default();
     let few = Limits { max_bodies: 1 };
-    assert!(matches!(
-        heard(&mut client, welcome(5), few),
-        Err(SessionError::Initial(_))
-    ));
+    assert!(matches!(heard(&mut client, welcome(5), few), Err(SessionError::Initial(_))));
     let far = (1 << 48) + 1;
     let error = heard(&mut client, welcome(far), Limits::default());
     assert_eq!(error, Err(SessionError::Tick(far)));
@@ -266,10 +240,7 @@ fn ends_with_different_fingerprints_do_without_arithmetic_coding() {
     for (fingerprint, reason) in [
         (own, None),
         (Fingerprint { model, ..own }, Some(FallbackReason::Model)),
-        (
-            Fingerprint { arithmetic, ..own },
-            Some(FallbackReason::Arithmetic),
-        ),
+        (Fingerprint { arithmetic, ..own }, Some(FallbackReason::Arithmetic)),
     ] {
         let mut other = contract();
         other.fingerprint = fingerprint;
@@ -278,9 +249,7 @@ fn ends_with_different_fingerprints_do_without_arithmetic_coding() {
         assert_eq!(server.fallback(), reason);
         let welcome = welcome(&mut server, 5);
         let mut client = ClientSession::default();
-        client
-            .on_message(&other, welcome, Limits::default())
-            .unwrap();
+        client.on_message(&other, welcome, Limits::default()).unwrap();
         assert_eq!(client.fallback(), reason);
         let instead = reason.map(|_| PREDICTED_POSITION.stages);
         for (stages, instead) in [(ARITHMETIC.stages, instead), (DELTA.stages, None)] {
@@ -295,10 +264,7 @@ fn ends_with_different_fingerprints_do_without_arithmetic_coding() {
 #[test]
 fn damaged_messages_are_refused() {
     let contract = contract();
-    let asked = ClientMessage::Request(Request {
-        number: 7,
-        settings: settings(),
-    });
+    let asked = ClientMessage::Request(Request { number: 7, settings: settings() });
     for message in [ClientMessage::Hello(contract.hello()), asked] {
         let mut bytes = message.encode();
         assert_eq!(ClientMessage::decode(&bytes), Some(message));

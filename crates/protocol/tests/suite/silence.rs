@@ -10,10 +10,7 @@ use crate::pair::Pair;
 
 /// Returns a pair with a round trip of 100 ms.
 fn pair() -> Pair {
-    let conditions = Conditions {
-        latency: Duration::from_millis(50),
-        ..Conditions::default()
-    };
+    let conditions = Conditions { latency: Duration::from_millis(50), ..Conditions::default() };
     Pair::new(conditions, 1)
 }
 
@@ -55,11 +52,7 @@ fn a_receiver_that_forgot_reports_it_and_recovers() {
     // Packets that were sent before the report arrived are refused.
     let missing = |error: &DecodeError| matches!(error, DecodeError::UnknownBaseline(Sequence(_)));
     assert!(pair.rejected.iter().all(missing), "{:?}", pair.rejected);
-    assert!(
-        (3..=12).contains(&pair.rejected.len()),
-        "{:?}",
-        pair.rejected
-    );
+    assert!((3..=12).contains(&pair.rejected.len()), "{:?}", pair.rejected);
     assert!(pair.sender.missing_baselines() > 0);
     assert!(decoded >= 45, "{decoded}");
 }

@@ -30,16 +30,7 @@ fn sizes(
         };
         let mut packet = Packet::default();
         let sequence = Sequence(tick as u16);
-        encoder
-            .encode(
-                sequence,
-                play.stages,
-                current,
-                references,
-                &mut packet,
-                None,
-            )
-            .unwrap();
+        encoder.encode(sequence, play.stages, current, references, &mut packet, None).unwrap();
         sizes.push((baseline, packet.bytes.len()));
         next = before[0];
     }
@@ -71,8 +62,5 @@ fn the_smallest_packet_is_chosen_with_the_references_that_it_is_sent_with() {
         // Some packets are lost, so that the references differ in age.
         play.deliver(tick * tick % 11 % 3 == 1 || tick % 16 < 3);
     }
-    assert!(
-        others > 10,
-        "without the others it would be another: {others}"
-    );
+    assert!(others > 10, "without the others it would be another: {others}");
 }

@@ -52,9 +52,7 @@ struct Seen {
 
 impl Show {
     fn new(conditions: Conditions, seed: u64) -> Self {
-        let initial = Snapshot {
-            bodies: vec![BodyState::default(); 2],
-        };
+        let initial = Snapshot { bodies: vec![BodyState::default(); 2] };
         let plan = Plan::cubes();
         let (sender, receiver) = ends(&plan, 0, &initial, 5 * FRAME, Duration::ZERO);
         let mut snapshot = QuantizedSnapshot::new(plan, STAGES.precision());
@@ -122,10 +120,7 @@ impl Show {
     fn frames(&mut self, frames: u64) -> Seen {
         let playout = self.receiver.playout();
         let (stalls, starved) = (playout.stalls(), playout.starved());
-        let mut seen = Seen {
-            steps: [f64::MAX, f64::MIN],
-            ..Seen::default()
-        };
+        let mut seen = Seen { steps: [f64::MAX, f64::MIN], ..Seen::default() };
         for _ in 0..frames {
             let before = self.due();
             self.send();
@@ -182,10 +177,7 @@ fn a_slow_or_fast_sender_is_shown_as_well_as_another() {
         for rate in RATES {
             let seen = seen(rate);
             let at = format!("{link} at {rate}: {seen:?}, usually {usual:?}");
-            assert!(
-                seen.starved <= 2 * usual.starved + Duration::from_millis(150),
-                "{at}"
-            );
+            assert!(seen.starved <= 2 * usual.starved + Duration::from_millis(150), "{at}");
             assert!(seen.mean_lag < 1.25 * usual.mean_lag + 0.03, "{at}");
         }
     }
@@ -200,14 +192,8 @@ fn a_slow_or_fast_sender_is_shown_without_stalls_with_a_fixed_delay() {
             show.seconds(10);
             let seen = show.seconds(20);
             // A burst of losses on Wi-Fi is sometimes longer.
-            assert!(
-                seen.starved < Duration::from_millis(100),
-                "{link} at {rate}: {seen:?}"
-            );
-            assert!(
-                seen.steps[0] > 0.9 && seen.steps[1] < 1.1,
-                "{link} at {rate}: {seen:?}"
-            );
+            assert!(seen.starved < Duration::from_millis(100), "{link} at {rate}: {seen:?}");
+            assert!(seen.steps[0] > 0.9 && seen.steps[1] < 1.1, "{link} at {rate}: {seen:?}");
         }
     }
 }
@@ -223,10 +209,7 @@ fn a_slow_motion_is_smooth_after_three_seconds() {
             let seen = show.seconds(5);
             assert!(seen.starved < FRAME, "{link} at {rate}: {seen:?}");
             let [shortest, longest] = seen.steps;
-            assert!(
-                shortest > 0.4 && longest < 1.6,
-                "{link} at {rate}: {seen:?}"
-            );
+            assert!(shortest > 0.4 && longest < 1.6, "{link} at {rate}: {seen:?}");
             let seen = show.seconds(3);
             assert!(seen.mean_lag * rate < 0.3, "{link} at {rate}: {seen:?}");
         }
@@ -254,20 +237,14 @@ fn a_receiver_that_hangs_goes_on_as_before() {
 
 #[test]
 fn a_receiver_that_hangs_while_packets_are_lost_waits_for_them_alone() {
-    let conditions = Conditions {
-        loss: Loss::bursts(0.1, 2.0),
-        ..Conditions::PERFECT
-    };
+    let conditions = Conditions { loss: Loss::bursts(0.1, 2.0), ..Conditions::PERFECT };
     let mut show = Show::new(conditions, 7);
     show.seconds(10);
     let before = show.seconds(5);
     show.hang(30);
     let after = show.seconds(3);
     // A burst with a few more packets.
-    assert!(
-        after.mean_lag < before.mean_lag + 0.1,
-        "{after:?}, before {before:?}"
-    );
+    assert!(after.mean_lag < before.mean_lag + 0.1, "{after:?}, before {before:?}");
 }
 
 #[test]
@@ -280,10 +257,7 @@ fn a_sender_that_hangs_is_shown_again_at_once() {
             show.sender_hangs(frames);
             show.seconds(1);
             let after = show.seconds(9);
-            assert!(
-                after.starved <= before.starved + 2 * FRAME,
-                "{link}, {frames}: {after:?}"
-            );
+            assert!(after.starved <= before.starved + 2 * FRAME, "{link}, {frames}: {after:?}");
             let later = show.seconds(5);
             let at = format!("{link}, {frames}: {later:?}, before {before:?}");
             assert!(later.mean_lag < before.mean_lag + 0.04, "{at}");
@@ -355,10 +329,7 @@ fn a_receiver_that_hangs_is_sent_as_much_as_before_and_one_that_is_cut_off_is_no
     show.frames(5);
     assert_eq!(show.through.kbps(), None);
 
-    let cut = Conditions {
-        cut: true,
-        ..Conditions::PERFECT
-    };
+    let cut = Conditions { cut: true, ..Conditions::PERFECT };
     show.down.set_conditions(cut);
     show.frames(150);
     show.down.set_conditions(Conditions::PERFECT);
@@ -386,9 +357,6 @@ fn jitter_is_no_loss_and_a_round_trip_takes_as_long_at_any_tick_rate() {
         assert_eq!(rate.loss(), 0.0, "at {ticks_per_second}");
         // A tenth of the acks take 100 ms.
         let round_trip = rate.round_trip().unwrap().as_millis();
-        assert!(
-            (5..20).contains(&round_trip),
-            "{round_trip} ms at {ticks_per_second}"
-        );
+        assert!((5..20).contains(&round_trip), "{round_trip} ms at {ticks_per_second}");
     }
 }

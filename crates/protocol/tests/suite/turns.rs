@@ -23,9 +23,7 @@ struct Turns {
 
 impl Turns {
     fn new(bodies: usize, seed: u64) -> Self {
-        let bodies = Snapshot {
-            bodies: vec![BodyState::default(); bodies],
-        };
+        let bodies = Snapshot { bodies: vec![BodyState::default(); bodies] };
         let stages = ladder::PREDICTED.stages;
         Self {
             sender: SnapshotSender::new(Plan::cubes(), bodies.clone(), Limits::default()).unwrap(),
@@ -48,14 +46,9 @@ impl Turns {
         let stages = ladder::PREDICTED.stages;
         let precision = stages.precision();
         self.snapshot.quantize(&self.bodies, precision).unwrap();
-        let sent = self
-            .sender
-            .send_within(self.tick, stages, &self.snapshot, packet_budget);
+        let sent = self.sender.send_within(self.tick, stages, &self.snapshot, packet_budget);
         sent.unwrap()?;
-        let ack = Feedback::Ack(Ack {
-            newest: Sequence(self.tick as u16),
-            earlier: 0,
-        });
+        let ack = Feedback::Ack(Ack { newest: Sequence(self.tick as u16), earlier: 0 });
         self.sender.on_message(&ack.encode()).unwrap();
         let sent = self.sender.get(self.tick).unwrap();
         (sent.stages().coverage() == Coverage::Partial).then(|| {

@@ -45,10 +45,7 @@ impl Server {
         .unwrap();
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).unwrap();
-        let end = answer
-            .windows(4)
-            .position(|four| four == b"\r\n\r\n")
-            .unwrap();
+        let end = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
         let head = String::from_utf8_lossy(&answer[..end]).to_lowercase();
         (head, answer[end + 4..].to_vec())
     }
@@ -83,10 +80,7 @@ fn files_are_served_compressed_where_the_browser_takes_it_and_with_their_types()
         assert_eq!(found, body.as_bytes());
     }
     let (head, body) = server.get("/", "br");
-    assert!(
-        head.contains("content-type: text/html") && body == b"page",
-        "{head}"
-    );
+    assert!(head.contains("content-type: text/html") && body == b"page", "{head}");
     let (head, _) = server.get("/a.js", "br");
     assert!(head.contains("content-type: text/javascript"), "{head}");
     let (head, _) = server.get("/../../../etc/passwd", "br");
@@ -111,8 +105,5 @@ fn a_folder_without_a_page_and_a_port_that_is_taken_are_named() {
     assert_eq!(refusal(), wanted);
     fs::write(folder.path().join("index.html"), "").unwrap();
     let error = refusal();
-    assert!(
-        error.starts_with(&format!("error: 127.0.0.1:{port}: ")),
-        "{error}"
-    );
+    assert!(error.starts_with(&format!("error: 127.0.0.1:{port}: ")), "{error}");
 }

@@ -80,10 +80,7 @@ mod tests {
         for (stages, payload_bytes) in [(delta, 972), (index, 472), (delta, 972), (index, 472)] {
             sent.add(&Sample {
                 stages,
-                snapshots: vec![PacketRecord {
-                    payload_bytes,
-                    ..PacketRecord::default()
-                }],
+                snapshots: vec![PacketRecord { payload_bytes, ..PacketRecord::default() }],
                 ..Sample::default()
             });
         }

@@ -113,9 +113,7 @@ fn why_dearer(rung: &str) -> &'static str {
 pub(super) fn html(clips: &[Clip]) -> Result<String, Error> {
     let of_section = |section: Section| clips.iter().filter(move |clip| clip.section == section);
     let rungs: Vec<_> = of_section(Section::Rungs).collect();
-    let first = rungs
-        .iter()
-        .find(|clip| clip.title == ladder::UNCOMPRESSED.name);
+    let first = rungs.iter().find(|clip| clip.title == ladder::UNCOMPRESSED.name);
     let uncompressed = first.and_then(|clip| clip.mean_kbps[1]);
     let sections = Section::ALL.into_iter().filter_map(|section| {
         let [id, title, about] = section.texts();
@@ -124,9 +122,7 @@ pub(super) fn html(clips: &[Clip]) -> Result<String, Error> {
         clips.first()?;
         let before = [None].into_iter().chain(clips.iter().copied().map(Some));
         let clips = clips.iter().zip(before);
-        let clips: Vec<_> = clips
-            .map(|(clip, before)| clip.values(before, uncompressed))
-            .collect();
+        let clips: Vec<_> = clips.map(|(clip, before)| clip.values(before, uncompressed)).collect();
         Some(context! { id, title, about, clips })
     });
     let page = context! {
@@ -256,10 +252,7 @@ mod tests {
             let id = target.split('"').next().unwrap();
             assert!(page.contains(&format!("id=\"{id}\"")), "{id}");
         }
-        assert!(
-            !page.contains("#interpolation"),
-            "nothing was recorded for it"
-        );
+        assert!(!page.contains("#interpolation"), "nothing was recorded for it");
     }
 
     #[test]
@@ -277,10 +270,7 @@ mod tests {
         for rung in &LADDER[1..] {
             let page = html(&ladder(rung.name)).unwrap();
             assert_eq!(page.matches("class=\"dearer\"").count(), 1, "{}", rung.name);
-            assert!(
-                page.contains(&format!("{}</a> <i>costs more</i>", rung.name)),
-                "{page}"
-            );
+            assert!(page.contains(&format!("{}</a> <i>costs more</i>", rung.name)), "{page}");
         }
         let page = html(&ladder("changed-flags")).unwrap();
         let wanted = "Costs more than relative-orientation: hardly any cube in a rolling ball keeps its position";

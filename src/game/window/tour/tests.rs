@@ -47,13 +47,7 @@ fn game() -> (HeadlessGame, Setting) {
             install(app);
         }
     }
-    let plugins = (
-        InputPlugin,
-        ViewPlugin,
-        PanelPlugin::default(),
-        KeyboardPlugin,
-        Window,
-    );
+    let plugins = (InputPlugin, ViewPlugin, PanelPlugin::default(), KeyboardPlugin, Window);
     let mut game = HeadlessGame::with_plugins(None, plugins);
     let lane = |text: &str| text.parse::<LaneSettings>().unwrap();
     let world = game.app.world_mut();
@@ -146,13 +140,9 @@ fn escape_from_every_step_restores_the_settings_whatever_was_changed_there() {
             act(&mut game, Action::TourNext);
         }
         assert_eq!(tour(&game).index, Some(index));
-        for action in [
-            Action::Rung(0),
-            Action::NextView,
-            Action::Trails,
-            Action::CutLink,
-            Action::CubeColors,
-        ] {
+        for action in
+            [Action::Rung(0), Action::NextView, Action::Trails, Action::CutLink, Action::CubeColors]
+        {
             act(&mut game, action);
         }
         game.app.world_mut().resource_mut::<PanelState>().page = Page::Halves;
@@ -177,10 +167,7 @@ fn the_tab_of_before_is_kept_when_the_window_is_closed_during_the_tour() {
 #[test]
 fn a_script_that_played_before_plays_on() {
     let (mut game, before) = game();
-    let mine = ScriptPlayback::new(Script {
-        ticks: 77,
-        ..Script::default()
-    });
+    let mine = ScriptPlayback::new(Script { ticks: 77, ..Script::default() });
     game.app.insert_resource(mine);
     act(&mut game, Action::Tour);
     act(&mut game, Action::TourNext);

@@ -60,9 +60,7 @@ impl Costs {
         let kbps_on = lane.kbps_on(costs);
         let encoded = || LADDER.iter().map_while(|rung| costs.encoded_kbps(rung));
         let encoded = (column == Column::Savings).then(encoded);
-        let without = (column == Column::Without)
-            .then(|| without::all(lane))
-            .flatten();
+        let without = (column == Column::Without).then(|| without::all(lane)).flatten();
         Self {
             kbps: ladder::all().map(|rung| kbps_on(&rung)).collect(),
             encoded: encoded.into_iter().flatten().collect(),
@@ -73,10 +71,7 @@ impl Costs {
 
     /// The costs without the stage of a rung, the largest first.
     pub(super) fn without(&self, rung: Rung) -> impl Iterator<Item = &Left> {
-        self.without
-            .iter()
-            .flatten()
-            .filter(move |left| left.rung == rung)
+        self.without.iter().flatten().filter(move |left| left.rung == rung)
     }
 
     /// Whether the costs without each stage are measured.

@@ -25,12 +25,7 @@ pub(crate) fn draw_costs(ui: &mut Ui, title: &str, costs: &[(&str, f64, f64)]) {
         }
         row.text(ui, At::Left(NAME), name, BODY, look.ink);
         let figures = [(rounded(kbps), look.ink), (factor(less), look.muted)];
-        cells(
-            ui,
-            &row,
-            name,
-            ([0.0, kbps], bar_color(look, kbps), figures),
-        );
+        cells(ui, &row, name, ([0.0, kbps], bar_color(look, kbps), figures));
     }
     target(ui, Rangef::new(top, ui.cursor().top()));
 }

@@ -86,11 +86,8 @@ fn chart(ui: &Ui, look: Look, plot: Rect, seconds: u32) -> Chart {
 fn points(rung: &ShadowRung, newest: u64) -> (Rung, Vec<Point>) {
     let bytes = rung.history();
     let oldest = (newest + 1).saturating_sub(bytes.len() as u64);
-    let points = (oldest..).zip(bytes).map(|(tick, bytes)| Point {
-        tick,
-        bytes,
-        ..Point::default()
-    });
+    let points =
+        (oldest..).zip(bytes).map(|(tick, bytes)| Point { tick, bytes, ..Point::default() });
     (rung.rung(), points.collect())
 }
 

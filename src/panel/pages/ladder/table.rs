@@ -55,10 +55,7 @@ pub(super) fn signed(kbps: f64) -> String {
 
 /// Returns the area of the curves: as high as `rows`, left of the last column.
 pub(super) fn plot(ui: &Ui, rows: Rangef) -> Rect {
-    let (left, right) = (
-        ui.cursor().left(),
-        ui.cursor().left() + ui.available_width(),
-    );
+    let (left, right) = (ui.cursor().left(), ui.cursor().left() + ui.available_width());
     Rect::from_x_y_ranges(left + LEFT + LABELS..=right - JOINTS, rows)
 }
 

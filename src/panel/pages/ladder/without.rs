@@ -142,18 +142,11 @@ mod tests {
             }
         }
         let present = ladder::SIMULATED.stages;
-        let rungs = ablations(present)
-            .into_iter()
-            .filter_map(|it| adding(present, &it));
+        let rungs = ablations(present).into_iter().filter_map(|it| adding(present, &it));
         let rungs: Vec<_> = rungs.map(|rung| rung.name).collect();
-        let [first, second] = [
-            "smallest-three no-velocity velocity position",
-            "arithmetic delta arithmetic",
-        ];
-        assert_eq!(
-            rungs.join(" "),
-            format!("{first} simulated predicted {second}")
-        );
+        let [first, second] =
+            ["smallest-three no-velocity velocity position", "arithmetic delta arithmetic"];
+        assert_eq!(rungs.join(" "), format!("{first} simulated predicted {second}"));
     }
 
     #[test]

@@ -165,9 +165,7 @@ fn loss_of(fraction: f64, burst_packets: f64) -> Loss {
     if fraction <= 0.0 {
         Loss::None
     } else if burst_packets <= 1.0 {
-        Loss::Independent {
-            probability: fraction,
-        }
+        Loss::Independent { probability: fraction }
     } else {
         // At least one packet arrives between two bursts, which bounds the loss. The margin covers rounding.
         let max = burst_packets / (burst_packets + 1.0) - 1e-9;
@@ -192,10 +190,7 @@ const USUAL_REORDERING: Reordering = Reordering {
     max_delay: Duration::from_nanos(TWO_TICKS.as_nanos() as u64 * 2),
 };
 
-const USUAL_TAIL: Jitter = Jitter::LogNormal {
-    median: Duration::from_millis(5),
-    sigma: 1.0,
-};
+const USUAL_TAIL: Jitter = Jitter::LogNormal { median: Duration::from_millis(5), sigma: 1.0 };
 
 /// Distances, logical points.
 pub(super) const BETWEEN: f32 = 3.0;
@@ -233,10 +228,7 @@ mod tests {
         for before in [
             Jitter::None,
             Jitter::Uniform { spread: TWO_TICKS },
-            Jitter::LogNormal {
-                median: TWO_TICKS,
-                sigma: 1.2,
-            },
+            Jitter::LogNormal { median: TWO_TICKS, sigma: 1.2 },
         ] {
             let mut jitter = before;
             set_jitter(&mut jitter, wanted);

@@ -30,10 +30,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
     // Always reserves this row, so that the layout does not jump.
     let look = Look::of(ui);
     let kind = settings.playout.interpolation;
-    let lacks = format!(
-        "{} becomes linear: these stages send no velocities.",
-        kind.name()
-    );
+    let lacks = format!("{} becomes linear: these stages send no velocities.", kind.name());
     let (words, color) = match settings.lacks_velocity() {
         true => (&*lacks, look.warning),
         false => (pickers::about(kind)[0], look.muted),
@@ -76,10 +73,7 @@ fn stalls(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     let time = starved as f64 / f64::from(TICKS_PER_SECOND);
     let color = if count == 0 { look.ink } else { look.warning };
     let noun = if count == 1 { "stall" } else { "stalls" };
-    let words = format!(
-        "{} {noun}, {time:.2} s in {seconds} s",
-        grouped(count as f64)
-    );
+    let words = format!("{} {noun}, {time:.2} s in {seconds} s", grouped(count as f64));
     line(ui, words, color).on_hover_ui(|ui| buffer(ui, meter, seconds));
 }
 

@@ -77,10 +77,7 @@ fn title(ui: &mut Ui, cube: usize, error: Option<&CubeError>, selection: &mut Se
     // Draws the longest text that fits next to the buttons.
     let off = error.map_or([const { String::new() }; 2], |error| {
         let distance = millimetres(f64::from(error.metres));
-        [
-            format!("off by {distance}, {:.2}°", error.degrees),
-            distance,
-        ]
+        [format!("off by {distance}, {:.2}°", error.degrees), distance]
     });
     let name = format!("Cube {cube}");
     let row = Row::show(ui, BUTTON, &format!("{name} {}", off[0]));
@@ -88,8 +85,7 @@ fn title(ui: &mut Ui, cube: usize, error: Option<&CubeError>, selection: &mut Se
     let square = row.rect.left_center() - vec2(0.0, 7.0);
     let square = Rect::from_min_size(square + vec2(1.0, 0.0), vec2(14.0, 14.0));
     let edge = Stroke::new(2.0, look.ink);
-    ui.painter()
-        .rect_stroke(square, 0.0, edge, StrokeKind::Middle);
+    ui.painter().rect_stroke(square, 0.0, edge, StrokeKind::Middle);
     let name = row.text(ui, At::Left(24.0), name, BODY, look.ink);
     let after = name.right() + 12.0;
     let room = row.rect.right() - CLEAR - FOLLOW - 2.0 * GAP - after;
@@ -198,9 +194,7 @@ fn shares(ui: &Ui, lane: &LaneView<'_>, cube: usize) -> Arc<[Share]> {
     kept(ui, id, (cube, newest), || {
         let shares = packets.map(|(tick, packet, detail)| Share {
             tick,
-            fields: fields(detail.items())
-                .filter(|field| field.body == Some(cube))
-                .collect(),
+            fields: fields(detail.items()).filter(|field| field.body == Some(cube)).collect(),
             baseline_age: packet.reference_age_ticks(),
         });
         shares.collect()
@@ -244,10 +238,7 @@ impl Share {
             lines.push("Not in this packet.".to_owned());
         }
         if let Some(age) = self.baseline_age {
-            lines.push(format!(
-                "The baseline is {} older.",
-                terms::ticks(age.into())
-            ));
+            lines.push(format!("The baseline is {} older.", terms::ticks(age.into())));
         }
         lines.join("\n")
     }
@@ -274,12 +265,7 @@ mod tests {
     #[test]
     fn a_standing_is_a_sentence() {
         let wait = |since, more_urgent| {
-            SendState::Waiting(Wait {
-                since,
-                error: 0.003,
-                priority: 7.42,
-                more_urgent,
-            })
+            SendState::Waiting(Wait { since, error: 0.003, priority: 7.42, more_urgent })
         };
         let said = [
             SendState::InFlight { sent: 98 },

@@ -35,28 +35,23 @@ pub(super) fn draw(ui: &mut Ui, stages: Stages, second: Option<&Totals>, tradeof
     let at = |tried: &Tradeoff| (tried.kbps.log10(), micrometres(tried));
     let place = |tried: &Tradeoff| chart.at(at(tried).0, at(tried).1);
     // Joins the points of stages that differ from the present ones only in their parameters.
-    let (mut akin, others): (Vec<&Tradeoff>, Vec<&Tradeoff>) = tried
-        .iter()
-        .partition(|tried| usual(*tried.stages) == usual(*stages));
+    let (mut akin, others): (Vec<&Tradeoff>, Vec<&Tradeoff>) =
+        tried.iter().partition(|tried| usual(*tried.stages) == usual(*stages));
     akin.sort_by(|a, b| a.kbps.total_cmp(&b.kbps));
     chart.line(akin.iter().map(|tried| at(tried)), 1.0, look.half);
     // The error is 0 at rest and has no place on a logarithmic scale.
     let now = now.as_ref().filter(|now| now.mm > 0.0);
     let now: Vec<_> = now.into_iter().collect();
-    for (points, radius, color) in [
-        (others, 3.0, look.quiet),
-        (akin, 3.0, look.half),
-        (now, 5.0, look.ink),
-    ] {
+    for (points, radius, color) in
+        [(others, 3.0, look.quiet), (akin, 3.0, look.half), (now, 5.0, look.ink)]
+    {
         for tried in points {
             chart.painter().circle_filled(place(tried), radius, color);
         }
     }
     let near = response.hover_pos().and_then(|pointer| {
         let distance = |tried: &&Tradeoff| place(tried).distance(pointer);
-        let nearest = tried
-            .iter()
-            .min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        let nearest = tried.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
         nearest.filter(|tried| distance(tried) < NEAR)
     });
     let said = near.map_or_else(|| ABOUT.to_owned(), about);

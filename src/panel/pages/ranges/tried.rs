@@ -82,12 +82,7 @@ mod tests {
     use super::*;
 
     fn tried(stages: Stages, kbps: f64) -> Tradeoff {
-        Tradeoff {
-            stages,
-            kbps,
-            mm: 1.0,
-            degrees: 0.1,
-        }
+        Tradeoff { stages, kbps, mm: 1.0, degrees: 0.1 }
     }
 
     #[test]

@@ -29,9 +29,7 @@ pub(super) fn besides(part: Part, present: Stages, then: Stages) -> Option<[Stri
     }
     let parts = [("with", on), ("without", off)];
     let parts = parts.into_iter().filter(|(_, names)| !names.is_empty());
-    let parts: Vec<_> = parts
-        .map(|(how, names)| format!("{how} {}", names.join(", ")))
-        .collect();
+    let parts: Vec<_> = parts.map(|(how, names)| format!("{how} {}", names.join(", "))).collect();
     let count = match others.len() {
         0 => return None,
         1 => "1 other stage".to_owned(),

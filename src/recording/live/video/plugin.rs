@@ -26,10 +26,7 @@ impl Plugin for VideoPlugin {
         app.init_resource::<Videos>()
             .add_observer(on_action)
             // No other system uses the window at this point of the schedule.
-            .add_systems(
-                First,
-                show_title.after(TimeSystems).after(MessageUpdateSystems),
-            )
+            .add_systems(First, show_title.after(TimeSystems).after(MessageUpdateSystems))
             .add_systems(
                 Update,
                 (end_if_resized, hide_notices)
@@ -129,11 +126,8 @@ mod tests {
 
     #[test]
     fn a_title_names_what_is_recorded_and_what_was_dropped() {
-        let video = |dropped| Figures {
-            length: Duration::from_millis(12_900),
-            frames: 700,
-            dropped,
-        };
+        let video =
+            |dropped| Figures { length: Duration::from_millis(12_900), frames: 700, dropped };
         assert_eq!(title("Cubewire", video(0), None), "● 0:12 video — Cubewire");
         assert_eq!(
             title("Cubewire", video(3), Some(61.0)),
@@ -149,30 +143,18 @@ mod tests {
             .init_resource::<Notices>()
             .insert_resource(RecordingFolder(folder.path().to_owned()))
             .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::from_secs(1)));
-        let window = Window {
-            title: "Cubewire".to_owned(),
-            ..Window::default()
-        };
+        let window = Window { title: "Cubewire".to_owned(), ..Window::default() };
         let window = app.world_mut().spawn((window, PrimaryWindow)).id();
         let update = |app: &mut App| {
             app.update();
             let hidden = app.world().resource::<Notices>().are_hidden();
-            (
-                app.world().get::<Window>(window).unwrap().title.clone(),
-                hidden,
-            )
+            (app.world().get::<Window>(window).unwrap().title.clone(), hidden)
         };
         let usual = ("Cubewire".to_owned(), false);
         assert_eq!(update(&mut app), usual);
         app.world_mut().trigger(Action::Video);
-        assert_eq!(
-            update(&mut app),
-            ("● 0:01 video — Cubewire".to_owned(), true)
-        );
-        assert_eq!(
-            update(&mut app),
-            ("● 0:02 video — Cubewire".to_owned(), true)
-        );
+        assert_eq!(update(&mut app), ("● 0:01 video — Cubewire".to_owned(), true));
+        assert_eq!(update(&mut app), ("● 0:02 video — Cubewire".to_owned(), true));
         app.world_mut().trigger(Action::Video);
         assert_eq!(update(&mut app), usual);
         assert_eq!(update(&mut app), usual);

@@ -19,10 +19,7 @@ const MAX_LAG: f64 = 2.0;
 
 impl FrameRate {
     pub(super) const fn new(per_second: u32) -> Self {
-        Self {
-            per_second,
-            next: 0,
-        }
+        Self { per_second, next: 0 }
     }
 
     /// Returns the frame number for a picture at `time` since the start of the video, or `None` to skip the picture.
@@ -61,9 +58,7 @@ mod tests {
     fn pictures(rate: f64, jitter: f64) -> impl Iterator<Item = f64> {
         let mut random = 1_u64;
         (0..(10.0 * rate) as u64).map(move |picture| {
-            random = random
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             let by = (random >> 40) as f64 / f64::from(1 << 23) - 1.0;
             ((picture as f64 + by * jitter) / rate).max(0.0)
         })
@@ -93,9 +88,8 @@ mod tests {
     #[test]
     fn a_video_has_its_rate_on_every_display() {
         for per_second in [60, 30] {
-            for display in [
-                24.0, 50.0, 59.94, 60.0, 60.06, 75.0, 90.0, 120.0, 144.0, 165.0, 240.0,
-            ] {
+            for display in [24.0, 50.0, 59.94, 60.0, 60.06, 75.0, 90.0, 120.0, 144.0, 165.0, 240.0]
+            {
                 for jitter in [0.0, 0.2, 0.4] {
                     let (frames, left_out) = film(per_second, pictures(display, jitter));
                     let (rate, pictures) = (f64::from(per_second), (10.0 * display) as usize);

@@ -32,10 +32,7 @@ impl Yuv {
             *y = luma(*pixel);
         }
         let width = self.size.0;
-        let chroma = self
-            .u
-            .chunks_exact_mut(width / 2)
-            .zip(self.v.chunks_exact_mut(width / 2));
+        let chroma = self.u.chunks_exact_mut(width / 2).zip(self.v.chunks_exact_mut(width / 2));
         for (rows, (us, vs)) in pixels.chunks_exact(2 * width).zip(chroma) {
             let (above, below) = rows.split_at(width);
             let squares = above.as_chunks().0.iter().zip(below.as_chunks().0);
@@ -78,10 +75,7 @@ fn luma([r, g, b, _]: [u8; 4]) -> u8 {
 /// Chroma (blue, red) of 2×2 pixels, 16 to 240 each.
 fn chroma_of(above: &[[u8; 4]; 2], below: &[[u8; 4]; 2]) -> (u8, u8) {
     let sum = |channel: usize| {
-        [above[0], above[1], below[0], below[1]]
-            .map(|pixel| i32::from(pixel[channel]))
-            .iter()
-            .sum()
+        [above[0], above[1], below[0], below[1]].map(|pixel| i32::from(pixel[channel])).iter().sum()
     };
     let rgb = [sum(0), sum(1), sum(2)];
     // Shift by two more bits, because the sum is over four pixels.

@@ -77,8 +77,7 @@ impl Pen<'_> {
     ) {
         let colors = self.colors();
         let (plot, small) = (graph.plot, self.sizes.small);
-        self.painter
-            .rect_filled(plot, 0.0, egui_color(colors.sunken));
+        self.painter.rect_filled(plot, 0.0, egui_color(colors.sunken));
         let line = Stroke::new(1.0, egui_color(colors.line));
         for kbps in graph.marks(small) {
             let y = graph.height(kbps);
@@ -90,8 +89,7 @@ impl Pen<'_> {
             let y = graph.height(kbps);
             let line = [pos2(plot.min.x, y), pos2(plot.max.x, y)];
             let stroke = Stroke::new(1.0, egui_color(color));
-            self.painter
-                .extend(Shape::dashed_line(&line, stroke, 5.0, 3.0));
+            self.painter.extend(Shape::dashed_line(&line, stroke, 5.0, 3.0));
         }
         for (side, meter, _) in lanes {
             let color = egui_color(side.color_of(colors));
@@ -169,11 +167,7 @@ impl Graph {
             true => Scale::Logarithmic,
             false => Scale::Linear,
         };
-        Self {
-            plot,
-            scale,
-            ends: scale.ends(FROM_KBPS, overlay.peak_kbps.max(FROM_KBPS)),
-        }
+        Self { plot, scale, ends: scale.ends(FROM_KBPS, overlay.peak_kbps.max(FROM_KBPS)) }
     }
 
     /// Vertical position of a bandwidth.
@@ -240,11 +234,7 @@ mod tests {
 
     fn graph(peak_kbps: f64, is_logarithmic: bool) -> Graph {
         let plot = Rect::from_min_size(pos2(80.0, 0.0), vec2(500.0, 108.0));
-        let overlay = Overlay {
-            peak_kbps,
-            is_logarithmic,
-            ..Overlay::default()
-        };
+        let overlay = Overlay { peak_kbps, is_logarithmic, ..Overlay::default() };
         Graph::new(plot, &overlay)
     }
 
@@ -252,10 +242,7 @@ mod tests {
     fn the_graph_ends_now_and_at_a_round_number_above_what_is_shown() {
         let meter = LaneMeter::from_samples((0..900).map(|tick| Sample {
             tick,
-            snapshots: vec![PacketRecord {
-                payload_bytes: 492,
-                ..PacketRecord::default()
-            }],
+            snapshots: vec![PacketRecord { payload_bytes: 492, ..PacketRecord::default() }],
             ..Sample::default()
         }));
         let peak = peak_kbps(&meter);
@@ -271,11 +258,9 @@ mod tests {
             assert!(points[0].y > graph.height(TARGET_KBPS));
             assert_eq!([graph.height(1.0e-9), graph.height(1e6)], [108.0, 0.0]);
         }
-        for (largest, end, logarithmic) in [
-            (0.0, 15.0, 100.0),
-            (32.0, 40.0, 100.0),
-            (17_369.0, 20_000.0, 100_000.0),
-        ] {
+        for (largest, end, logarithmic) in
+            [(0.0, 15.0, 100.0), (32.0, 40.0, 100.0), (17_369.0, 20_000.0, 100_000.0)]
+        {
             assert_eq!(*graph(largest, false).ends.end(), end);
             assert_eq!(*graph(largest, true).ends.end(), logarithmic);
         }
@@ -298,10 +283,7 @@ mod tests {
             Sample {
                 tick,
                 stages,
-                snapshots: vec![PacketRecord {
-                    payload_bytes,
-                    ..PacketRecord::default()
-                }],
+                snapshots: vec![PacketRecord { payload_bytes, ..PacketRecord::default() }],
                 ..Sample::default()
             }
         }));
@@ -313,13 +295,9 @@ mod tests {
 
     #[test]
     fn the_marks_of_the_graph_do_not_overlap() {
-        for (largest, is_logarithmic) in [
-            (20.0, false),
-            (64.0, true),
-            (256.0, false),
-            (17_369.0, true),
-            (17_369.0, false),
-        ] {
+        for (largest, is_logarithmic) in
+            [(20.0, false), (64.0, true), (256.0, false), (17_369.0, true), (17_369.0, false)]
+        {
             for size in [14.0, 18.0] {
                 let scale = graph(largest, is_logarithmic);
                 let marks = scale.marks(size);

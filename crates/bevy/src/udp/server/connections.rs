@@ -126,12 +126,7 @@ impl UdpHost {
     }
 
     fn admit(&mut self, connected: Admitted, address: SocketAddr, commands: &mut Commands<'_, '_>) {
-        let Admitted {
-            mut netcode,
-            id,
-            user_data,
-            ..
-        } = connected;
+        let Admitted { mut netcode, id, user_data, .. } = connected;
         let mut clients = self.clients.iter();
         let before = clients.find(|(_, client)| client.id == id);
         if let Some((&before, client)) = before {
@@ -144,8 +139,7 @@ impl UdpHost {
             self.remove(before, "it has connected again from elsewhere", commands);
         }
         self.admitted += 1;
-        self.reports
-            .client(&format!("client {address} has connected"));
+        self.reports.client(&format!("client {address} has connected"));
         let entity = commands.spawn((
             Client,
             ClientId(id),
@@ -167,10 +161,8 @@ impl UdpHost {
 
     /// Sends a disconnect to a client, unless the client has disconnected.
     fn dismiss(&mut self, netcode: &mut NetcodeServer, id: u64, address: SocketAddr) {
-        if let ServerResult::ClientDisconnected {
-            payload: Some(payload),
-            ..
-        } = netcode.disconnect(id)
+        if let ServerResult::ClientDisconnected { payload: Some(payload), .. } =
+            netcode.disconnect(id)
         {
             let bytes = self.socket.send(payload, address);
             self.socket.unassigned(bytes);
@@ -183,8 +175,7 @@ impl UdpHost {
         self.dismiss(&mut client.netcode, client.id, address);
         // A client that was refused disconnects because of that, so the earlier reason is the right one.
         let why = client.ended.as_deref().unwrap_or(why);
-        self.reports
-            .client(&format!("client {address} is disconnected: {why}"));
+        self.reports.client(&format!("client {address} is disconnected: {why}"));
         Some(client.entity)
     }
 

@@ -154,13 +154,9 @@ impl Handshakes {
             log::debug!("connection request from {from} denied: the server is full");
         }
         let denial = (!has_room).then(|| answer.clone());
-        let used = Used {
-            address: from,
-            denial,
-        };
+        let used = Used { address: from, denial };
         self.used.insert(token, used);
-        self.forgotten_at
-            .push_back((self.now + MAX_TOKEN_LIFETIME, token));
+        self.forgotten_at.push_back((self.now + MAX_TOKEN_LIFETIME, token));
         if has_room {
             self.make_room(from);
             let pending = Pending {
@@ -186,20 +182,12 @@ impl Handshakes {
             return Step::Ignored;
         };
         // The datagram that comes with this result has number 0, which the challenge has used, so it is not sent.
-        let ServerResult::ClientConnected {
-            client_id: id,
-            user_data,
-            ..
-        } = pending.netcode.process_packet(from, datagram)
+        let ServerResult::ClientConnected { client_id: id, user_data, .. } =
+            pending.netcode.process_packet(from, datagram)
         else {
             return Step::Ignored;
         };
-        let Some(Pending {
-            mut netcode,
-            token,
-            mut request,
-            ..
-        }) = self.pending.remove(&from)
+        let Some(Pending { mut netcode, token, mut request, .. }) = self.pending.remove(&from)
         else {
             return Step::Ignored;
         };
@@ -216,12 +204,7 @@ impl Handshakes {
         // Makes the server send its next keep-alive packet now.
         netcode.update(KEEP_ALIVE_INTERVAL);
         match reply(netcode.update_client(id)) {
-            Some(answer) => Step::Connected(Admitted {
-                netcode,
-                id,
-                user_data,
-                answer,
-            }),
+            Some(answer) => Step::Connected(Admitted { netcode, id, user_data, answer }),
             None => Step::Ignored,
         }
     }
@@ -262,8 +245,7 @@ impl Handshakes {
         let is_heaviest = |address: &&SocketAddr| held.get(&machine(address)) == Some(&most);
         let heaviest: Vec<_> = self.pending.keys().filter(is_heaviest).copied().collect();
         let random = u64::from_le_bytes(renetcode::generate_random_bytes());
-        self.pending
-            .remove(&heaviest[(random % heaviest.len() as u64) as usize]);
+        self.pending.remove(&heaviest[(random % heaviest.len() as u64) as usize]);
         self.abandoned += 1;
     }
 }

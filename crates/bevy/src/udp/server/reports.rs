@@ -58,10 +58,7 @@ impl Reports {
         if let Some(line) = self.summary(abandoned) {
             warn!("{line}");
         }
-        *self = Self {
-            abandoned,
-            ..Self::default()
-        };
+        *self = Self { abandoned, ..Self::default() };
     }
 
     fn summary(&self, abandoned: u64) -> Option<String> {
@@ -70,10 +67,7 @@ impl Reports {
         let [clients, peers] = [self.clients, self.unauthenticated].map(held_back);
         let handshakes = abandoned - self.abandoned;
         let counts = [
-            (
-                clients,
-                "lines about clients that connected or disconnected",
-            ),
+            (clients, "lines about clients that connected or disconnected"),
             (peers, "datagrams of other unauthenticated peers"),
             (handshakes, "incomplete handshakes"),
         ];

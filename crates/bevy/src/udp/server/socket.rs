@@ -21,11 +21,7 @@ pub(super) struct Socket {
 impl Socket {
     /// Wraps a socket that is bound to this address.
     pub(super) fn new(udp: Arc<UdpSocket>, address: SocketAddr) -> Self {
-        Self {
-            udp,
-            is_ipv6: address.is_ipv6(),
-            traffic: SocketTraffic::default(),
-        }
+        Self { udp, is_ipv6: address.is_ipv6(), traffic: SocketTraffic::default() }
     }
 
     /// Counts bytes outside of connections, headers included.

@@ -77,11 +77,8 @@ fn long_mail_arrives_and_what_is_too_long_is_dropped() {
         let mut pair = Pair::of_buffers();
         let outgoing = &mut pair.buffer(from).outgoing;
         let datagram = pattern(MAX_UNRELIABLE_BYTES);
-        outgoing.datagrams = vec![
-            datagram.clone(),
-            pattern(MAX_UNRELIABLE_BYTES + 1),
-            datagram.clone(),
-        ];
+        outgoing.datagrams =
+            vec![datagram.clone(), pattern(MAX_UNRELIABLE_BYTES + 1), datagram.clone()];
         let messages = [MAX_RELIABLE_BYTES, MAX_RELIABLE_BYTES + 1, 0, 1];
         outgoing.messages = messages.map(pattern).to_vec();
         // The first frame only has room for the datagrams.
@@ -222,10 +219,7 @@ fn a_budget_holds_where_nothing_is_lost() {
 #[test]
 fn channels_come_after_those_of_the_game() {
     let (config, _) = config();
-    for channels in [
-        &config.server_channels_config,
-        &config.client_channels_config,
-    ] {
+    for channels in [&config.server_channels_config, &config.client_channels_config] {
         let ids: Vec<_> = channels.iter().map(|channel| channel.channel_id).collect();
         assert_eq!(ids, [0, 1, 2, 3, 4]);
         assert!(matches!(channels[3].send_type, SendType::Unreliable));

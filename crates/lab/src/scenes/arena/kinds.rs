@@ -17,10 +17,7 @@ pub(in crate::scenes) const KINDS: [Kind; 8] = [
 ];
 
 const fn kind(name: &'static str, shape: Shape) -> Kind {
-    Kind {
-        name: Cow::Borrowed(name),
-        shape,
-    }
+    Kind { name: Cow::Borrowed(name), shape }
 }
 
 const fn capsule(half: f32, radius: f32) -> Shape {

@@ -11,13 +11,7 @@ use crate::scenes::heading::{HEADING, Heading};
 pub(in crate::scenes) const FIELDS: [Field; 4] = [
     field("touched", FieldForm::Flag),
     field("burning", FieldForm::Flag),
-    field(
-        "health",
-        FieldForm::Int {
-            min: 0,
-            max: FULL_HEALTH,
-        },
-    ),
+    field("health", FieldForm::Int { min: 0, max: FULL_HEALTH }),
     field("heading", HEADING),
 ];
 

@@ -28,11 +28,7 @@ type Pose = (u8, [i32; 3], SmallestThree);
 fn pose(body: &SceneBody) -> Pose {
     let position = (body.position * PARTS).to_array();
     let orientation = SmallestThree::quantize(body.orientation, COMPONENT_BITS, Levels::Odd);
-    (
-        body.generation,
-        position.map(|c| c.round() as i32),
-        orientation.expect("a unit quaternion"),
-    )
+    (body.generation, position.map(|c| c.round() as i32), orientation.expect("a unit quaternion"))
 }
 
 fn measure(arena: &mut Arena, frames: usize) -> Means {
@@ -45,17 +41,12 @@ fn measure(arena: &mut Arena, frames: usize) -> Means {
         if past.len() == AGE {
             let before = past.pop_front().expect("there are some");
             let differing = poses.iter().zip(&before);
-            changed += differing
-                .filter(|(now, then)| now.is_some() && now != then)
-                .count();
+            changed += differing.filter(|(now, then)| now.is_some() && now != then).count();
             awake += arena.awake;
         }
         past.push_back(poses);
     }
-    Means {
-        awake: awake as f64 / frames as f64,
-        changed: changed as f64 / frames as f64,
-    }
+    Means { awake: awake as f64 / frames as f64, changed: changed as f64 / frames as f64 }
 }
 
 #[test]

@@ -28,12 +28,7 @@ pub(super) struct Walker {
 
 impl Walker {
     pub(super) const fn new(slot: usize, cluster: usize) -> Self {
-        Self {
-            slot,
-            cluster,
-            goal: Vec3::ZERO,
-            until: 0,
-        }
+        Self { slot, cluster, goal: Vec3::ZERO, until: 0 }
     }
 
     /// Picks another goal if the current one is reached or its time is over.

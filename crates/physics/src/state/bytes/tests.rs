@@ -93,10 +93,7 @@ fn what_decompresses_to_another_size_is_refused() {
         (4 + CUBES + 12 * 7 + 6, 7),
         (records.len() - 1, CUBES - 1),
     ] {
-        assert_eq!(
-            read(&records[..length]),
-            Err(WorldStateError::Short { cube })
-        );
+        assert_eq!(read(&records[..length]), Err(WorldStateError::Short { cube }));
     }
     // If cubes are asleep, the records are shorter than the maximum.
     let longer = [&played(60).state().to_records()[..], &[0]].concat();
@@ -135,9 +132,7 @@ fn snapshots_that_are_not_of_the_scene_are_refused() {
     let bytes = WorldState::initial().to_bytes();
     let refused = |cubes: Vec<BodyState>, precision| {
         let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), precision);
-        snapshot
-            .quantize(&Snapshot { bodies: cubes }, precision)
-            .unwrap();
+        snapshot.quantize(&Snapshot { bodies: cubes }, precision).unwrap();
         WorldState::from_bytes(&snapshot, &bytes)
     };
     let cubes = World::new().snapshot().bodies;
@@ -158,12 +153,7 @@ fn snapshots_that_are_not_of_the_scene_are_refused() {
 fn step(state: &WorldState) {
     let mut world = World::restored(state);
     for tick in 0..30 {
-        world.step(Keys {
-            blow: tick >= 15,
-            gather: true,
-            right: true,
-            ..Keys::default()
-        });
+        world.step(Keys { blow: tick >= 15, gather: true, right: true, ..Keys::default() });
     }
     let _ = world.state().to_bytes();
 }
