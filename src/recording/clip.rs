@@ -246,7 +246,7 @@ impl Clip {
     pub fn title(&self) -> &'static str {
         let left = self.content(Side::Left, *self.ticks.start());
         match (left, self.world.0.last_tick()) {
-            (PaneContent::Lane(_), _) => "The same snapshots, encoded in two ways",
+            (PaneContent::Lane(_), _) => "The same game, sent in two ways",
             (PaneContent::Simulation, Some(_)) => {
                 "A simulation and its replica, rebuilt from packets"
             }

@@ -226,7 +226,7 @@ impl Film {
             FilmContent::Halves { left: PaneContent::Simulation, .. } => {
                 "A simulation and its replica, rebuilt from packets"
             }
-            FilmContent::Halves { .. } => "The same snapshots, encoded in two ways",
+            FilmContent::Halves { .. } => "The same game, sent in two ways",
         };
         let title = self.overlay.title.as_deref();
         title.unwrap_or(usual).to_owned()
