@@ -124,13 +124,21 @@ const WHITE: Rgb = Rgb(0xFF, 0xFF, 0xFF);
 impl Colors {
     /// Fill colour of a kind of bits. Based on the palette of Okabe and Ito, without its blue and vermilion, which mark
     /// the halves.
-    #[must_use]
     pub const fn bit_kind(&self, kind: BitKind) -> Rgb {
-        match kind {
-            BitKind::Header => self.dark_kinds[0][0],
-            BitKind::Interacting => self.dark_kinds[1][0],
-            BitKind::Check => self.dark_kinds[2][0],
-            BitKind::State => self.dark_kinds[3][0],
+        self.fill_and_label(kind)[0]
+    }
+
+    /// Text colour on the fill colour of a kind of bits.
+    pub const fn bit_kind_label(&self, kind: BitKind) -> Rgb {
+        self.fill_and_label(kind)[1]
+    }
+
+    const fn fill_and_label(&self, kind: BitKind) -> [Rgb; 2] {
+        let light = match kind {
+            BitKind::Header => return self.dark_kinds[0],
+            BitKind::Interacting => return self.dark_kinds[1],
+            BitKind::Check => return self.dark_kinds[2],
+            BitKind::State => return self.dark_kinds[3],
             BitKind::Inputs => Rgb(0xAA, 0xDD, 0xAA),
             BitKind::Selection => Rgb(0x56, 0xB4, 0xE9),
             BitKind::Life => Rgb(0x88, 0xCC, 0xEE),
@@ -141,24 +149,12 @@ impl Colors {
             BitKind::Padding => Rgb(0xBB, 0xBB, 0xBB),
             // Fields of a schema.
             _ => Rgb(0x99, 0x99, 0x33),
-        }
-    }
-
-    /// Text colour on the fill colour of a kind of bits.
-    #[must_use]
-    pub const fn bit_kind_label(&self, kind: BitKind) -> Rgb {
-        match kind {
-            BitKind::Header => self.dark_kinds[0][1],
-            BitKind::Interacting => self.dark_kinds[1][1],
-            BitKind::Check => self.dark_kinds[2][1],
-            BitKind::State => self.dark_kinds[3][1],
-            _ => BLACK,
-        }
+        };
+        [light, BLACK]
     }
 }
 
 /// Colour of a cube by its [`Form`] in a packet.
-#[must_use]
 pub const fn form(form: Form) -> Rgb {
     match form {
         Form::Exact => Rgb(0x00, 0x9E, 0x73),
@@ -171,7 +167,6 @@ pub const fn form(form: Form) -> Rgb {
 }
 
 /// Colour of an amount from 0 to 1, interpolated linearly between [`AMOUNTS`].
-#[must_use]
 pub fn amount(fraction: f32) -> Rgb {
     let steps = fraction.clamp(0.0, 1.0) * (AMOUNTS.len() - 1) as f32;
     let from = (steps as usize).min(AMOUNTS.len() - 2);
