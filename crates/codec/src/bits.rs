@@ -88,9 +88,9 @@ impl<'l, D: Direction> BitStream<'l, D> {
         words: &mut [u32; N],
     ) -> Result<(), D::Error> {
         let mut field = self.field(kind);
-        field.stream.direction.words(&mut field.at, words)?;
+        field.follow(N as u32 * u32::BITS);
         for word in words {
-            field.at.bit += u64::from(u32::BITS);
+            *word = field.number(u32::BITS, *word)?;
             D::check(f32::from_bits(*word).is_finite(), || DecodeError::NotFinite {
                 at_bit: field.at.bit,
                 field: kind,
@@ -127,7 +127,6 @@ impl<'l, D: Direction> BitStream<'l, D> {
 }
 
 impl<'a> BitStream<'a, Writing<'a>> {
-    /// Appends to `bytes`.
     pub(crate) fn writer(bytes: &'a mut Vec<u8>, ledger: Option<&'a mut BitLedger>) -> Self {
         Self::new(BitWriter::endian(bytes, BigEndian), 0, ledger)
     }

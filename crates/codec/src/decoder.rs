@@ -12,15 +12,14 @@ use crate::bits::{BitStream, Reading};
 use crate::body::{BodyCoder, SlotCoder};
 use crate::decode_error::DecodeError;
 use crate::encoder::Packet;
-use crate::entropy::{Coder, CodingContext, SnapshotHash, TrainedModel, Variant};
+use crate::entropy::{Coder, SnapshotHash, TrainedModel};
 use crate::flags::flagged;
 use crate::header::{BaselineId, Header};
 use crate::initial::{InitialState, InitialStateError};
 use crate::ledger::{BitKind, BitLedger};
 use crate::limits::Limits;
-use crate::merge::{Merged, Merges};
+use crate::merge::{Merged, Merges, Relation};
 use crate::plan::Plan;
-use crate::relation::Relation;
 use crate::selection;
 use crate::sequence::Sequence;
 use crate::snapshot::{QuantizedSnapshot, Spares};
@@ -76,7 +75,6 @@ impl Decoder {
     }
 
     /// The plan of the scene.
-    #[must_use]
     pub const fn plan(&self) -> &Arc<Plan> {
         self.initial.plan()
     }
@@ -88,14 +86,12 @@ impl Decoder {
 
     /// Bits of the last decoded packet, equal to those that its encoder counted. Empty after an error. `None` without
     /// a ledger.
-    #[must_use]
     pub const fn ledger(&self) -> Option<&BitLedger> {
         self.ledger.as_ref()
     }
 
     /// The last decoded packet with its counts. `bytes` must be its bytes. Changed bodies are counted against its
     /// baseline, or against the initial state without a baseline. `None` without a ledger.
-    #[must_use]
     pub fn packet(&self, bytes: Vec<u8>) -> Option<Packet> {
         Some(Packet {
             bytes,
@@ -169,13 +165,13 @@ impl Decoder {
         };
         self.initial.plan().check(stages)?;
         let merges = Merges::default().code(&mut stream, named)?;
-        let bodies = match Variant::of(stages.delta) {
-            Some(variant) => {
+        let bodies = match stages.delta.is_arithmetic() {
+            true => {
                 let scene = (stages.delta == Delta::ArithmeticSimulated)
                     .then(|| named.map(|named| named.scene(header.sequence)));
-                begin_bins(stream, variant, header.sequence, scene, &mut self.state_chunk)?
+                begin_bins(stream, header.sequence, scene, &mut self.state_chunk)?
             }
-            None => Bodies::Packed { at_bit: stream.at_bit() },
+            false => Bodies::Packed { at_bit: stream.at_bit() },
         };
         Ok(BegunPacket { bytes, header, stages, named, merges, bodies })
     }
@@ -228,13 +224,9 @@ impl Decoder {
                 )?;
                 self.coder.recycle(out.state.take());
             }
-            Bodies::Arithmetic { check, bins, variant } => {
-                let context = CodingContext {
-                    variant,
-                    reference: relation.view(),
-                    ticks: relation.ticks(sequence),
-                    coverage: stages.coverage(),
-                };
+            Bodies::Arithmetic { check, bins } => {
+                let context = relation.context(stages, sequence);
+                let context = context.expect("only arithmetic stages have bins");
                 let held = |sequence| held(sequence).map(Baseline::held);
                 let (coder, sent) = (&mut self.coder, &mut self.sent);
                 let ledger = self.ledger.as_mut();
@@ -284,11 +276,11 @@ impl Decoder {
     }
 
     /// State chunk of the last packet that was begun. Empty if it has no chunk, and after an error.
-    #[must_use]
     pub fn state_chunk(&self) -> &[u8] {
         &self.state_chunk
     }
 }
+
 fn take_bodies(
     mut stream: BitStream<'_, Reading<'_>>,
     sequence: Sequence,
@@ -325,7 +317,7 @@ fn take_bodies(
     }
     stream.finish()
 }
-/// Whether a simulated snapshot matches the checks of its packet.
+
 fn has_checks(
     simulated: &QuantizedSnapshot,
     sequence: Sequence,
@@ -335,6 +327,7 @@ fn has_checks(
     let hash = SnapshotHash::new(simulated);
     hash.check(sequence) == check && long_check.is_none_or(|long| long == hash.long_check())
 }
+
 #[cfg(test)]
 mod tests {
     use glam::Vec3;

@@ -31,7 +31,6 @@ mod fields;
 mod history;
 mod layout;
 mod lives;
-mod logistic;
 mod mixing;
 mod model;
 mod order;
@@ -50,7 +49,7 @@ use std::sync::Arc;
 
 use adaptive::SpareStates;
 pub(crate) use adaptive::{AdaptiveState, PackedHistory, StoredState};
-pub(crate) use bins::{CodingObserver, FixedBins, not_canonical};
+pub(crate) use bins::{CodingObserver, FixedBins, check_canonical};
 pub(crate) use bit_cost::BitCostObserver;
 pub(crate) use blend::{BLEND_UNIT, BLENDED, Blend, BlendWeights};
 use bodies::Bodies;
@@ -63,7 +62,7 @@ pub(crate) use layout::{
     ADAPTIVE_FLAGS, BLEND_SETS, SLOTS, TABLE_UNIT, VARIANT_WEIGHT_SETS, Variant, blend_index,
 };
 use layout::{CARRY_STATES, VALUE_STATES};
-pub(crate) use logistic::MAX_LOG_ODDS;
+pub(crate) use mixing::MAX_LOG_ODDS;
 pub use model::{ModelError, TrainedModel};
 use order::Scratch;
 use packet_coder::PacketCoder;
@@ -198,10 +197,8 @@ impl Coder {
             |[first, second]| Ok([first.map(find).transpose()?, second.map(find).transpose()?]),
             bodies,
         );
-        outcome.and_then(|()| match decoder.is_canonical() {
-            true => Ok(()),
-            false => Err(not_canonical(&decoder)),
-        })
+        outcome?;
+        check_canonical(&decoder, decoder.is_canonical())
     }
 
     /// Codes a packet in either direction. `ages` are the ages of the additional references relative to the reference

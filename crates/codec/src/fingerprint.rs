@@ -34,14 +34,12 @@ pub struct Fingerprint {
 
 impl Fingerprint {
     /// Fingerprint of this machine with a model.
-    #[must_use]
     pub fn of(model: &TrainedModel) -> Self {
         static ARITHMETIC: OnceLock<u64> = OnceLock::new();
         Self { model: hash(&model.to_bytes()), arithmetic: *ARITHMETIC.get_or_init(arithmetic) }
     }
 
     /// Fingerprint of this machine with the model that ships with this crate.
-    #[must_use]
     pub fn shipped() -> Self {
         static SHIPPED: OnceLock<Fingerprint> = OnceLock::new();
         *SHIPPED.get_or_init(|| Self::of(&TrainedModel::shipped()))

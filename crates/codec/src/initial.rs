@@ -39,8 +39,6 @@ pub(crate) struct InitialState {
     plan: Arc<Plan>,
     snapshot: Snapshot,
     baselines: Vec<Baseline>,
-    /// Index in `baselines` of the last replaced entry.
-    oldest: usize,
 }
 
 impl InitialState {
@@ -51,7 +49,7 @@ impl InitialState {
     ) -> Result<Self, InitialStateError> {
         limits.check(plan.max_slots().unwrap_or(snapshot.bodies.len()))?;
         let first = quantized(&plan, &snapshot, BLOCK_STAGES.precision())?;
-        Ok(Self { plan, snapshot, baselines: vec![first], oldest: 0 })
+        Ok(Self { plan, snapshot, baselines: vec![first] })
     }
 
     pub(crate) const fn plan(&self) -> &Arc<Plan> {
@@ -69,14 +67,11 @@ impl InitialState {
         let index = index.unwrap_or_else(|| {
             let baseline = quantized(&self.plan, &self.snapshot, precision)
                 .expect("the constructor has quantized it, and whether that works does not depend on the precision");
-            if self.baselines.len() < MAX_KEPT {
-                self.baselines.push(baseline);
-                self.baselines.len() - 1
-            } else {
-                self.oldest = (self.oldest + 1) % MAX_KEPT;
-                self.baselines[self.oldest] = baseline;
-                self.oldest
+            if self.baselines.len() == MAX_KEPT {
+                self.baselines.clear();
             }
+            self.baselines.push(baseline);
+            self.baselines.len() - 1
         });
         &self.baselines[index]
     }
@@ -155,5 +150,4 @@ pub fn decode_initial(bytes: &[u8], limits: Limits) -> Result<Snapshot, DecodeEr
     Ok(snapshot)
 }
 
-/// Bits of a body in the block.
 const BLOCK_BODY_BITS: u64 = 1 + 96 + 128 + 96;

@@ -154,7 +154,6 @@ impl Plan {
     }
 
     /// The plan of the demo's scene.
-    #[must_use]
     pub fn cubes() -> Arc<Self> {
         static PLAN: LazyLock<Arc<Plan>> =
             LazyLock::new(|| Plan::new(CUBES).expect("the demo's schema is legal"));
@@ -162,13 +161,11 @@ impl Plan {
     }
 
     /// The schema that it was compiled from.
-    #[must_use]
     pub const fn schema(&self) -> &Schema {
         &self.schema
     }
 
     /// Steps and bounds of positions along each axis, with z up. `None` if positions are floats.
-    #[must_use]
     pub fn position_bounds(&self, position: Position) -> Option<[Bounded; 3]> {
         match position {
             Position::Full => None,
@@ -186,7 +183,6 @@ impl Plan {
     }
 
     /// Bounds of positions along each axis in the schema's steps, with z up.
-    #[must_use]
     pub const fn bounds(&self) -> &[Bounded; 3] {
         &self.bounds
     }
@@ -202,20 +198,17 @@ impl Plan {
         self.solids[kind]
     }
 
-    /// Contact data of bodies of a kind.
     #[inline]
     pub(crate) fn contact(&self, kind: usize) -> Contact {
         self.contacts[kind]
     }
 
     /// Whether bodies come and go.
-    #[must_use]
     pub const fn has_lives(&self) -> bool {
         matches!(self.schema.slots, Slots::Living { .. })
     }
 
     /// Number of slots if bodies come and go; `None` if bodies are fixed.
-    #[must_use]
     pub const fn max_slots(&self) -> Option<usize> {
         match self.schema.slots {
             Slots::Living { max } => Some(max as usize),

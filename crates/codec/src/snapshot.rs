@@ -21,7 +21,7 @@ pub use self::pool::SnapshotPool;
 pub(crate) use self::pool::Spares;
 use crate::flags::flag_differing;
 use crate::plan::Plan;
-use crate::precision::{Orientation, Position, Precision, VelocityPrecision};
+use crate::precision::{Orientation, Position, Precision, Velocity};
 use crate::quantize::affine::AFFINE_VELOCITY;
 use crate::quantize::bounded::{Bounded, VELOCITY};
 use crate::quantize::smallest_three::{MAX_NARROW_BITS, SmallestThree};
@@ -29,6 +29,8 @@ use crate::state::{BodyState, Snapshot};
 
 /// A snapshot as integers. Its [`Precision`] defines their meaning. Two snapshots can be compared, or one encoded
 /// against the other, only if they have the same precision.
+///
+/// Methods that take the index of a body or of a slot panic if it is out of range.
 ///
 /// Fields are stored as columns, in as few bits as the precision allows. At 512 steps per metre and nine bits
 /// per component, a body takes 12 bytes. Columns that the precision does not use are empty.
@@ -39,8 +41,7 @@ pub struct QuantizedSnapshot {
     /// Positions and flags, if positions are quantized.
     packed_positions: Vec<PackedPosition>,
     /// Positions and flags in other precisions.
-    positions: Vec<[i32; 3]>,
-    interacting: Vec<bool>,
+    positions: Vec<([i32; 3], bool)>,
     /// Bits of x, y, z, w, if orientations are full.
     quaternions: Vec<[u32; 4]>,
     /// [`SmallestThree`] as words: `narrow` with up to [`MAX_NARROW_BITS`] per component, `wide` with more.
@@ -65,14 +66,12 @@ pub(crate) struct Fields {
 
 impl QuantizedSnapshot {
     /// Creates a snapshot without bodies.
-    #[must_use]
     pub const fn new(plan: Arc<Plan>, precision: Precision) -> Self {
         Self {
             plan,
             precision,
             packed_positions: Vec::new(),
             positions: Vec::new(),
-            interacting: Vec::new(),
             quaternions: Vec::new(),
             narrow: Vec::new(),
             wide: Vec::new(),
@@ -83,59 +82,44 @@ impl QuantizedSnapshot {
     }
 
     /// Plan of the scene.
-    #[must_use]
     pub const fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
 
     /// The meaning of the integers.
-    #[must_use]
     pub const fn precision(&self) -> Precision {
         self.precision
     }
 
     /// Number of bodies.
-    #[must_use]
     pub const fn len(&self) -> usize {
         self.packed_positions.len() + self.positions.len()
     }
 
     /// Whether there are no bodies.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Position of a body.
-    ///
-    /// # Panics
-    /// If `body` is out of range.
-    #[must_use]
     #[inline]
     pub fn position(&self, body: usize) -> [i32; 3] {
         match self.packed_positions.get(body) {
             Some(packed) => packed.position(),
-            None => self.positions[body],
+            None => self.positions[body].0,
         }
     }
 
-    ///
-    /// # Panics
-    /// If `body` is out of range.
-    #[must_use]
+    /// The flag that is stored with the position: in the demo, whether the body is interacting.
     #[inline]
     pub fn is_interacting(&self, body: usize) -> bool {
         match self.packed_positions.get(body) {
             Some(packed) => packed.is_interacting(),
-            None => self.interacting[body],
+            None => self.positions[body].1,
         }
     }
 
-    /// Orientation of a body.
-    ///
-    /// # Panics
-    /// If `body` is out of range, or if orientations are full.
-    #[must_use]
+    /// Orientation of a body. Panics if orientations are full.
     #[inline]
     pub fn smallest_three(&self, body: usize) -> SmallestThree {
         match self.narrow.get(body) {
@@ -154,7 +138,6 @@ impl QuantizedSnapshot {
     }
 
     /// Velocity of every body; empty if velocities are omitted.
-    #[must_use]
     pub fn velocities(&self) -> &[[i32; 3]] {
         &self.velocities
     }
@@ -184,10 +167,7 @@ impl QuantizedSnapshot {
     pub(crate) fn set_fields(&mut self, body: usize, fields: &Fields) {
         match self.packed_positions.get_mut(body) {
             Some(packed) => *packed = PackedPosition::new(fields.position, fields.interacting),
-            None => {
-                self.positions[body] = fields.position;
-                self.interacting[body] = fields.interacting;
-            }
+            None => self.positions[body] = (fields.position, fields.interacting),
         }
         if let Some(quaternion) = self.quaternions.get_mut(body) {
             *quaternion = fields.quaternion;
@@ -202,11 +182,9 @@ impl QuantizedSnapshot {
     }
 
     /// Number of bytes of all columns.
-    #[must_use]
     pub fn memory_bytes(&self) -> usize {
         size_of_val(&*self.packed_positions)
             + size_of_val(&*self.positions)
-            + size_of_val(&*self.interacting)
             + size_of_val(&*self.quaternions)
             + size_of_val(&*self.narrow)
             + size_of_val(&*self.wide)
@@ -223,10 +201,6 @@ impl QuantizedSnapshot {
     }
 
     /// Converts one body to floats.
-    ///
-    /// # Panics
-    /// If `index` is out of range.
-    #[must_use]
     #[inline]
     pub fn body(&self, index: usize) -> BodyState {
         let position = self.position(index);
@@ -245,12 +219,12 @@ impl QuantizedSnapshot {
                 }
             }),
             linear_velocity: self.plan.to_caller(match self.precision.velocity {
-                VelocityPrecision::Full => floats(self.velocities[index]),
-                VelocityPrecision::Quantized => dequantize(self.velocities[index], &[VELOCITY; 3]),
-                VelocityPrecision::Affine => {
-                    dequantize(self.velocities[index], &[AFFINE_VELOCITY; 3])
+                Velocity::Full => floats(self.velocities[index]),
+                Velocity::Quantized | Velocity::AtRestFlag => {
+                    dequantize(self.velocities[index], &[VELOCITY; 3])
                 }
-                VelocityPrecision::Omitted => Vec3::ZERO,
+                Velocity::Affine => dequantize(self.velocities[index], &[AFFINE_VELOCITY; 3]),
+                Velocity::Omitted => Vec3::ZERO,
             }),
             interacting: self.is_interacting(index),
         }
@@ -262,7 +236,6 @@ impl QuantizedSnapshot {
         self.precision = other.precision;
         self.packed_positions.clone_from(&other.packed_positions);
         self.positions.clone_from(&other.positions);
-        self.interacting.clone_from(&other.interacting);
         self.quaternions.clone_from(&other.quaternions);
         self.narrow.clone_from(&other.narrow);
         self.wide.clone_from(&other.wide);
@@ -291,7 +264,6 @@ impl QuantizedSnapshot {
     pub(crate) fn flag_differing(&self, other: &Self, changed: &mut [bool]) {
         flag_differing(changed, &self.packed_positions, &other.packed_positions);
         flag_differing(changed, &self.positions, &other.positions);
-        flag_differing(changed, &self.interacting, &other.interacting);
         flag_differing(changed, &self.quaternions, &other.quaternions);
         flag_differing(changed, &self.narrow, &other.narrow);
         flag_differing(changed, &self.wide, &other.wide);
@@ -307,13 +279,11 @@ impl QuantizedSnapshot {
     }
 
     /// Whether scene, precision and number of bodies are the same as in `other`.
-    #[must_use]
     pub fn has_form_of(&self, other: &Self) -> bool {
         self.plan == other.plan && self.precision == other.precision && self.len() == other.len()
     }
 
     /// Whether any field of a body differs from `other`, which must [have the same form](Self::has_form_of).
-    #[must_use]
     pub fn differs(&self, other: &Self, body: usize) -> bool {
         self.packed_positions.get(body) != other.packed_positions.get(body)
             || self.positions.get(body) != other.positions.get(body)
@@ -321,7 +291,6 @@ impl QuantizedSnapshot {
             || self.narrow.get(body) != other.narrow.get(body)
             || self.wide.get(body) != other.wide.get(body)
             || self.velocities.get(body) != other.velocities.get(body)
-            || self.interacting.get(body) != other.interacting.get(body)
             || self.plan.has_slots() && self.slot_differs(other, body)
     }
 
@@ -329,7 +298,6 @@ impl QuantizedSnapshot {
         self.precision = precision;
         self.packed_positions.clear();
         self.positions.clear();
-        self.interacting.clear();
         self.quaternions.clear();
         self.narrow.clear();
         self.wide.clear();
@@ -344,8 +312,7 @@ impl QuantizedSnapshot {
             let packed = PackedPosition::new(fields.position, fields.interacting);
             self.packed_positions.push(packed);
         } else {
-            self.positions.push(fields.position);
-            self.interacting.push(fields.interacting);
+            self.positions.push((fields.position, fields.interacting));
         }
         match self.precision.orientation {
             Orientation::Full => self.quaternions.push(fields.quaternion),
@@ -354,7 +321,7 @@ impl QuantizedSnapshot {
             }
             Orientation::SmallestThree { .. } => self.wide.push(fields.smallest_three.to_word()),
         }
-        if self.precision.velocity != VelocityPrecision::Omitted {
+        if self.precision.velocity != Velocity::Omitted {
             self.velocities.push(fields.velocity);
         }
     }

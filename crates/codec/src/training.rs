@@ -29,7 +29,6 @@ const BLEND_PASSES: usize = 2;
 #[derive(Debug)]
 pub struct Trainer {
     coder: Coder,
-    /// Statistics by slot.
     statistics: Vec<Statistics>,
     /// The table before it is rounded.
     table: Vec<f32>,
@@ -37,7 +36,6 @@ pub struct Trainer {
     bytes: Vec<u8>,
     /// Regressions by blend and group of axes.
     regressions: Vec<Regression>,
-    /// Number of finished passes.
     passes: usize,
     /// The newest adaptive state of each variant.
     states: [Option<Box<StoredState>>; 2],

@@ -40,7 +40,6 @@ pub fn read(file: impl Read, max_bytes: u64) -> io::Result<String> {
 }
 
 /// Creates the error for a text longer than `max_bytes`.
-#[must_use]
 pub fn too_long(max_bytes: u64) -> io::Error {
     let reason = format!("longer than {max_bytes} bytes");
     io::Error::new(io::ErrorKind::FileTooLarge, reason)

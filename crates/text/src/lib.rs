@@ -91,7 +91,6 @@ impl Notation {
     }
 
     /// Joins entries to a list.
-    #[must_use]
     pub fn join(self, entries: &Entries) -> String {
         let entries = entries.iter().map(|(key, value)| match value.as_str() {
             "" => key.clone(),

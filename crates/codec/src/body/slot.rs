@@ -25,16 +25,12 @@ use crate::stages::{
 };
 
 pub(crate) struct SlotCoder<'a> {
-    /// Codes bodies that stay.
     coder: BodyCoder<'a>,
-    /// Codes new bodies.
     absolute: BodyCoder<'a>,
-    /// Whether bodies come or go in the packet.
     lives_change: bool,
 }
 
 impl<'a> SlotCoder<'a> {
-    /// `lives_change` says whether a body comes or goes in the packet.
     pub(crate) fn new(
         stages: Stages,
         sequence: Sequence,

@@ -1,12 +1,9 @@
 //! The adaptive state: probabilities and weights that change from packet to packet and are kept with each baseline.
 
-use std::fmt;
-
 use super::blend::Blend;
 use super::check::SnapshotHash;
-use super::layout::EVEN;
 use super::layout::{
-    ADAPTIVE_FLAGS, CANDIDATES, DISABLED, Field, Inputs, VARIANT_WEIGHT_SETS, Variant,
+    ADAPTIVE_FLAGS, CANDIDATES, DISABLED, EVEN, Field, Inputs, VARIANT_WEIGHT_SETS, Variant,
     blend_error_index, error_index,
 };
 use super::model::TrainedModel;
@@ -78,11 +75,10 @@ impl PredictionHistory {
 }
 
 /// The adaptive state while a packet is coded.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct AdaptiveState {
     pub(crate) variant: Variant,
     pub(crate) weights: Vec<Inputs>,
-    /// By [`AdaptiveFlag`](super::layout::AdaptiveFlag).
     pub(crate) adaptive: [u16; ADAPTIVE_FLAGS],
     /// Mean errors of candidates and blends, in sixteenths, by [`error_index`] and [`blend_error_index`]; empty for
     /// [`Variant::Plain`].
@@ -90,15 +86,13 @@ pub(crate) struct AdaptiveState {
     /// History of each body: from this packet if it has already coded the body, otherwise from the reference's
     /// packet.
     pub(crate) predictions: Vec<PackedHistory>,
-    /// Probabilities of the bins of the schema's further fields.
     pub(crate) values: Vec<u16>,
-    /// Hash of the packet's snapshot.
     pub(crate) hash: SnapshotHash,
 }
 
 /// The adaptive state after a packet, as kept in a baseline. It depends only on the reference's state and the packet,
 /// or on the trained model and the packet if the reference has no state of this variant.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoredState {
     pub(crate) variant: Variant,
     weights: Pages<Inputs, 32>,
@@ -108,7 +102,6 @@ pub(crate) struct StoredState {
     pub(crate) predictions: StoredHistories,
     /// Probabilities of the bins of the schema's further fields; empty in an initial state.
     values: Vec<u16>,
-    /// Hash of the packet's snapshot.
     pub(crate) hash: SnapshotHash,
 }
 
@@ -155,19 +148,6 @@ pub(crate) struct SpareStates {
     /// Largest number of bodies changed by one packet so far. Every state reserves memory for that many, so it rarely
     /// grows.
     most_changed: usize,
-}
-
-/// Leaves out the long tables.
-impl fmt::Debug for AdaptiveState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AdaptiveState").field("variant", &self.variant).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for StoredState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StoredState").field("variant", &self.variant).finish_non_exhaustive()
-    }
 }
 
 impl StoredState {

@@ -52,21 +52,19 @@ impl Element {
     }
 }
 
-/// Error of decoded bins that the encoder would not write, because there is a shorter form.
-pub(crate) fn not_canonical(bins: &impl BinCoder) -> DecodeError {
-    let at_bit = bins.at_bit();
-    DecodeError::NonCanonical { at_bit }
+/// Checks that decoded bins are those that the encoder writes, because there is no shorter form.
+pub(crate) fn check_canonical(bins: &impl BinCoder, is_canonical: bool) -> Result<(), DecodeError> {
+    match is_canonical {
+        true => Ok(()),
+        false => Err(DecodeError::NonCanonical { at_bit: bins.at_bit() }),
+    }
 }
 
 /// Checks that no more bins were decoded than the bytes contain.
 pub(crate) fn check_end(bins: &impl BinCoder) -> Result<(), DecodeError> {
-    match bins.is_past_end() {
-        true => Err(not_canonical(bins)),
-        false => Ok(()),
-    }
+    check_canonical(bins, !bins.is_past_end())
 }
 
-/// Checks that a decoded number is in its range.
 pub(crate) fn check_range<T: Copy + Into<i64> + PartialOrd>(
     bins: &impl BinCoder,
     element: Element,

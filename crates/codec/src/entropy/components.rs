@@ -9,7 +9,7 @@ use super::layout::{
     residual_weights,
 };
 use super::mixing;
-use super::packet_coder::{Bin, PacketCoder};
+use super::packet_coder::{PacketCoder, code_mixed};
 use super::residual::{self, ResidualBins, TREE, TREE_BINS, TREE_DEPTH, magnitude};
 use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
@@ -77,11 +77,9 @@ fn whole<T, const N: usize>(numbers: &mut [T]) -> &mut [T; N] {
     numbers.try_into().expect("the state has all numbers")
 }
 
-/// The bins of one residual.
 struct ComponentBins<'s, B, O> {
     bins: &'s mut B,
     observer: &'s mut O,
-    /// Slots of the first bin, by input.
     slots: [usize; RESIDUAL_INPUTS],
     inputs: [&'s [i16; RESIDUAL_BINS]; RESIDUAL_INPUTS],
     /// Weight sets by zone and by history, each with the selected class.
@@ -92,12 +90,10 @@ impl<B: BinCoder, O: CodingObserver> ResidualBins for ComponentBins<'_, B, O> {
     #[inline(always)]
     fn bin(&mut self, index: usize, value: bool) -> bool {
         let [by_zone, by_history] = &mut self.weights;
-        let bin = Bin {
-            inputs: self.inputs.map(|row| row[index]),
-            weights: [by_zone, by_history]
-                .map(|(sets, class)| &mut sets[residual_weights(index, *class)]),
-        };
-        let (value, one) = bin.code(self.bins, value);
+        let inputs = self.inputs.map(|row| row[index]);
+        let weights =
+            [by_zone, by_history].map(|(sets, class)| &mut sets[residual_weights(index, *class)]);
+        let (value, one) = code_mixed(self.bins, inputs, weights, value);
         let slots = self.slots.map(|slot| slot + index);
         self.observer.coded(&slots, value, one);
         value

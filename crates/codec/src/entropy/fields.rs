@@ -1,6 +1,6 @@
 //! The fields of one changed body. The orientation is first, because the prediction of the position depends on it.
 
-use super::bins::{CodingObserver, not_canonical};
+use super::bins::{CodingObserver, Element, check_canonical};
 use super::blend::Blend;
 use super::bodies::{BodyContext, largest};
 use super::coder::BinCoder;
@@ -9,7 +9,7 @@ use super::history::Position;
 use super::layout::{
     CANDIDATES, Field, FlagContexts, NEXT_LARGEST, SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION,
 };
-use super::packet_coder::{Flag, PacketCoder};
+use super::packet_coder::PacketCoder;
 use super::predictor::Predictor;
 use super::residual::signed_magnitude;
 use super::rigid_body::quantize;
@@ -18,7 +18,6 @@ use crate::decode_error::DecodeError;
 use crate::ledger::{BitKind, Form};
 use crate::quantize::smallest_three::SmallestThree;
 
-/// A coded field.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Coded<T> {
     pub(super) value: T,
@@ -138,9 +137,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         });
         let value =
             SmallestThree { largest: largest as u8, components: values.map(|value| value as u16) };
-        if value == history.packed {
-            return Err(not_canonical(&self.bins));
-        }
+        check_canonical(&self.bins, value != history.packed)?;
         Ok((value, residual))
     }
 
@@ -159,19 +156,14 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             let rank = ranks.iter().position(|&component| component == largest);
             rank.unwrap_or(0)
         });
-        let flag = |group, context_value| Flag {
-            kind: BitKind::Orientation,
-            body: Some(context.body),
-            group,
-            contexts: [context_value],
-        };
-        let same = flag(SAME_LARGEST, margin * 16 + context.rotation_6_ticks);
-        if self.flag(same, rank == 0) {
+        let element = Element { kind: BitKind::Orientation, body: Some(context.body) };
+        let contexts = [margin * 16 + context.rotation_6_ticks];
+        if self.flag(element, SAME_LARGEST, contexts, rank == 0) {
             return ranks[0];
         }
         for next in [1, 2] {
-            let found = flag(NEXT_LARGEST, (next - 1) * 16 + margin);
-            if self.flag(found, rank == next) {
+            let contexts = [(next - 1) * 16 + margin];
+            if self.flag(element, NEXT_LARGEST, contexts, rank == next) {
                 return ranks[next];
             }
         }
@@ -268,9 +260,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             ]
         })?;
         self.observer.note(|| form(residual));
-        if value == history.position {
-            return Err(not_canonical(&self.bins));
-        }
+        check_canonical(&self.bins, value != history.position)?;
         Ok((value, residual))
     }
 
@@ -281,9 +271,9 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         group: FlagContexts,
         contexts: [usize; 2],
     ) -> bool {
-        let flag = Flag { kind: kind(field.field), body: Some(context.body), group, contexts };
+        let element = Element { kind: kind(field.field), body: Some(context.body) };
         let unchanged = field.target.as_ref() == Some(&field.reference);
-        self.flag(flag, unchanged)
+        self.flag(element, group, contexts, unchanged)
     }
 
     /// Indices of the candidates for the prediction and the secondary prediction.

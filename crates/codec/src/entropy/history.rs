@@ -203,7 +203,6 @@ impl KinematicHistory {
     }
 }
 
-/// Square of the distance, in steps squared.
 #[inline]
 pub(crate) fn distance_squared(a: Position, b: Position) -> i64 {
     (0..3)

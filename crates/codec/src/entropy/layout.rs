@@ -75,19 +75,16 @@ pub(crate) struct FlagContexts {
 }
 
 impl FlagContexts {
-    /// The slot of a context value of one input.
     pub(crate) const fn slot(self, input: usize, context: usize) -> usize {
         debug_assert!(context < self.size);
         self.first + input * self.size + context
     }
 
-    /// The slots of one input.
     pub(crate) const fn slots(self, input: usize) -> Range<usize> {
         let first = self.first + input * self.size;
         first..first + self.size
     }
 
-    /// Its two sets of weights.
     pub(crate) const fn weights(self) -> Range<usize> {
         self.weights..self.weights + 2
     }
@@ -163,7 +160,6 @@ impl ResidualContexts {
         Self { group }
     }
 
-    /// The slot of the first bin in a context.
     pub(crate) const fn slot(self, input: usize, context: usize) -> usize {
         debug_assert!(context < RESIDUAL_CONTEXTS);
         RESIDUALS
@@ -171,13 +167,11 @@ impl ResidualContexts {
             + context * RESIDUAL_BINS
     }
 
-    /// The slots of one input.
     pub(crate) const fn slots(self, input: usize) -> Range<usize> {
         let first = self.slot(input, 0);
         first..first + RESIDUAL_SLOTS
     }
 
-    /// The sets of weights of its bins.
     pub(crate) const fn weights(self) -> Range<usize> {
         let first = FLAG_WEIGHT_SETS + self.group * 2 * RESIDUAL_WEIGHT_SETS;
         first..first + 2 * RESIDUAL_WEIGHT_SETS

@@ -8,7 +8,7 @@
 //! out. All bins have constant probabilities, because the codec does not know where bodies come from.
 
 use super::adaptive::PredictionHistory;
-use super::bins::{CodingObserver, Element, check_end, check_range, not_canonical};
+use super::bins::{CodingObserver, Element, check_canonical, check_end, check_range};
 use super::bodies::Bodies;
 use super::coder::{BinCoder, ONE};
 use super::packet_coder::PacketCoder;
@@ -72,9 +72,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             let generation = self.bypass(element, u8::BITS, generation.into());
             slot.life =
                 LifeWord::new(Some(Life { kind: kind as u8, generation: generation as u8 }));
-            if slot.life == before {
-                return Err(not_canonical(&self.bins));
-            }
+            check_canonical(&self.bins, slot.life != before)?;
             self.whole(index, target.as_ref(), &mut slot)?;
         }
         // Resets the history of the body that was in the slot before.

@@ -26,20 +26,14 @@ pub struct TrainedModel {
 
 /// Error of reading a trained model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the message of a variant says what its fields are")]
 pub enum ModelError {
     /// The bytes do not start with the magic number.
     #[error("not a trained model: the first bytes are not {:?}", str::from_utf8(MAGIC).unwrap_or_default())]
     Magic,
     /// The bytes come from another version of this crate, or are damaged.
     #[error("a model that was trained on {trained_on} recordings has {expected} bytes, not {got}")]
-    Length {
-        /// Number of recordings, according to the bytes.
-        trained_on: usize,
-        /// Expected number of bytes for that many recordings.
-        expected: usize,
-        /// Actual number of bytes.
-        got: usize,
-    },
+    Length { trained_on: usize, expected: usize, got: usize },
 }
 
 const MAGIC: &[u8; 8] = b"CWPRIOR4";
@@ -62,7 +56,6 @@ impl TrainedModel {
     }
 
     /// The model that ships with this crate.
-    #[must_use]
     pub fn shipped() -> Arc<Self> {
         static SHIPPED: OnceLock<Arc<TrainedModel>> = OnceLock::new();
         let shipped = SHIPPED.get_or_init(|| {
@@ -73,7 +66,6 @@ impl TrainedModel {
     }
 
     /// Hashes of the recordings that it was trained on, as passed to the trainer.
-    #[must_use]
     pub fn trained_on(&self) -> &[u64] {
         &self.trained_on
     }
@@ -141,7 +133,6 @@ impl TrainedModel {
     /// ```
     ///
     /// At most 255 hashes are written.
-    #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         let count = self.trained_on.len().min(u8::MAX.into());

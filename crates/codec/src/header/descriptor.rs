@@ -24,7 +24,6 @@ const STEPS_BITS: u32 = 3;
 const MIN_STEPS_LOG: u32 = Position::MIN_STEPS.ilog2();
 const RANGE_BITS: u32 = 5;
 
-/// The codes of one stage.
 struct Codes<T: 'static> {
     stage: &'static str,
     bits: u32,

@@ -26,7 +26,6 @@ impl Form {
         [Self::Exact, Self::Small, Self::Large, Self::Whole, Self::OutOfRange, Self::OtherLargest];
 
     /// Name for legends.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -62,7 +61,6 @@ pub struct BitItem {
 impl BitItem {
     /// Bits that belong to no single component. They precede the components and select the form of the item and the
     /// omitted component of an orientation. All bits of an item without components.
-    #[must_use]
     pub fn prefix(&self) -> f64 {
         let components = self.components.unwrap_or_default();
         self.bits - components.into_iter().sum::<f64>()

@@ -77,7 +77,6 @@ impl Solid {
         }
     }
 
-    /// Whether its corners are known.
     pub(crate) const fn has_corners(self) -> bool {
         matches!(self, Self::Cube(_) | Self::Box(_))
     }

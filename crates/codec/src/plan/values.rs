@@ -66,7 +66,6 @@ impl Plan {
 impl FieldForm {
     /// Converts a value to its number, clamped to the range. A flag is 0 or 1, an angle is in turns, and a body is
     /// its slot, or −1 for no body. NaN counts as 0, or as no body.
-    #[must_use]
     pub fn quantize(&self, value: f64) -> u32 {
         let value = match (value.is_nan(), self) {
             (false, _) => value,
@@ -87,7 +86,6 @@ impl FieldForm {
     }
 
     /// Converts a number to its value: see [`quantize`](Self::quantize).
-    #[must_use]
     pub fn dequantize(&self, number: u32) -> f64 {
         match *self {
             Self::Flag => number.into(),

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::{Fields, QuantizeError, QuantizedSnapshot, batch};
 use crate::ledger::BitKind;
-use crate::plan::Plan;
-use crate::precision::{Orientation, Precision, VelocityPrecision};
+use crate::precision::{Orientation, Precision, Velocity};
 use crate::quantize::affine::AFFINE_VELOCITY;
 use crate::quantize::bounded::{Bounded, VELOCITY};
 use crate::quantize::smallest_three::SmallestThree;
@@ -34,8 +33,7 @@ impl QuantizedSnapshot {
         precision: Precision,
     ) -> Result<(), QuantizeError> {
         self.clear(precision);
-        precision.orientation.check()?;
-        precision.position.check()?;
+        precision.check()?;
         if let Some(slots) = self.plan.max_slots() {
             if !snapshot.bodies.is_empty() {
                 return Err(QuantizeError::Lives);
@@ -58,7 +56,7 @@ impl QuantizedSnapshot {
             if let Some(batch) = batch.as_ref().filter(|_| is_quantized) {
                 self.packed_positions.extend_from_slice(batch.packed_positions());
                 self.narrow.extend_from_slice(batch.orientations());
-                if self.precision.velocity != VelocityPrecision::Omitted {
+                if self.precision.velocity != Velocity::Omitted {
                     for body in bodies {
                         let velocity = self.plan.to_core(body.linear_velocity).to_array();
                         self.velocities.push(self.velocity_of(velocity));
@@ -67,21 +65,10 @@ impl QuantizedSnapshot {
                 continue;
             }
             for (index, body) in (first..).zip(bodies) {
-                self.push(index, body, bounds.as_ref())?;
+                let fields = self.fields_of(index, body, bounds.as_ref())?;
+                self.push_fields(&fields);
             }
         }
-        Ok(())
-    }
-
-    /// `bounds` are the bounds of positions; `None` if positions are floats.
-    fn push(
-        &mut self,
-        index: usize,
-        body: &BodyState,
-        bounds: Option<&[Bounded; 3]>,
-    ) -> Result<(), QuantizeError> {
-        let fields = self.fields_of(index, body, bounds)?;
-        self.push_fields(&fields);
         Ok(())
     }
 
@@ -131,10 +118,10 @@ impl QuantizedSnapshot {
 
     fn velocity_of(&self, velocity: [f32; 3]) -> [i32; 3] {
         match self.precision.velocity {
-            VelocityPrecision::Full => words(velocity),
-            VelocityPrecision::Quantized => quantize(velocity, &[VELOCITY; 3]),
-            VelocityPrecision::Affine => quantize(velocity, &[AFFINE_VELOCITY; 3]),
-            VelocityPrecision::Omitted => [0; 3],
+            Velocity::Full => words(velocity),
+            Velocity::Quantized | Velocity::AtRestFlag => quantize(velocity, &[VELOCITY; 3]),
+            Velocity::Affine => quantize(velocity, &[AFFINE_VELOCITY; 3]),
+            Velocity::Omitted => [0; 3],
         }
     }
 }
@@ -148,35 +135,13 @@ fn words(values: [f32; 3]) -> [i32; 3] {
     values.map(|value| value.to_bits().cast_signed())
 }
 
-pub(super) fn check_integers(
-    index: usize,
-    body: &QuantizedBody,
-    plan: &Plan,
-) -> Result<(), QuantizeError> {
-    let check = |field, value: i64, min: i64, max: i64| {
-        if (min..=max).contains(&value) {
-            return Ok(());
-        }
-        Err(QuantizeError::OutOfRange { body: index, field, value, min, max })
-    };
-    let schema = plan.schema();
-    let max = i64::from(schema.levels.max_component(schema.component_bits));
-    check(BitKind::Orientation, i64::from(body.orientation.largest), 0, 3)?;
-    for component in body.orientation.components {
-        check(BitKind::Orientation, i64::from(component), 0, max)?;
-    }
-    for (value, bounds) in body.position.into_iter().zip(plan.bounds()) {
-        check(BitKind::Position, i64::from(value), i64::from(bounds.min), i64::from(bounds.max))?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use glam::{Quat, Vec3};
     use proptest::prelude::*;
 
     use super::*;
+    use crate::plan::Plan;
     use crate::precision::Position;
     use crate::schema::{CUBES, Levels, Schema};
 
@@ -189,7 +154,8 @@ mod tests {
         let mut plain = QuantizedSnapshot::new(Arc::clone(plan), precision);
         let bounds = plain.plan.position_bounds(precision.position);
         for (index, body) in bodies.iter().enumerate() {
-            plain.push(index, body, bounds.as_ref())?;
+            let fields = plain.fields_of(index, body, bounds.as_ref())?;
+            plain.push_fields(&fields);
         }
         Ok(plain)
     }
@@ -235,12 +201,7 @@ mod tests {
     }
 
     fn precision() -> impl Strategy<Value = Precision> {
-        let velocity = prop::sample::select(vec![
-            VelocityPrecision::Full,
-            VelocityPrecision::Quantized,
-            VelocityPrecision::Affine,
-            VelocityPrecision::Omitted,
-        ]);
+        let velocity = prop::sample::select(&Velocity::ALL);
         let position = prop_oneof![
             4 => (5..=12_u16).prop_map(|log| Position::Quantized { steps_per_metre: 1 << log }),
             1 => prop::sample::select(vec![Position::Full, Position::Affine]),

@@ -89,11 +89,4 @@ mod tests {
         assert!(weights[1].abs_diff(-1024) < 8, "{weights:?}");
         assert_eq!(weights[2..], [0; BLENDED - 2]);
     }
-
-    #[test]
-    fn few_samples_give_no_blend() {
-        let mut regression = Regression::default();
-        regression.add([1.0; BLENDED], 1.0, 1.0);
-        assert_eq!(regression.weights(), [0; BLENDED]);
-    }
 }

@@ -4,19 +4,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use cubewire_codec::schema::FieldForm;
-use cubewire_codec::stages::{Orientation, Position};
+use cubewire_codec::stages::{Orientation, Position, Velocity};
 use cubewire_codec::{
     Baseline, BitLedger, Coverage, Plan, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
-    VelocityPrecision,
 };
 use proptest::prelude::*;
 
 use crate::lane::Lane;
 use crate::recording;
-use crate::second_bodies::{Body, FloatBody};
-use crate::second_decoder::decode;
-use crate::second_kept::Kept;
-use crate::second_scene::Scene;
+use crate::second::{Body, FloatBody, Kept, Scene, decode};
 
 pub(crate) fn float_bodies(snapshot: &Snapshot) -> Vec<FloatBody> {
     let bodies = snapshot.bodies.iter().map(|body| FloatBody {
@@ -59,7 +55,7 @@ fn integers(snapshot: &QuantizedSnapshot) -> Vec<Body> {
         velocity: snapshot
             .velocities()
             .get(index)
-            .map(|&integers| widen(integers, precision.velocity == VelocityPrecision::Full)),
+            .map(|&integers| widen(integers, precision.velocity == Velocity::Full)),
         values: values.clone().map(|field| snapshot.value(index, field).into()).collect(),
     };
     (0..snapshot.len()).map(body).collect()
@@ -191,17 +187,14 @@ impl Pair {
 
     /// Whether both accept the bytes. Fails if they disagree.
     pub(crate) fn reads(&mut self, bytes: &[u8]) -> bool {
-        let received = &self.lane.received;
-        let lookup = |sequence: Sequence| received.get(&sequence.0);
-        let mut first = Baseline::default();
-        let by_first = self.lane.decoder.decode(bytes, lookup, &mut first);
-        if by_first.is_ok() && first.stages().delta.is_arithmetic() {
+        let by_first = self.lane.decode(bytes, None);
+        if by_first.as_ref().is_ok_and(|first| first.stages().delta.is_arithmetic()) {
             // The second decoder does not support these: a damaged descriptor, and a check that is right by chance.
             return false;
         }
         let by_second = decode(bytes, &self.scene, &self.initial, &self.held);
         match (by_first, by_second) {
-            (Ok(_), Ok(second)) => {
+            (Ok(first), Ok(second)) => {
                 assert_agree(&first, &second);
                 true
             }

@@ -1,6 +1,6 @@
 //! The tables of WIRE.md, and its examples in `examples.txt`, match the code.
 
-use cubewire_codec::ladder;
+use cubewire_codec::ladder::SIMULATED;
 use cubewire_codec::motion::MAX_TICKS;
 use cubewire_codec::predict::CLASSES;
 use cubewire_codec::quantize::affine::{
@@ -13,11 +13,13 @@ use cubewire_codec::stages::{
     Velocity,
 };
 use cubewire_codec::{
-    GROWING_ORIENTATION_RANGES, MAX_BODIES, PREDICTED_INDEX_BITS, PREDICTED_POSITION_RANGES,
-    Sequence, encode_initial,
+    BodyState, GROWING_ORIENTATION_RANGES, Inputs, MAX_BODIES, Origin, PREDICTED_INDEX_BITS,
+    PREDICTED_POSITION_RANGES, Plan, QuantizedSnapshot, Sequence, Simulated, Snapshot,
+    encode_initial, ladder,
 };
+use glam::{Quat, Vec3};
 
-use crate::example_states::{example_states, send_example};
+use crate::lane::Lane;
 use crate::pair::{Course, Pair};
 
 const DOCUMENT: &str = include_str!("../../WIRE.md");
@@ -191,4 +193,62 @@ fn the_examples_are_what_the_code_writes_and_reads() {
 pub(crate) fn with_examples() -> String {
     let start = EXAMPLES.find("\n[uncompressed]").unwrap();
     EXAMPLES[..start].to_owned() + &examples()
+}
+
+/// The initial state and the four other states.
+pub(crate) fn example_states() -> (Snapshot, [(Sequence, Snapshot); 4]) {
+    let bodies = [Vec3::new(0.0, 0.0, 4.0), Vec3::new(2.0, 0.0, 0.5), Vec3::new(4.0, 0.0, 0.5)];
+    let initial = Snapshot {
+        bodies: bodies.map(|position| BodyState { position, ..BodyState::default() }).into(),
+    };
+    let mut states = [1000, 1006, 1012, 1018].map(|tick| (Sequence(tick), initial.clone()));
+    let flown = [
+        (Vec3::new(0.25, -0.5, 4.0), 0.0),
+        (Vec3::new(0.5, -1.0, 3.875), -2.0),
+        (Vec3::new(0.75, -1.5, 3.5), -4.0),
+        (Vec3::new(1.0, -2.0, 2.9375), -6.0),
+    ];
+    for (turn, ((_, state), (position, fall))) in states.iter_mut().zip(flown).enumerate() {
+        state.bodies[0] = BodyState {
+            position,
+            orientation: match turn {
+                0 => Quat::from_xyzw(0.6, 0.0, 0.0, 0.8),
+                _ => Quat::from_xyzw(0.48, 0.36, 0.0, 0.8),
+            },
+            linear_velocity: Vec3::new(2.5, -5.0, fall),
+            interacting: true,
+        };
+        state.bodies[1].position.x = [2.0, 2.25, 2.5, 2.5][turn];
+        state.bodies[1].linear_velocity.x = [0.0, 2.5, 2.5, 0.0][turn];
+        state.bodies[1].interacting = turn > 0;
+        state.bodies[2].interacting = true;
+    }
+    (initial, states)
+}
+
+/// Sends an example of the rung *simulated*.
+pub(crate) fn send_example(
+    lane: &mut Lane,
+    sequence: Sequence,
+    state: &Snapshot,
+    baseline: Option<Sequence>,
+) {
+    let inputs = match sequence.0 {
+        1000 => Inputs::new(Origin::FromSceneStart(3), &[0, 1, 1]),
+        1006 => Inputs::new(Origin::Continued(6), &[1; 6]),
+        1012 => Inputs::new(Origin::Continued(6), &[1, 1, 1, 1, 9, 9]),
+        _ => None,
+    };
+    let simulated = Simulated {
+        inputs: inputs.as_ref(),
+        state_chunk: match sequence.0 {
+            1018 => &[0xC0, 0xDE],
+            _ => &[],
+        },
+    };
+    let precision = SIMULATED.stages.precision();
+    let mut current = QuantizedSnapshot::new(Plan::cubes(), precision);
+    current.quantize(state, precision).unwrap();
+    let numbered = (sequence, SIMULATED.stages);
+    lane.send_simulated(numbered, &current, [baseline, None, None], simulated);
 }
