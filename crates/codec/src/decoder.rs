@@ -135,8 +135,7 @@ impl Decoder {
         held: impl Fn(Sequence) -> Option<&'h Baseline>,
     ) -> Result<BegunPacket<'p>, DecodeError> {
         self.clear();
-        let begun = self.take_head(bytes, held);
-        begun.inspect_err(|_| self.clear())
+        self.take_head(bytes, held).inspect_err(|_| self.clear())
     }
 
     fn take_head<'p, 'h: 'p>(
@@ -190,8 +189,7 @@ impl Decoder {
         prediction: Option<&QuantizedSnapshot>,
         out: &mut Baseline,
     ) -> Result<Header, DecodeError> {
-        let finished = self.take_rest(begun, held, prediction, out);
-        finished.inspect_err(|_| self.clear())
+        self.take_rest(begun, held, prediction, out).inspect_err(|_| self.clear())
     }
 
     fn take_rest<'h>(
@@ -240,7 +238,11 @@ impl Decoder {
             Bodies::Simulated { check, long_check, inputs } => {
                 let prediction = prediction
                     .filter(|prediction| prediction.has_form_of(&reference.snapshot))
-                    .filter(|prediction| has_checks(prediction, sequence, check, long_check))
+                    .filter(|prediction| {
+                        let hash = SnapshotHash::new(prediction);
+                        hash.check(sequence) == check
+                            && long_check.is_none_or(|long| long == hash.long_check())
+                    })
                     .ok_or(DecodeError::Desync(sequence))?;
                 decoded.copy_from(prediction);
                 decoded.compare(&reference.snapshot, &mut self.sent);
@@ -316,16 +318,6 @@ fn take_bodies(
         decoded.set_fields(body, &fields);
     }
     stream.finish()
-}
-
-fn has_checks(
-    simulated: &QuantizedSnapshot,
-    sequence: Sequence,
-    check: u32,
-    long_check: Option<u32>,
-) -> bool {
-    let hash = SnapshotHash::new(simulated);
-    hash.check(sequence) == check && long_check.is_none_or(|long| long == hash.long_check())
 }
 
 #[cfg(test)]

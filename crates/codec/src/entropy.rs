@@ -16,7 +16,6 @@
 
 mod adaptive;
 mod bins;
-mod bit_cost;
 mod blend;
 mod bodies;
 mod carried;
@@ -38,9 +37,7 @@ mod packet_coder;
 mod pages;
 mod predictor;
 mod residual;
-mod resting;
 mod rigid_body;
-mod rolling;
 pub(crate) mod rotation;
 pub(crate) mod simulated;
 mod values;
@@ -49,8 +46,7 @@ use std::sync::Arc;
 
 use adaptive::SpareStates;
 pub(crate) use adaptive::{AdaptiveState, PackedHistory, StoredState};
-pub(crate) use bins::{CodingObserver, FixedBins, check_canonical};
-pub(crate) use bit_cost::BitCostObserver;
+pub(crate) use bins::{BitCostObserver, CodingObserver, FixedBins, check_canonical};
 pub(crate) use blend::{BLEND_UNIT, BLENDED, Blend, BlendWeights};
 use bodies::Bodies;
 use carriers::Carriers;
@@ -125,8 +121,7 @@ impl Coder {
         changed: &[bool],
     ) -> SnapshotHash {
         let reference = context.reference.snapshot;
-        let stored = context.reference.hash;
-        let mut hash = stored.unwrap_or_else(|| SnapshotHash::new(reference));
+        let mut hash = context.reference.hash.unwrap_or_else(|| SnapshotHash::new(reference));
         for body in flagged(changed) {
             hash.replace(body, reference, current);
         }

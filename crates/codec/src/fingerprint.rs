@@ -57,8 +57,7 @@ fn hash(bytes: &[u8]) -> u64 {
 }
 
 fn arithmetic() -> u64 {
-    let packets = [ARITHMETIC, PREDICTED].into_iter().flat_map(packets);
-    let packets = packets.map(|packet| hash(&packet));
+    let packets = [ARITHMETIC, PREDICTED].into_iter().flat_map(packets).map(|packet| hash(&packet));
     packets.chain(floats()).fold(0, mix)
 }
 

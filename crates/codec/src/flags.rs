@@ -7,7 +7,7 @@ const CHUNK: usize = 16;
 
 /// Returns the indices of set flags, ascending. It is fast if few flags are set, as after
 /// [`compare`](crate::QuantizedSnapshot::compare).
-pub(crate) fn flagged(flags: &[bool]) -> impl Iterator<Item = usize> {
+pub fn flagged(flags: &[bool]) -> impl Iterator<Item = usize> {
     let (whole, rest) = flags.as_chunks::<CHUNK>();
     let mut last = [false; CHUNK];
     last[..rest.len()].copy_from_slice(rest);

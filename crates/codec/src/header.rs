@@ -168,8 +168,7 @@ mod tests {
         if let Position::Quantized { .. } = options.position {
             options.position = Position::QUANTIZED;
         }
-        let usual = options.check_for_any().unwrap();
-        usual.with_coverage(stages.coverage()).unwrap()
+        options.check_for_any().unwrap().with_coverage(stages.coverage()).unwrap()
     }
 
     #[test]

@@ -43,6 +43,7 @@ pub use decode_error::DecodeError;
 pub use decoder::{BegunPacket, Decoder};
 pub use encoder::{Baselines, CurrentSnapshot, EncodeError, Encoder, Packet};
 pub use fingerprint::Fingerprint;
+pub use flags::flagged;
 pub use header::{BaselineId, Header};
 pub use initial::{InitialStateError, decode_initial, encode_initial};
 pub use ledger::{BitItem, BitKind, BitLedger, Form};

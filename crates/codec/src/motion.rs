@@ -289,8 +289,7 @@ impl Motion {
 
     /// Displacement of a body in 1/512 m. `current` is the snapshot that the motion leads to.
     pub(crate) fn displacement(&self, current: &QuantizedSnapshot, body: usize) -> [i32; 3] {
-        let past = self.past(current, body);
-        past.map_or([0; 3], |(from, slot)| {
+        self.past(current, body).map_or([0; 3], |(from, slot)| {
             if !current.is_life_of(body, (from, slot)) {
                 return [0; 3];
             }

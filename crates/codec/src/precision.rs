@@ -17,6 +17,19 @@ pub struct Precision {
 }
 
 impl Precision {
+    /// Bits per component of orientations if a snapshot packs the fields of bodies: if positions are quantized,
+    /// orientations are smallest-three and velocities are omitted.
+    pub(crate) fn packed_component_bits(&self) -> Option<u8> {
+        match (self.orientation, self.velocity, self.position) {
+            (
+                Orientation::SmallestThree { bits },
+                Velocity::Omitted,
+                Position::Quantized { .. },
+            ) => Some(bits),
+            _ => None,
+        }
+    }
+
     pub(crate) const fn check(&self) -> Result<(), IllegalStages> {
         if let Orientation::SmallestThree { bits } = self.orientation
             && (bits < MIN_BITS || bits > MAX_BITS)

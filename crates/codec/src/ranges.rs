@@ -191,8 +191,7 @@ mod tests {
         let bits = stream.at_bit() as u32;
         stream.finish();
         let mut stream = BitStream::reader(&bytes, 0, None);
-        let back = ranges.signed(&mut stream.field(BitKind::Position), 0);
-        let back = back.unwrap();
+        let back = ranges.signed(&mut stream.field(BitKind::Position), 0).unwrap();
         (bytes, bits, back)
     }
 

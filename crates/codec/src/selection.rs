@@ -20,7 +20,8 @@ use crate::stages::Delta;
 /// farther apart than changed ones.
 pub const PREDICTED_INDEX_BITS: [u8; 2] = [5, 6];
 
-const fn index_bits(bodies: usize) -> u32 {
+/// Number of bits of an index below `bodies`.
+pub(crate) const fn index_bits(bodies: usize) -> u32 {
     usize::BITS - bodies.saturating_sub(1).leading_zeros()
 }
 
@@ -46,8 +47,7 @@ pub(crate) fn code<D: Direction>(
 ) -> Result<(), D::Error> {
     let toggle_predicted = |flags: &mut [bool]| {
         if delta == Delta::PredictedIndices {
-            let pairs = flags.iter_mut().zip(moved);
-            pairs.for_each(|(flag, moved)| *flag ^= moved);
+            flags.iter_mut().zip(moved).for_each(|(flag, moved)| *flag ^= moved);
         }
     };
     // The selection lists the mispredicted bodies.

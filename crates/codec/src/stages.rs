@@ -197,9 +197,7 @@ impl StageOptions {
         relative_orientation: RelativeOrientation::Off,
         changed_flags: ChangedFlags::Off,
     };
-}
 
-impl StageOptions {
     /// Precision of snapshots for these stages.
     pub const fn precision(&self) -> Precision {
         let velocity = match self.velocity {
@@ -227,36 +225,7 @@ impl StageOptions {
         self.relative_position == RelativePosition::Predicted
             || self.relative_orientation == RelativeOrientation::GrowingRanges
     }
-}
 
-impl Stages {
-    /// Every legal combination of variants with their usual parameters, with each of `component_bits` for the
-    /// smallest three.
-    pub fn every_legal(component_bits: &[u8]) -> impl Iterator<Item = Self> {
-        let every = StageOptions::every(component_bits).into_iter();
-        every.filter_map(|options| options.check().ok())
-    }
-
-    /// All stages that a header can contain, whether or not a scene supports them: every combination of variants that
-    /// is legal in some scene, complete and partial. Each is returned with the usual parameters, and once more with
-    /// random ones. `below` returns a random number less than its argument.
-    ///
-    /// For tests, so that they try everything that a decoder accepts and not only what an encoder sends.
-    pub fn every_readable(mut below: impl FnMut(u8) -> u8) -> impl Iterator<Item = Self> {
-        let component_bits: Vec<u8> = (MIN_BITS..=MAX_BITS).collect();
-        StageOptions::every(&component_bits)
-            .into_iter()
-            .flat_map(move |usual| [usual, usual.with_parameters(&mut below)])
-            .filter_map(|options| options.check_for_any().ok())
-            .flat_map(|stages| {
-                let coverages = [Coverage::Complete, Coverage::Partial];
-                coverages.map(|coverage| stages.with_coverage(coverage).ok())
-            })
-            .flatten()
-    }
-}
-
-impl StageOptions {
     /// Every combination of variants with their usual parameters, legal or not, with each of `component_bits` for the
     /// smallest three.
     fn every(component_bits: &[u8]) -> Vec<Self> {
@@ -305,6 +274,32 @@ impl StageOptions {
             *steps_per_metre = Position::MIN_STEPS << below(doublings + 1);
         }
         self
+    }
+}
+
+impl Stages {
+    /// Every legal combination of variants with their usual parameters, with each of `component_bits` for the
+    /// smallest three.
+    pub fn every_legal(component_bits: &[u8]) -> impl Iterator<Item = Self> {
+        StageOptions::every(component_bits).into_iter().filter_map(|options| options.check().ok())
+    }
+
+    /// All stages that a header can contain, whether or not a scene supports them: every combination of variants that
+    /// is legal in some scene, complete and partial. Each is returned with the usual parameters, and once more with
+    /// random ones. `below` returns a random number less than its argument.
+    ///
+    /// For tests, so that they try everything that a decoder accepts and not only what an encoder sends.
+    pub fn every_readable(mut below: impl FnMut(u8) -> u8) -> impl Iterator<Item = Self> {
+        let component_bits: Vec<u8> = (MIN_BITS..=MAX_BITS).collect();
+        StageOptions::every(&component_bits)
+            .into_iter()
+            .flat_map(move |usual| [usual, usual.with_parameters(&mut below)])
+            .filter_map(|options| options.check_for_any().ok())
+            .flat_map(|stages| {
+                let coverages = [Coverage::Complete, Coverage::Partial];
+                coverages.map(|coverage| stages.with_coverage(coverage).ok())
+            })
+            .flatten()
     }
 }
 

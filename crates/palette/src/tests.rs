@@ -83,8 +83,7 @@ fn halves(colors: &Colors) -> [(&'static str, Rgb); 2] {
 }
 
 fn kinds(colors: &Colors) -> Vec<(&'static str, Rgb)> {
-    let kinds = BitKind::DEMO.iter();
-    let kinds = kinds.map(|kind| (kind.name(), colors.bit_kind(*kind)));
+    let kinds = BitKind::DEMO.iter().map(|kind| (kind.name(), colors.bit_kind(*kind)));
     kinds.collect()
 }
 

@@ -86,8 +86,7 @@ pub struct Notation {
 impl Notation {
     /// Splits a list into keys and values. A value is empty if there is no colon.
     pub fn entries(self, list: &str) -> impl Iterator<Item = (&str, &str)> {
-        let entries = list.split(self.comma);
-        entries.map(move |entry| entry.split_once(self.colon).unwrap_or((entry, "")))
+        list.split(self.comma).map(move |entry| entry.split_once(self.colon).unwrap_or((entry, "")))
     }
 
     /// Joins entries to a list.

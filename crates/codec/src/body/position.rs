@@ -106,7 +106,7 @@ impl BodyCoder<'_> {
                 stream.bounded(BitKind::Velocity, &BOUNDS, velocity)
             }
             Velocity::Affine => {
-                let before = self.baseline.snapshot.velocities()[body];
+                let before = self.baseline.snapshot.velocity(body);
                 affine_differences(
                     stream,
                     BitKind::Velocity,

@@ -18,6 +18,7 @@ use crate::baseline::Baseline;
 use crate::bits::{BitStream, Direction};
 use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
+use crate::selection::index_bits;
 use crate::sequence::Sequence;
 use crate::snapshot::{Life, LifeWord, Slot};
 use crate::stages::{
@@ -115,7 +116,7 @@ impl<'a> SlotCoder<'a> {
         let Life { kind, generation } = life.get().unwrap_or_default();
         let kinds = self.coder.baseline.snapshot.plan().schema().kinds.len();
         let mut field = stream.field(BitKind::Life);
-        let kind = field.number(kind_bits(kinds), kind.into())?;
+        let kind = field.number(index_bits(kinds), kind.into())?;
         let kind = field.in_range(kind.into(), 0..=kinds as i32 - 1)? as u8;
         let generation = field.number(u8::BITS, generation.into())? as u8;
         *life = LifeWord::new(Some(Life { kind, generation }));
@@ -161,8 +162,4 @@ impl<'a> SlotCoder<'a> {
         }
         Ok(())
     }
-}
-
-const fn kind_bits(kinds: usize) -> u32 {
-    usize::BITS - (kinds - 1).leading_zeros()
 }

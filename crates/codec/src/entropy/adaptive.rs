@@ -59,17 +59,8 @@ impl PredictionHistory {
         packed
     }
 
-    /// Magnitude of the orientation residual plus 1, below 16. 0 if it is not known.
-    pub(crate) fn orientation_context(self) -> usize {
-        self.context(self.orientation)
-    }
-
-    /// Magnitude of the position residual plus 1, below 16. 0 if it is not known.
-    pub(crate) fn position_context(self) -> usize {
-        self.context(self.position)
-    }
-
-    fn context(self, magnitude: u8) -> usize {
+    /// A magnitude of this history plus 1, below 16. 0 if it is not known.
+    pub(crate) fn context(self, magnitude: u8) -> usize {
         if self.is_known { usize::from(magnitude) + 1 } else { 0 }
     }
 }
@@ -122,8 +113,7 @@ impl StoredHistories {
     }
 
     pub(crate) fn of(&self, body: usize) -> PackedHistory {
-        let all = self.all.get(body).copied();
-        all.unwrap_or_else(|| {
+        self.all.get(body).copied().unwrap_or_else(|| {
             let found = self.changed.binary_search_by_key(&body, |&(body, _)| body.into());
             found.map_or(PackedHistory::default(), |index| self.changed[index].1)
         })
@@ -286,16 +276,6 @@ impl AdaptiveState {
         self.errors[index + 1] < self.errors[index]
     }
 
-    pub(crate) fn record_error(
-        &mut self,
-        field: Field,
-        class: usize,
-        candidate: usize,
-        error: u32,
-    ) {
-        update_mean(&mut self.errors[error_index(field, class) + candidate], error);
-    }
-
     /// Updates the mean errors of the selected candidate and of the blend, in this order.
     pub(crate) fn record_blend_errors(&mut self, blend: &Blend, errors: [u32; 2]) {
         let index = blend_error_index(blend.field, blend.class);
@@ -305,7 +285,7 @@ impl AdaptiveState {
     }
 }
 
-fn update_mean(mean: &mut u16, error: u32) {
+pub(crate) fn update_mean(mean: &mut u16, error: u32) {
     if *mean == DISABLED {
         return;
     }

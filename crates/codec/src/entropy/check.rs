@@ -41,7 +41,7 @@ fn hash(snapshot: &QuantizedSnapshot, body: usize) -> u64 {
     let packed = snapshot.packed_positions()[body];
     let [x, y, z] = packed.position().map(|axis| u64::from(axis.cast_unsigned()));
     let position = x ^ y << 21 ^ z << 42 ^ u64::from(packed.is_interacting()) << 63;
-    let mut hash = mix(mix(body as u64, position), snapshot.orientation_word(body));
+    let mut hash = mix(mix(body as u64, position), snapshot.smallest_three(body).to_word());
     if snapshot.plan().has_slots() {
         hash = mix(hash, snapshot.life_word(body).to_bits().into());
         let words = snapshot.words_of(body).iter();
@@ -85,8 +85,7 @@ mod tests {
         snapshot.clear_slots(bodies.len());
         for (slot, &body) in bodies.iter().enumerate() {
             let flag = u32::from(slot % 2 == 0);
-            let put = snapshot.put_integers(slot, Life::default(), body, &[flag]);
-            put.unwrap();
+            snapshot.put_integers(slot, Life::default(), body, &[flag]).unwrap();
         }
         snapshot
     }

@@ -118,9 +118,7 @@ impl<'a> BinEncoder<'a> {
             self.bytes.pop();
         }
     }
-}
 
-impl BinEncoder<'_> {
     /// Not inlined: it runs once in 32 bits, and its calls would keep other values out of registers.
     #[inline(never)]
     fn shift(&mut self) {
@@ -176,6 +174,16 @@ impl<'a> BinDecoder<'a> {
             && (omits_most || self.bytes.last() != Some(&0))
             && self.value == self.interval.roundest()
     }
+
+    #[inline(never)]
+    fn shift(&mut self) {
+        while self.interval.leading_word().is_some() {
+            self.interval.shift();
+            let word = word_at(self.bytes, self.consumed + 2 * WORD);
+            self.value = self.value << 32 | u64::from(word);
+            self.consumed += WORD;
+        }
+    }
 }
 
 const WORD: usize = 4;
@@ -188,18 +196,6 @@ fn word_at(bytes: &[u8], index: usize) -> u32 {
         word
     });
     u32::from_be_bytes(word)
-}
-
-impl BinDecoder<'_> {
-    #[inline(never)]
-    fn shift(&mut self) {
-        while self.interval.leading_word().is_some() {
-            self.interval.shift();
-            let word = word_at(self.bytes, self.consumed + 2 * WORD);
-            self.value = self.value << 32 | u64::from(word);
-            self.consumed += WORD;
-        }
-    }
 }
 
 impl BinCoder for BinDecoder<'_> {

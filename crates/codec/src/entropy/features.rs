@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use super::blend::BLENDED;
 use super::layout::{
-    ACTIVE_CHANGES, CLASSES, DISABLED, Field, FlagContexts, NEXT_LARGEST, RESTING_CHANGES,
+    ACTIVE_CHANGES, BLENDS, CLASSES, DISABLED, Field, FlagContexts, NEXT_LARGEST, RESTING_CHANGES,
     ResidualContexts, SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION, TOGGLES, VARIANT_SLOTS,
-    Variant, error_index,
+    Variant, blend_index, error_index,
 };
 use super::model::TrainedModel;
 use super::rigid_body::{ORIENTATION_CANDIDATES, POSITION_CANDIDATES};
@@ -35,8 +36,7 @@ impl Feature {
     /// All features, in the order of a packet.
     pub fn all() -> impl Iterator<Item = Self> {
         FEATURES.into_iter().flat_map(|(decision, part, names)| {
-            let features = names.iter().enumerate();
-            features.map(move |(index, name)| Self { decision, name, part, index })
+            names.iter().enumerate().map(move |(index, name)| Self { decision, name, part, index })
         })
     }
 
@@ -54,7 +54,11 @@ impl Feature {
                     model.errors[error_index(field, class) + self.index] = DISABLED;
                 }
             }
-            Part::Blend(field) => model.clear_blends(field),
+            // A blend of weights 0 equals the selected candidate.
+            Part::Blend(field) => {
+                let blends = &mut model.blends[blend_index(field, 0)..];
+                blends[..2 * BLENDS[field as usize]].fill([0; BLENDED]);
+            }
         }
     }
 }

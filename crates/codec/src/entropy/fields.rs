@@ -1,5 +1,6 @@
 //! The fields of one changed body. The orientation is first, because the prediction of the position depends on it.
 
+use super::adaptive::update_mean;
 use super::bins::{CodingObserver, Element, check_canonical};
 use super::blend::Blend;
 use super::bodies::{BodyContext, largest};
@@ -8,6 +9,7 @@ use super::components::{Components, kind};
 use super::history::Position;
 use super::layout::{
     CANDIDATES, Field, FlagContexts, NEXT_LARGEST, SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION,
+    error_index,
 };
 use super::packet_coder::PacketCoder;
 use super::predictor::Predictor;
@@ -120,12 +122,12 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             prediction,
             target: target.map(|target| target.components.map(i32::from)),
             zone: context.zone,
-            history: context.prediction.orientation_context(),
+            history: context.prediction.context(context.prediction.orientation),
         };
         let around = around.map_or(context.velocity, |[orientation, _]| orientation);
         let (values, residual) = self.components(context.body, &components, |axis, so_far| {
             [
-                context.prediction.orientation_context() * 16 + so_far,
+                context.prediction.context(context.prediction.orientation) * 16 + so_far,
                 signed_magnitude(reference[axis] - prediction[axis]) * 8 + zone,
                 signed_magnitude(secondary[axis] - prediction[axis]) * 8 + zone,
                 so_far * 16 + around,
@@ -153,8 +155,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let margin = ((margin * 40.0) as usize).min(15);
         let rank = target.map_or(0, |target| {
             let largest = usize::from(target.largest);
-            let rank = ranks.iter().position(|&component| component == largest);
-            rank.unwrap_or(0)
+            ranks.iter().position(|&component| component == largest).unwrap_or(0)
         });
         let element = Element { kind: BitKind::Orientation, body: Some(context.body) };
         let contexts = [margin * 16 + context.rotation_6_ticks];
@@ -218,7 +219,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
                 prediction,
                 target,
                 zone: context.zone,
-                history: context.prediction.position_context(),
+                history: context.prediction.context(context.prediction.position),
             };
             let around = predictor.neighbour_residuals();
             let residual = orientation.residual;
@@ -303,7 +304,8 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let mut selected_error = 0;
         for (candidate, &value) in field.candidates.iter().enumerate() {
             let error = error(value);
-            self.next.record_error(field.field, field.class, candidate, error);
+            let mean = error_index(field.field, field.class) + candidate;
+            update_mean(&mut self.next.errors[mean], error);
             if error < best.1 {
                 best = (candidate, error);
             }

@@ -14,6 +14,7 @@ use super::coder::{BinCoder, ONE};
 use super::packet_coder::PacketCoder;
 use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
+use crate::selection::index_bits;
 use crate::snapshot::{Life, LifeWord, Slot};
 
 impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
@@ -128,8 +129,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         count: usize,
         value: usize,
     ) -> Result<usize, DecodeError> {
-        let bits = usize::BITS - (count - 1).leading_zeros();
-        let coded = self.bypass(element, bits, value as u32) as usize;
+        let coded = self.bypass(element, index_bits(count), value as u32) as usize;
         check_range(&self.bins, element, coded as i64, &(0..=count as i64 - 1))?;
         Ok(coded)
     }

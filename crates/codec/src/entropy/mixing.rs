@@ -127,18 +127,3 @@ const fn squash_table() -> [u16; 4096] {
     }
     table
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_table_is_the_logistic_function() {
-        for log_odds in -MAX_LOG_ODDS..=MAX_LOG_ODDS {
-            let exact = 65_536.0 / (1.0 + (-f64::from(log_odds) / 256.0).exp());
-            let one = f64::from(squash(log_odds));
-            let error = one - exact.clamp(16.0, 65_520.0);
-            assert!(error.abs() <= 2.0, "{log_odds}");
-        }
-    }
-}

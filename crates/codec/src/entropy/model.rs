@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::blend::{BLENDED, BlendWeights};
 use super::layout::{
-    ADAPTIVE, BLEND_SETS, BLENDS, ERRORS, Field, Inputs, MAX_INPUTS, SLOTS, TABLE_UNIT, WEIGHT_ONE,
+    ADAPTIVE, BLEND_SETS, ERRORS, Field, Inputs, MAX_INPUTS, SLOTS, TABLE_UNIT, WEIGHT_ONE,
     WEIGHT_SETS, blend_index,
 };
 
@@ -80,14 +80,6 @@ impl TrainedModel {
         [&self.blends[index], &self.blends[index + 1]]
     }
 
-    /// Sets the weights of a field's blends to zero, so that each blend equals the selected candidate.
-    pub(crate) fn clear_blends(&mut self, field: Field) {
-        self.blends[blend_index(field, 0)..]
-            .iter_mut()
-            .take(2 * BLENDS[field as usize])
-            .for_each(|weights| *weights = [0; BLENDED]);
-    }
-
     /// Reads a model written by [`Self::to_bytes`].
     ///
     /// # Errors
@@ -152,13 +144,11 @@ impl TrainedModel {
 
 fn sets(bytes: &[u8]) -> Vec<[i16; 8]> {
     let words = words(bytes);
-    let sets = words.as_chunks().0.iter();
-    sets.map(|set| set.map(u16::cast_signed)).collect()
+    words.as_chunks().0.iter().map(|set| set.map(u16::cast_signed)).collect()
 }
 
 fn words(bytes: &[u8]) -> Vec<u16> {
-    let words = bytes.as_chunks().0.iter();
-    words.map(|word| u16::from_le_bytes(*word)).collect()
+    bytes.as_chunks().0.iter().map(|word| u16::from_le_bytes(*word)).collect()
 }
 
 #[cfg(test)]

@@ -7,12 +7,11 @@ use super::carriers::{Carriers, MeanMotion, RigidMotion};
 use super::extrapolation::{self, Body, LANES};
 use super::history::{BaselineHistory, Extrapolation, KinematicHistory, Position};
 use super::predictor::{Predictor, UNKNOWN_RESIDUAL};
-use super::rolling::{Turned, rolled};
 use super::rotation::{
     Matrix, Quaternion, Vector, difference, dot, matrix, mul_add, multiply, relative_rotation,
-    transform,
+    rotation_vector, transform,
 };
-use crate::plan::Plan;
+use crate::plan::{Plan, Solid};
 
 /// Predicts with the candidates [`ORIENTATION_CANDIDATES`] and [`POSITION_CANDIDATES`].
 #[derive(Debug)]
@@ -79,16 +78,12 @@ impl Predictor for RigidBodyPredictor<'_> {
     fn prepare(&self, histories: &mut [KinematicHistory]) {
         let plan = self.plan;
         let high = plan.motion.floor.map(|floor| floor as i32 + plan.lengths.high);
-        let height = |history: &KinematicHistory| match high {
-            Some(high) if plan.solid(history.kind).has_corners() => {
-                match history.position[2] > high {
-                    false => Height::Low,
-                    true => Height::High,
-                }
-            }
-            _ => Height::Unknown,
+        // High bodies do not reach the floor. `None` for bodies without known corners, or without a floor.
+        let is_high = |history: &KinematicHistory| {
+            let high = high.filter(|_| plan.solid(history.kind).has_corners())?;
+            Some(history.position[2] > high)
         };
-        let group = |history: &KinematicHistory| (height(history) as u8, ticks_alone(history));
+        let group = |history: &KinematicHistory| (is_high(history), ticks_alone(history));
         for first in 0..histories.len() {
             if histories[first].extrapolation.is_some() {
                 continue;
@@ -185,15 +180,6 @@ fn ticks_alone(history: &KinematicHistory) -> usize {
     history.ticks.min(MAX_EXTRAPOLATED_TICKS) as usize
 }
 
-/// Bodies are extrapolated together with bodies of the same height class and number of ticks. High bodies do not
-/// reach the floor. `Unknown` bodies have no known corners, or the scene has no floor.
-#[derive(Clone, Copy)]
-enum Height {
-    Low,
-    High,
-    Unknown,
-}
-
 /// Extrapolates up to [`LANES`] bodies.
 fn extrapolate(plan: &Plan, histories: &mut [KinematicHistory], indices: &[usize]) {
     const DAMPING: f32 = 0.87;
@@ -258,4 +244,56 @@ pub(super) fn quantize(plan: &Plan, position: Vector) -> Position {
         let bounds = &plan.bounds()[axis];
         rounded[axis].clamp(bounds.min, bounds.max)
     })
+}
+
+pub(super) struct Turned {
+    orientation: Quaternion,
+    pub(super) matrix: Matrix,
+}
+
+impl Turned {
+    #[inline]
+    pub(super) fn new(orientation: Quaternion) -> Self {
+        Self { orientation, matrix: matrix(orientation) }
+    }
+}
+
+/// Position of a body after it rolled on its lowest point from one orientation to another.
+#[inline]
+pub(super) fn rolled(solid: Solid, position: Vector, from: &Turned, to: &Turned) -> Vector {
+    match solid {
+        Solid::Cube(half) => tipped([half; 3], position, from, to),
+        Solid::Box(half) => tipped(half, position, from, to),
+        _ => rolled_round(solid, position, from, to),
+    }
+}
+
+/// Like [`rolled`], for bodies without corners.
+#[inline(never)]
+fn rolled_round(solid: Solid, position: Vector, from: &Turned, to: &Turned) -> Vector {
+    let on_ball = |position: Vector, radius: f32| {
+        let [x, y, _] = rotation_vector(to.orientation, from.orientation);
+        [position[0] + y * radius, position[1] - x * radius, position[2]]
+    };
+    match solid {
+        Solid::Ball(radius) => on_ball(position, radius),
+        Solid::Capsule { half, axis, radius } => {
+            let mut end = [0.0; 3];
+            end[axis] = half;
+            on_ball(tipped(end, position, from, to), radius)
+        }
+        _ => position,
+    }
+}
+
+/// Position of a box after it turned about its lowest corner. `half` has half of each side.
+#[inline]
+fn tipped(half: Vector, position: Vector, from: &Turned, to: &Turned) -> Vector {
+    let heights = from.matrix[2];
+    let lowest = std::array::from_fn(|axis| match heights[axis] < 0.0 {
+        true => half[axis],
+        false => -half[axis],
+    });
+    let [from, to] = [from, to].map(|turned| transform(&turned.matrix, lowest));
+    std::array::from_fn(|axis| position[axis] + from[axis] - to[axis])
 }

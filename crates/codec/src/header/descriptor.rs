@@ -61,8 +61,7 @@ impl<T> Codes<T> {
 impl<T: Copy + PartialEq> Codes<T> {
     /// Codes a stage. If it is not listed, the code is the length of the list.
     fn code<D: Direction>(&self, field: &mut Field<'_, '_, D>, stage: T) -> Result<u32, D::Error> {
-        let index = self.all.iter().position(|listed| *listed == stage);
-        let code = index.unwrap_or(self.all.len());
+        let code = self.all.iter().position(|listed| *listed == stage).unwrap_or(self.all.len());
         field.number(self.bits, code as u32)
     }
 

@@ -45,8 +45,7 @@ impl Lengths {
     /// Class of the height of the lowest point above the floor.
     #[inline]
     pub(crate) fn clearance_class(&self, clearance: i32) -> usize {
-        let bounds = self.clearances.iter();
-        bounds.filter(|&&bound| clearance > bound).count()
+        self.clearances.iter().filter(|&&bound| clearance > bound).count()
     }
 }
 

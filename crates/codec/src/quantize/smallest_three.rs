@@ -179,8 +179,7 @@ const fn narrow_values(levels: Levels) -> [f64; 2 << MAX_NARROW_BITS] {
 
 /// Length of a quaternion, or `None` if it has no direction.
 pub(crate) fn length(quaternion: Quat) -> Option<f64> {
-    let components = quaternion.to_array().map(f64::from);
-    let length = components.iter().map(|c| c * c).sum::<f64>().sqrt();
+    let length = quaternion.to_array().map(f64::from).iter().map(|c| c * c).sum::<f64>().sqrt();
     (MIN_LENGTH..f64::INFINITY).contains(&length).then_some(length)
 }
 
@@ -201,8 +200,7 @@ mod tests {
     }
 
     fn back(q: Quat, bits: u8, levels: Levels) -> Quat {
-        let packed = SmallestThree::quantize(q, bits, levels).unwrap();
-        packed.dequantize(bits, levels)
+        SmallestThree::quantize(q, bits, levels).unwrap().dequantize(bits, levels)
     }
 
     #[test]

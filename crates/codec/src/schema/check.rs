@@ -72,8 +72,7 @@ impl Schema {
 
     /// Steps per unit of the finest axis.
     fn finest_steps(&self) -> f64 {
-        let steps = self.position.iter().map(|range| range.steps_per_unit);
-        steps.fold(0.0, f64::max)
+        self.position.iter().map(|range| range.steps_per_unit).fold(0.0, f64::max)
     }
 
     /// Steps per unit of the axis that points up.

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{Fields, QuantizeError, QuantizedSnapshot, batch};
+use super::{Fields, QuantizedSnapshot, batch};
 use crate::ledger::BitKind;
 use crate::precision::{Orientation, Precision, Velocity};
 use crate::quantize::affine::AFFINE_VELOCITY;
 use crate::quantize::bounded::{Bounded, VELOCITY};
 use crate::quantize::smallest_three::SmallestThree;
+use crate::stages::IllegalStages;
 use crate::state::{BodyState, Snapshot};
 
 /// A body as integers: a smallest-three orientation, and a position in the schema's steps, with z up.
@@ -56,12 +57,6 @@ impl QuantizedSnapshot {
             if let Some(batch) = batch.as_ref().filter(|_| is_quantized) {
                 self.packed_positions.extend_from_slice(batch.packed_positions());
                 self.narrow.extend_from_slice(batch.orientations());
-                if self.precision.velocity != Velocity::Omitted {
-                    for body in bodies {
-                        let velocity = self.plan.to_core(body.linear_velocity).to_array();
-                        self.velocities.push(self.velocity_of(velocity));
-                    }
-                }
                 continue;
             }
             for (index, body) in (first..).zip(bodies) {
@@ -111,7 +106,10 @@ impl QuantizedSnapshot {
                 Orientation::Full => orientation.to_array().map(f32::to_bits),
                 Orientation::SmallestThree { .. } => Default::default(),
             },
-            smallest_three,
+            smallest_three: match self.precision.orientation {
+                Orientation::Full => SmallestThree::default(),
+                Orientation::SmallestThree { .. } => smallest_three,
+            },
             velocity: self.velocity_of(velocity),
         })
     }
@@ -133,6 +131,27 @@ fn quantize(values: [f32; 3], bounds: &[Bounded; 3]) -> [i32; 3] {
 /// Bits of `f32` numbers as integers.
 fn words(values: [f32; 3]) -> [i32; 3] {
     values.map(|value| value.to_bits().cast_signed())
+}
+
+/// Error of quantizing a snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[expect(missing_docs, reason = "the message of a variant says what its fields are")]
+pub enum QuantizeError {
+    /// Illegal number of bits of a smallest-three component, or of steps per metre.
+    #[error(transparent)]
+    Precision(#[from] IllegalStages),
+    /// Bodies come and go in this scene, so they must be put into slots one by one.
+    #[error("bodies of this scene can spawn and despawn: put them into slots one by one")]
+    Lives,
+    /// A component is NaN or infinite.
+    #[error("body {body}: {field} has the component {value}, which is not a finite number")]
+    NotFinite { body: usize, field: BitKind, value: f32 },
+    /// A quaternion is too short to have a direction.
+    #[error("body {body}: the orientation is a quaternion of length zero")]
+    NoDirection { body: usize },
+    /// An integer is outside the range of its precision.
+    #[error("body {body}: {field} {value} is outside {min}..={max}")]
+    OutOfRange { body: usize, field: BitKind, value: i64, min: i64, max: i64 },
 }
 
 #[cfg(test)]

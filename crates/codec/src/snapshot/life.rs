@@ -168,11 +168,9 @@ impl QuantizedSnapshot {
         assert!(slot < self.len(), "there is no slot {slot}");
         let at = (slot, from);
         copy(at, &mut self.packed_positions, &other.packed_positions);
-        copy(at, &mut self.positions, &other.positions);
-        copy(at, &mut self.quaternions, &other.quaternions);
         copy(at, &mut self.narrow, &other.narrow);
         copy(at, &mut self.wide, &other.wide);
-        copy(at, &mut self.velocities, &other.velocities);
+        copy(at, &mut self.fields, &other.fields);
         copy(at, &mut self.lives, &other.lives);
         self.set_words(slot, other.words_of(from));
     }

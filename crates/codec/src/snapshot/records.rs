@@ -5,8 +5,7 @@ use super::QuantizedSnapshot;
 /// Calls a macro for each non-empty column.
 macro_rules! for_each_column {
     ($like:expr, $do:ident) => {
-        for_each_column!(@ $like, $do, packed_positions, positions, quaternions);
-        for_each_column!(@ $like, $do, narrow, wide, velocities, lives);
+        for_each_column!(@ $like, $do, packed_positions, narrow, wide, fields, lives);
     };
     (@ $like:expr, $do:ident, $($column:ident),*) => {$(
         if !$like.$column.is_empty() {

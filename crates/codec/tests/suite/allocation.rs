@@ -86,8 +86,7 @@ fn encoding_and_decoding_allocate_nothing_once_warm() {
         states.push(state);
     }
     let fill = |tick: usize, stages: Stages, current: &mut QuantizedSnapshot| {
-        let quantized = current.quantize(&states[tick], stages.precision());
-        quantized.unwrap();
+        current.quantize(&states[tick], stages.precision()).unwrap();
     };
     let rungs: Vec<_> = ladder::all().map(|rung| rung.stages).collect();
     check(&Plan::cubes(), &states[0], &rungs, states.len(), fill, |_| None);

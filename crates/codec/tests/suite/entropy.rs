@@ -5,18 +5,14 @@ use std::sync::Arc;
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED, Rung};
 use cubewire_codec::training::Trainer;
-use cubewire_codec::{
-    Baseline, BitLedger, BodyState, QuantizedSnapshot, Sequence, Simulated, Snapshot,
-};
+use cubewire_codec::{Baseline, BitLedger, QuantizedSnapshot, Sequence, Simulated, Snapshot};
 use glam::Vec3;
-use proptest::prelude::*;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::golden::play;
 use crate::lane::Lane;
 use crate::pair::real_play;
-use crate::random::cases;
 use crate::recording;
 
 /// Frames between a snapshot and its baseline.
@@ -180,40 +176,6 @@ fn worlds_move_as_a_whole_and_bodies_are_put_elsewhere() {
         }
     }
     send_on_both(&frames);
-}
-
-/// A position on a lattice of the limit distances for touching, carrying and being near.
-fn limit_position() -> impl Strategy<Value = Vec3> {
-    let along = || prop::sample::select(vec![0, 0, 0, 350, 512, 900, 1024]);
-    let position = |(x, y, z): (i32, i32, i32)| Vec3::new(x as f32, y as f32, (z + 102) as f32);
-    (along(), along(), along()).prop_map(move |parts| position(parts) / 512.0)
-}
-
-proptest! {
-    #![proptest_config(cases(1_000))]
-
-    /// Bodies at the limit distances for touching, carrying and being near.
-    #[test]
-    fn bodies_at_limits_arrive(
-        positions in prop::collection::vec(prop::collection::vec(limit_position(), 8), 6),
-        moves in prop::collection::vec(prop::collection::vec(any::<bool>(), 8), 6),
-        variant in 0_usize..2,
-    ) {
-        let body = |position: &Vec3| BodyState { position: *position, ..BodyState::default() };
-        let mut state = Snapshot { bodies: positions[0].iter().map(body).collect() };
-        let mut lane = Lane::new(&state, BitLedger::new());
-        let mut before = None;
-        for (frame, (positions, moves)) in positions.iter().zip(&moves).enumerate() {
-            for ((body, position), moves) in state.bodies.iter_mut().zip(positions).zip(moves) {
-                if *moves {
-                    body.position = *position;
-                }
-            }
-            let sequence = Sequence(6 * frame as u16);
-            lane.send(sequence, [ARITHMETIC, PREDICTED][variant].stages, &state, before);
-            before = Some(sequence);
-        }
-    }
 }
 
 /// Number of models to try.

@@ -40,8 +40,7 @@ fn assert_forms<const N: usize>(
     expected: [Option<Form>; N],
 ) {
     let lane = lane(stages, before, after);
-    let items = lane.packet.ledger.items().unwrap().iter();
-    let items = items.filter(|item| item.kind == kind);
+    let items = lane.packet.ledger.items().unwrap().iter().filter(|item| item.kind == kind);
     let mut forms: Vec<_> = items.map(|item| (item.body.unwrap(), item.form)).collect();
     forms.sort_by_key(|&(body, _)| body);
     let expected: Vec<_> = (0..).zip(expected).collect();
@@ -114,7 +113,7 @@ fn numbers(snapshot: &QuantizedSnapshot, item: &BitItem) -> [i32; 3] {
     let body = usize::from(item.body.unwrap());
     match item.kind {
         BitKind::Position => snapshot.position(body),
-        BitKind::Velocity => snapshot.velocities()[body],
+        BitKind::Velocity => snapshot.velocity(body),
         _ => snapshot.smallest_three(body).components.map(i32::from),
     }
 }
@@ -127,8 +126,7 @@ fn components_end_where_the_decoder_reads_them() {
         let sent = lane.sent[&7].snapshot().clone();
         let mut at = 0;
         let mut checked = 0;
-        let ledger = lane.packet.ledger.clone();
-        for item in ledger.items().unwrap() {
+        for item in lane.packet.ledger.clone().items().unwrap() {
             let mut end = at + item.prefix() as usize;
             at += item.bits as usize;
             let Some(components) = item.components else {

@@ -53,8 +53,7 @@ impl Victim {
         let held = &self.held;
         let lookup = |sequence| held.iter().find(|baseline| baseline.sequence() == sequence);
         let begun = self.decoder.begin(bytes, lookup);
-        let inputs = begun.as_ref().ok().and_then(|begun| begun.inputs());
-        let inputs = inputs.copied();
+        let inputs = begun.as_ref().ok().and_then(|begun| begun.inputs()).copied();
         if let Some(inputs) = &inputs {
             assert!((1..=255).contains(&inputs.bytes().len()));
             assert_eq!(inputs.bytes().len(), usize::from(inputs.origin().age()));

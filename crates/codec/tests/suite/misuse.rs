@@ -74,8 +74,7 @@ fn integers_out_of_range_and_illegal_precisions_are_refused() {
     };
     snapshot.clear_slots(2);
     let mut put = |body| {
-        let put = snapshot.put_integers(1, Life::default(), body, &[0]);
-        put.map_err(|error| error.to_string())
+        snapshot.put_integers(1, Life::default(), body, &[0]).map_err(|error| error.to_string())
     };
     assert_eq!(put(body), Ok(()));
     let far = QuantizedBody { position: [0, 131_072, 0], ..body };

@@ -52,10 +52,8 @@ fn integers(snapshot: &QuantizedSnapshot) -> Vec<Body> {
                 [i64::from(orientation.largest), a, b, c]
             }
         },
-        velocity: snapshot
-            .velocities()
-            .get(index)
-            .map(|&integers| widen(integers, precision.velocity == Velocity::Full)),
+        velocity: (precision.velocity != Velocity::Omitted)
+            .then(|| widen(snapshot.velocity(index), precision.velocity == Velocity::Full)),
         values: values.clone().map(|field| snapshot.value(index, field).into()).collect(),
     };
     (0..snapshot.len()).map(body).collect()
@@ -165,11 +163,9 @@ impl Pair {
         let carried = |body| is_set(course.carried.unwrap_or(0), body);
         lane.carried = (0..self.initial.len()).map(carried).collect();
         let newest = || self.arrived.iter().rev().copied();
-        let offered = newest().enumerate();
-        let offered = offered.filter(|(back, _)| is_set(course.merged, *back));
+        let offered = newest().enumerate().filter(|(back, _)| is_set(course.merged, *back));
         lane.merged = offered.map(|(_, sequence)| sequence).collect();
-        let baseline = course.back.checked_sub(1);
-        let baseline = baseline.and_then(|back| newest().nth(back));
+        let baseline = course.back.checked_sub(1).and_then(|back| newest().nth(back));
         let names = [baseline, None, None];
         lane.send_simulated((sequence, stages), current, names, Simulated::default());
         let second = decode(&lane.packet.bytes, &self.scene, &self.initial, &self.held)
@@ -215,8 +211,7 @@ impl Pair {
 
 /// Some frames of a recording, with consecutive sequence numbers.
 pub(crate) fn real_play(frames: usize) -> Vec<(Sequence, Snapshot)> {
-    let recording = recording::frames("dev-pull");
-    let frames = recording.iter().enumerate().skip(600).take(frames);
+    let frames = recording::frames("dev-pull").iter().enumerate().skip(600).take(frames);
     let state = |(index, frame): (usize, &QuantizedSnapshot)| {
         let mut state = Snapshot::default();
         frame.dequantize(&mut state);

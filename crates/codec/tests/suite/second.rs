@@ -15,7 +15,8 @@ pub(crate) use self::bodies::{Body, FloatBody, decode_block};
 use self::bodies::{quantize, read_body};
 pub(crate) use self::kept::Kept;
 use self::kept::{Kinetic, carried, not_carried, predict, read_merged};
-use self::packet::{ARITHMETIC, Bits, check, read_header, read_selection};
+use self::packet::{ARITHMETIC, check, read_header, read_selection};
+pub(crate) use self::packet::{Bits, STAGE_BITS};
 pub(crate) use self::scene::Scene;
 
 /// Decodes one packet (section 4). `held` has the snapshots kept so far, by sequence.
@@ -30,8 +31,7 @@ pub(crate) fn decode(
     let reference: Vec<Kinetic> = match baseline {
         Some(kept) => read_merged(&mut bits, kept, held)?,
         None => {
-            let quantized = initial.iter().map(|body| quantize(body, stages, scene));
-            quantized.map(Kinetic::initial).collect()
+            initial.iter().map(|body| quantize(body, stages, scene)).map(Kinetic::initial).collect()
         }
     };
     let count = initial.len();

@@ -8,10 +8,7 @@ use cubewire_codec::quantize::affine::{
 };
 use cubewire_codec::quantize::bounded::{Bounded, POSITION, VELOCITY};
 use cubewire_codec::simulation::{MAX_SIMULATED_TICKS, MAX_STATE_CHUNK_BYTES};
-use cubewire_codec::stages::{
-    ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Stages,
-    Velocity,
-};
+use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition, Stages};
 use cubewire_codec::{
     BodyState, GROWING_ORIENTATION_RANGES, Inputs, MAX_BODIES, Origin, PREDICTED_INDEX_BITS,
     PREDICTED_POSITION_RANGES, Plan, QuantizedSnapshot, Sequence, Simulated, Snapshot,
@@ -21,6 +18,7 @@ use glam::{Quat, Vec3};
 
 use crate::lane::Lane;
 use crate::pair::{Course, Pair};
+use crate::second::{Bits, STAGE_BITS};
 
 const DOCUMENT: &str = include_str!("../../WIRE.md");
 const EXAMPLES: &str = include_str!("../examples.txt");
@@ -111,46 +109,22 @@ fn example_stages() -> impl Iterator<Item = (&'static str, Stages)> {
     rungs.chain([("changed-flags, other parameters", unusual)])
 }
 
-/// The seven codes of section 5, and their parameters.
-fn codes(stages: &Stages) -> String {
-    /// If no variant matches, the code is the number of variants, and parameters follow.
-    fn index<T: PartialEq>(all: &[T], stage: T) -> usize {
-        all.iter().position(|other| *other == stage).unwrap_or(all.len())
-    }
-    let codes = [
-        match stages.orientation {
-            Orientation::Full => 0,
-            Orientation::SmallestThree { bits } => usize::from(bits),
-        },
-        index(&Velocity::ALL, stages.velocity),
-        index(&Position::ALL, stages.position),
-        match stages.delta {
-            Delta::ArithmeticSimulated => index(&Delta::ALL, Delta::ArithmeticPredicted),
-            Delta::RelativeIndices { .. } if stages.delta != Delta::RELATIVE_INDICES => 7,
-            delta => index(&Delta::ALL, delta),
-        },
-        index(&RelativePosition::ALL, stages.relative_position),
-        index(&RelativeOrientation::ALL, stages.relative_orientation),
-        index(&ChangedFlags::ALL, stages.changed_flags),
-    ];
+/// The seven codes of section 5 in a packet that names no baseline, and their parameters.
+fn codes(packet: &[u8]) -> String {
+    let mut bits = Bits { bytes: packet, at: 17 };
+    let mut number = |width: usize| bits.number(width as u32).unwrap();
+    let codes = STAGE_BITS.map(&mut number);
     let mut text = codes.map(|code| code.to_string()).join(" ");
-    if let Position::Quantized { steps_per_metre } = stages.position
-        && codes[2] == 3
-    {
-        text += &format!(", steps {}", steps_per_metre.ilog2() - 5);
+    if codes[2] == 3 {
+        text += &format!(", steps {}", number(3));
     }
-    for (follow, range_bits) in [
-        (codes[3] == 7, stages.delta.range_bits()),
-        (codes[4] == 3, stages.relative_position.range_bits()),
-        (codes[5] == 3, stages.relative_orientation.range_bits()),
-    ] {
-        if let (true, Some([small, large])) = (follow, range_bits) {
-            text += &format!(", ranges {} {}", small - 1, large - 1);
+    for (stage, with_ranges) in [(3, 7), (4, 3), (5, 3)] {
+        if codes[stage] == with_ranges {
+            text += &format!(", ranges {} {}", number(5), number(5));
         }
     }
     if codes[3] == 6 {
-        let is_simulated = stages.delta == Delta::ArithmeticSimulated;
-        text += &format!(", simulated {}", u8::from(is_simulated));
+        text += &format!(", simulated {}", number(1));
     }
     text
 }
@@ -161,7 +135,6 @@ fn examples() -> String {
     let mut examples = String::new();
     for (name, stages) in example_stages() {
         let mut pair = Pair::new(&initial);
-        examples += &format!("\n[{name}] {}\n", codes(&stages));
         let mut before = None;
         for (sequence, state) in &states {
             // The lane also decodes the packet and checks the result. Both decoders read the bit-packed rungs.
@@ -171,7 +144,11 @@ fn examples() -> String {
                 delta if delta.is_arithmetic() => lane.send(*sequence, stages, state, before),
                 _ => pair.send(&(*sequence, state.clone()), stages, Course::complete(1)),
             }
-            examples += &to_hex(*sequence, &pair.lane.packet.bytes);
+            let packet = &pair.lane.packet.bytes;
+            if before.is_none() {
+                examples += &format!("\n[{name}] {}\n", codes(packet));
+            }
+            examples += &to_hex(*sequence, packet);
             before = Some(*sequence);
         }
     }
