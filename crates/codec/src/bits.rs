@@ -16,23 +16,15 @@ use crate::quantize::Bounded;
 /// Writes or reads the fields of a packet, depending on `D`.
 pub(crate) struct BitStream<'l, D> {
     direction: D,
-    at_bit: u64,
-    body: Option<usize>,
+    /// Bits from the start of the packet.
+    pub(crate) at_bit: u64,
+    pub(crate) body: Option<usize>,
     ledger: Option<&'l mut BitLedger>,
 }
 
 impl<'l, D: Direction> BitStream<'l, D> {
     const fn new(direction: D, at_bit: u64, ledger: Option<&'l mut BitLedger>) -> Self {
         Self { direction, at_bit, body: None, ledger }
-    }
-
-    /// Bits from the start of the packet.
-    pub(crate) const fn at_bit(&self) -> u64 {
-        self.at_bit
-    }
-
-    pub(crate) const fn body(&self) -> Option<usize> {
-        self.body
     }
 
     /// Sets the body that the following fields belong to.

@@ -76,7 +76,7 @@ impl Decoder {
 
     /// The plan of the scene.
     pub const fn plan(&self) -> &Arc<Plan> {
-        self.initial.plan()
+        &self.initial.plan
     }
 
     /// Sets the ledger that counts the bits of the following packets. `None`, the default, saves time.
@@ -162,7 +162,7 @@ impl Decoder {
                 (Some(baseline), stages)
             }
         };
-        self.initial.plan().check(stages)?;
+        self.initial.plan.check(stages)?;
         let merges = Merges::default().code(&mut stream, named)?;
         let bodies = match stages.delta.is_arithmetic() {
             true => {
@@ -170,7 +170,7 @@ impl Decoder {
                     .then(|| named.map(|named| named.scene(header.sequence)));
                 begin_bins(stream, header.sequence, scene, &mut self.state_chunk)?
             }
-            false => Bodies::Packed { at_bit: stream.at_bit() },
+            false => Bodies::Packed { at_bit: stream.at_bit },
         };
         Ok(BegunPacket { bytes, header, stages, named, merges, bodies })
     }

@@ -170,8 +170,8 @@ impl Encoder {
         if stages.coverage() == Coverage::Partial && carried != current.len() {
             return Err(EncodeError::Carried { carried, bodies: current.len() });
         }
-        self.initial.plan().check(stages)?;
-        if current.plan() != self.initial.plan() {
+        self.initial.plan.check(stages)?;
+        if *current.plan() != self.initial.plan {
             return Err(EncodeError::Scene);
         }
         if current.precision() != stages.precision() {

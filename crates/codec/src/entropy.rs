@@ -74,7 +74,7 @@ use crate::stages::Coverage;
 /// A trained model, and memory that is reused from packet to packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Coder {
-    model: Arc<TrainedModel>,
+    pub(crate) model: Arc<TrainedModel>,
     /// Adaptive states of packets without one in the reference, by variant.
     initial: [StoredState; 2],
     /// The adaptive state of the packet that is being coded.
@@ -101,10 +101,6 @@ impl Coder {
             carriers: Carriers::default(),
             spares: SpareStates::default(),
         }
-    }
-
-    pub(crate) fn model(&self) -> &TrainedModel {
-        &self.model
     }
 
     /// Takes back an adaptive state to reuse its memory.
@@ -211,7 +207,7 @@ impl Coder {
         let snapshot = context.reference.snapshot;
         let is_partial = context.coverage == Coverage::Partial;
         let carries = if is_partial { CARRY_STATES } else { 0 };
-        let values = snapshot.plan().values().len() * VALUE_STATES + carries;
+        let values = snapshot.plan().values.len() * VALUE_STATES + carries;
         self.next.follow(state, snapshot.len(), values);
         self.next.merge(context.reference.merged);
         let mut coder = PacketCoder {

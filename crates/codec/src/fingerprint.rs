@@ -79,7 +79,7 @@ fn floats() -> impl Iterator<Item = u64> {
             let number = numbers[lane];
             let part = |factor: u16| f32::from(number * factor % 61) - 30.0;
             Body {
-                contact: plan.contact(plan.fixed_kind(number.into())),
+                contact: plan.contacts[plan.fixed_kind(number.into())],
                 position: [part(7) * 100.0, part(13) * 100.0, part(19) * 8.0 + 300.0],
                 orientation: starts[lane],
                 velocity: [part(23), part(29), part(31)],

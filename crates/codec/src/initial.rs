@@ -36,7 +36,7 @@ const MAX_KEPT: usize = 8;
 /// multiplications, divisions, square roots and roundings that are used.
 #[derive(Clone, Debug)]
 pub(crate) struct InitialState {
-    plan: Arc<Plan>,
+    pub(crate) plan: Arc<Plan>,
     snapshot: Snapshot,
     baselines: Vec<Baseline>,
 }
@@ -50,10 +50,6 @@ impl InitialState {
         limits.check(plan.max_slots().unwrap_or(snapshot.bodies.len()))?;
         let first = quantized(&plan, &snapshot, BLOCK_STAGES.precision())?;
         Ok(Self { plan, snapshot, baselines: vec![first] })
-    }
-
-    pub(crate) const fn plan(&self) -> &Arc<Plan> {
-        &self.plan
     }
 
     pub(crate) fn bodies(&self) -> usize {

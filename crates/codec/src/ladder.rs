@@ -1,5 +1,7 @@
 //! The ladder: named combinations of stages. The article's stages come first, in its order, then further ones.
 
+#![expect(missing_docs, reason = "the summary of a rung describes it")]
+
 use crate::stages::{
     ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition,
     StageOptions, Stages, Velocity,
@@ -73,21 +75,18 @@ pub const DELTA: Rung = rung_of_options(
     StageOptions { delta: Delta::ChangedBits, ..POSITION.stages.options() },
 );
 
-/// Lists the indices of the changed bodies if that is smaller than one bit per body.
 pub const INDEX: Rung = rung_of_options(
     "index",
     "A list of indices if few bodies changed.",
     StageOptions { delta: Delta::Indices, ..DELTA.stages.options() },
 );
 
-/// Writes each index as the distance from the previous one.
 pub const RELATIVE_INDEX: Rung = rung_of_options(
     "relative-index",
     "Each index as the distance from the previous one.",
     StageOptions { delta: Delta::RELATIVE_INDICES, ..INDEX.stages.options() },
 );
 
-/// Positions relative to the baseline.
 pub const RELATIVE_POSITION: Rung = rung_of_options(
     "relative-position",
     "Positions as differences from the baseline.",
@@ -97,7 +96,6 @@ pub const RELATIVE_POSITION: Rung = rung_of_options(
     },
 );
 
-/// Orientations relative to the baseline.
 pub const RELATIVE_ORIENTATION: Rung = rung_of_options(
     "relative-orientation",
     "Orientations as differences, if the largest stays.",
@@ -107,14 +105,12 @@ pub const RELATIVE_ORIENTATION: Rung = rung_of_options(
     },
 );
 
-/// Flags say whether the position and the orientation of a changed body changed.
 pub const CHANGED_FLAGS: Rung = rung_of_options(
     "changed-flags",
     "Flags say whether position and orientation changed.",
     StageOptions { changed_flags: ChangedFlags::Separate, ..RELATIVE_ORIENTATION.stages.options() },
 );
 
-/// Bit packing with predictions from the baseline's motion.
 pub const PREDICTED_POSITION: Rung = rung_of_options(
     "predicted-position",
     "Positions as differences from a prediction.",
@@ -127,21 +123,18 @@ pub const PREDICTED_POSITION: Rung = rung_of_options(
     },
 );
 
-/// Arithmetic coding of residuals relative to the baseline.
 pub const ARITHMETIC: Rung = rung_of_options(
     "arithmetic",
     "Arithmetic coding of differences from the baseline.",
     StageOptions { delta: Delta::Arithmetic, ..DELTA.stages.options() },
 );
 
-/// Arithmetic coding of residuals relative to predictions.
 pub const PREDICTED: Rung = rung_of_options(
     "predicted",
     "Arithmetic coding of differences from predictions.",
     StageOptions { delta: Delta::ArithmeticPredicted, ..DELTA.stages.options() },
 );
 
-/// The inputs of the scene, for a receiver that simulates it.
 pub const SIMULATED: Rung = rung_of_options(
     "simulated",
     "Both ends simulate; packets have keys and a check.",

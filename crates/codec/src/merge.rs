@@ -41,9 +41,7 @@ impl Merges {
         named: Option<&Baseline>,
         held: impl Fn(Sequence) -> Option<&'b Baseline>,
     ) -> Self {
-        let Some(named) = named else {
-            return Self::default();
-        };
+        let Some(named) = named else { return Self::default() };
         let indices = 0..named.merge_reach();
         let is_held = |&index: &usize| find(named, index, &held).is_ok();
         Self(indices.filter(is_held).fold(0, |mask, index| mask | 1 << index))
@@ -97,9 +95,7 @@ impl Merged {
         self.hash = named.held().hash;
         // Oldest first, so that the newest version of a body remains.
         for (index, other) in others.iter().enumerate().rev() {
-            let (Some(other), age) = (*other, index as u16 + 1) else {
-                continue;
-            };
+            let (Some(other), age) = (*other, index as u16 + 1) else { continue };
             // The named packet is the newest, so the bodies that it carried stay.
             let taken = other.carried_bodies();
             self.taken.clear();
@@ -119,10 +115,6 @@ impl Merged {
             }));
         }
         Ok(())
-    }
-
-    pub(crate) const fn baseline(&self) -> &Baseline {
-        &self.baseline
     }
 
     /// Like [`Baseline::held`], with the adaptive state of the named baseline.
@@ -180,7 +172,7 @@ impl<'a> Relation<'a> {
             Some(named) if merges.is_empty() => (named, named.held()),
             Some(named) => {
                 merged.set(named, merges, held, stages, spares)?;
-                (merged.baseline(), merged.held(named))
+                (&merged.baseline, merged.held(named))
             }
         };
         Ok(Self { named, from, view })

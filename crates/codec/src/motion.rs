@@ -90,9 +90,7 @@ impl Motion {
         self.moved.resize(current.len(), false);
         self.falling.clear(current.len());
         let MotionReference { snapshot: baseline, motion: before, sent, .. } = from;
-        let Some(ticks @ 1..=MAX_TICKS) = from.ticks else {
-            return;
-        };
+        let Some(ticks @ 1..=MAX_TICKS) = from.ticks else { return };
         self.ticks = ticks;
         match sent {
             Some(sent) => {

@@ -188,7 +188,7 @@ mod tests {
         let mut bytes = Vec::new();
         let mut stream = BitStream::writer(&mut bytes, None);
         let Ok(_) = ranges.signed(&mut stream.field(BitKind::Position), value);
-        let bits = stream.at_bit() as u32;
+        let bits = stream.at_bit as u32;
         stream.finish();
         let mut stream = BitStream::reader(&bytes, 0, None);
         let back = ranges.signed(&mut stream.field(BitKind::Position), 0).unwrap();

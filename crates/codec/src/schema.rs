@@ -253,10 +253,7 @@ impl Schema {
         let schema: Self = postcard::from_bytes(bytes).map_err(|_| refused("malformed"))?;
         schema.check()?;
         // Postcard also accepts longer forms of integers, and ignores bytes after the value.
-        match schema.encode() == bytes {
-            true => Ok(schema),
-            false => Err(refused("malformed")),
-        }
+        if schema.encode() == bytes { Ok(schema) } else { Err(refused("malformed")) }
     }
 
     /// Hash of the [encoded](Self::encode) schema. Equal hashes mean equal schemas.

@@ -242,8 +242,8 @@ impl QuantizedSnapshot {
         flag_differing(changed, &self.wide, &other.wide);
         flag_differing(changed, &self.fields, &other.fields);
         flag_differing(changed, &self.lives, &other.lives);
-        if self.plan.words() > 0 {
-            let stride = self.plan.words();
+        if self.plan.words > 0 {
+            let stride = self.plan.words;
             let pairs = self.words.chunks(stride).zip(other.words.chunks(stride));
             for (changed, (own, others)) in changed.iter_mut().zip(pairs) {
                 *changed |= own != others;

@@ -151,7 +151,6 @@ impl Notation {
     }
 }
 
-/// Converts a Rust name to kebab case.
 fn kebab_case(name: &str) -> String {
     let mut typed = String::new();
     for (index, mark) in name.char_indices() {

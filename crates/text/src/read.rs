@@ -176,7 +176,6 @@ impl<'de> MapAccess<'de> for Fields<'_> {
     }
 }
 
-/// A variant of an enum.
 struct Variant<'a> {
     reader: Reader<'a>,
     name: &'static str,

@@ -146,9 +146,6 @@ impl Direction for Reading<'_> {
 
     #[inline]
     fn check(is_right: bool, error: impl FnOnce() -> DecodeError) -> Result<(), DecodeError> {
-        match is_right {
-            true => Ok(()),
-            false => Err(error()),
-        }
+        if is_right { Ok(()) } else { Err(error()) }
     }
 }

@@ -132,10 +132,7 @@ impl BodyCoder<'_> {
             stream.note(|| Form::OutOfRange);
         } else {
             affine_differences(stream, KIND, position, before, &AFFINE_POSITION)?;
-            stream.note(|| match *position == before {
-                true => Form::Exact,
-                false => Form::Small,
-            });
+            stream.note(|| if *position == before { Form::Exact } else { Form::Small });
         }
         Ok(())
     }

@@ -92,10 +92,7 @@ impl<'a> SlotCoder<'a> {
         let has_delta = self.coder.stages.delta != Delta::Off;
         if has_delta {
             if !self.lives_change {
-                D::check(was_there, || DecodeError::Absent {
-                    at_bit: stream.at_bit(),
-                    body: index,
-                })?;
+                D::check(was_there, || DecodeError::Absent { at_bit: stream.at_bit, body: index })?;
                 *life = before;
                 return Ok(true);
             }
@@ -131,7 +128,7 @@ impl<'a> SlotCoder<'a> {
         before: Option<&Slot>,
         slot: &mut Slot,
     ) -> Result<(), D::Error> {
-        let values = self.coder.baseline.snapshot.plan().values();
+        let values = &self.coder.baseline.snapshot.plan().values;
         if let Some(before) = before
             && !values.is_empty()
             && !stream.flag(BitKind::Flags, slot.words != before.words)?

@@ -60,7 +60,7 @@ pub(super) fn begin_bins<'p>(
 ) -> Result<Bodies<'p>, DecodeError> {
     let check = stream.field(BitKind::Check).number(CHECK_BITS, 0)?;
     stream.pad()?;
-    let head = (stream.at_bit() / 8) as usize;
+    let head = (stream.at_bit / 8) as usize;
     let mut bins = BinDecoder::new(stream.rest()).after(head);
     if let Some(baseline) = scene {
         let begun = match stream.ledger() {

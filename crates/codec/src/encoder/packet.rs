@@ -86,18 +86,14 @@ impl Deref for CurrentSnapshot<'_> {
 
 /// Error of encoding a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[expect(missing_docs, reason = "the message of a variant says what its fields are")]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum EncodeError {
-    /// The snapshot was quantized for other stages.
     #[error("the snapshot is quantized as {snapshot:?}, but the stages ask for {stages:?}")]
     Precision { snapshot: Precision, stages: Precision },
-    /// The stages cannot be used for this scene.
     #[error(transparent)]
     Stages(#[from] IllegalStages),
-    /// The snapshot's plan differs from the initial state's.
     #[error("the snapshot and the initial state have different scenes")]
     Scene,
-    /// The number of bodies differs from the initial state's number.
     #[error(
         "the snapshot or its baseline has {bodies} bodies, but the initial state has {initial}"
     )]
@@ -105,7 +101,6 @@ pub enum EncodeError {
     /// The length of [`Baselines::carried`] differs from the number of bodies.
     #[error("a partial packet of {bodies} bodies needs one flag per body, not {carried} flags")]
     Carried { carried: usize, bodies: usize },
-    /// The state chunk is longer than [`MAX_STATE_CHUNK_BYTES`].
     #[error("a state chunk has {MAX_STATE_CHUNK_BYTES} bytes at most, not {0}")]
     StateChunk(usize),
 }

@@ -54,10 +54,7 @@ impl Element {
 
 /// Checks that decoded bins are those that the encoder writes, because there is no shorter form.
 pub(crate) fn check_canonical(bins: &impl BinCoder, is_canonical: bool) -> Result<(), DecodeError> {
-    match is_canonical {
-        true => Ok(()),
-        false => Err(DecodeError::NonCanonical { at_bit: bins.at_bit() }),
-    }
+    if is_canonical { Ok(()) } else { Err(DecodeError::NonCanonical { at_bit: bins.at_bit() }) }
 }
 
 /// Checks that no more bins were decoded than the bytes contain.

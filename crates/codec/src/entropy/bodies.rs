@@ -209,7 +209,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             }
             None => history.kind % 16,
         };
-        let solid = plan.solid(history.kind);
+        let solid = plan.solids[history.kind];
         let clearance = match plan.motion.floor {
             Some(floor) if solid != Solid::Unknown => {
                 // Height of the lowest point above the floor, in steps.
@@ -306,7 +306,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             decoded.set_fields(body, &fields);
         }
         let mut is_same = self.snapshots.reference.fields(body) == fields;
-        if !self.snapshots.plan.values().is_empty() {
+        if !self.snapshots.plan.values.is_empty() {
             is_same &= !self.values_change(body, bodies)?;
         }
         // A partial packet may carry an unchanged body.

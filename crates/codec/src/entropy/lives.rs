@@ -114,7 +114,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             let coded = self.number(element, count, packed.components[component].into())?;
             slot.fields.smallest_three.components[component] = coded as u16;
         }
-        for value in plan.values() {
+        for value in &plan.values {
             let coded = target.map_or(0, |target| value.get(&target.words));
             let coded = self.number(of(value.kind), value.max as usize + 1, coded as usize)?;
             value.set(&mut slot.words, coded as u32);

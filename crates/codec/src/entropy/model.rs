@@ -13,7 +13,7 @@ use super::layout::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrainedModel {
     /// Hashes of the recordings that it was trained on.
-    trained_on: Vec<u64>,
+    pub(crate) trained_on: Vec<u64>,
     /// Log odds of bins by context slot, in multiples of [`TABLE_UNIT`]. The file stores the factors.
     pub(crate) table: Vec<i16>,
     /// By [`blend_index`].
@@ -26,9 +26,8 @@ pub struct TrainedModel {
 
 /// Error of reading a trained model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the message of a variant says what its fields are")]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum ModelError {
-    /// The bytes do not start with the magic number.
     #[error("not a trained model: the first bytes are not {:?}", str::from_utf8(MAGIC).unwrap_or_default())]
     Magic,
     /// The bytes come from another version of this crate, or are damaged.
@@ -68,10 +67,6 @@ impl TrainedModel {
     /// Hashes of the recordings that it was trained on, as passed to the trainer.
     pub fn trained_on(&self) -> &[u64] {
         &self.trained_on
-    }
-
-    pub(crate) fn set_trained_on(&mut self, hashes: Vec<u64>) {
-        self.trained_on = hashes;
     }
 
     /// Weights of a blend: for x and y, then for z.
@@ -158,7 +153,7 @@ mod tests {
     #[test]
     fn a_model_survives_its_bytes_and_other_bytes_are_refused() {
         let mut model = TrainedModel::untrained();
-        model.set_trained_on(vec![7, u64::MAX]);
+        model.trained_on = vec![7, u64::MAX];
         model.table[5] = -9 * TABLE_UNIT;
         model.weights[3][1] = -7_000;
         model.adaptive[1] = 9;

@@ -103,10 +103,7 @@ impl<B: BinCoder, O: CodingObserver> ResidualBins<'_, B, O> {
     /// Codes the bins of the tree on the path to `leaf`. Returns the leaf.
     #[inline(always)]
     fn tree(&mut self, leaf: u32) -> u32 {
-        match B::DECODES {
-            true => self.decode_tree(),
-            false => self.encode_tree(leaf),
-        }
+        if B::DECODES { self.decode_tree() } else { self.encode_tree(leaf) }
     }
 
     #[inline(always)]

@@ -80,7 +80,7 @@ impl Predictor for RigidBodyPredictor<'_> {
         let high = plan.motion.floor.map(|floor| floor as i32 + plan.lengths.high);
         // High bodies do not reach the floor. `None` for bodies without known corners, or without a floor.
         let is_high = |history: &KinematicHistory| {
-            let high = high.filter(|_| plan.solid(history.kind).has_corners())?;
+            let high = high.filter(|_| plan.solids[history.kind].has_corners())?;
             Some(history.position[2] > high)
         };
         let group = |history: &KinematicHistory| (is_high(history), ticks_alone(history));
@@ -121,7 +121,7 @@ impl Predictor for RigidBodyPredictor<'_> {
         let now = Turned::new(orientation);
         let before = Turned::new(history.orientation);
         let alone = Turned::new(self.alone.orientation);
-        let solid = self.plan.solid(history.kind);
+        let solid = self.plan.solids[history.kind];
         let reach = solid.below(alone.matrix[2]) + self.plan.lengths.contact;
         let is_low = |floor| self.alone.position[2] - floor < reach;
         let is_low = self.plan.motion.floor.is_some_and(is_low);
@@ -184,9 +184,7 @@ fn ticks_alone(history: &KinematicHistory) -> usize {
 fn extrapolate(plan: &Plan, histories: &mut [KinematicHistory], indices: &[usize]) {
     const DAMPING: f32 = 0.87;
     const STEPS: usize = 2;
-    let Some(&first) = indices.first() else {
-        return;
-    };
+    let Some(&first) = indices.first() else { return };
     // Unused lanes repeat the first body.
     let lanes: [usize; LANES] =
         std::array::from_fn(|lane| indices.get(lane).copied().unwrap_or(first));
@@ -207,7 +205,7 @@ fn extrapolate(plan: &Plan, histories: &mut [KinematicHistory], indices: &[usize
         let history = &histories[lanes[lane]];
         let [x, y, z] = history.position.map(|axis| axis as f32);
         Body {
-            contact: plan.contact(history.kind),
+            contact: plan.contacts[history.kind],
             position: [x, y, z - floor],
             orientation: history.orientation,
             velocity: history.velocity(),

@@ -18,7 +18,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     ) -> Result<(), DecodeError> {
         let plan = self.snapshots.plan;
         let class = self.snapshots.reference.kind(body) % VALUE_CLASSES;
-        for (index, value) in plan.values().iter().enumerate() {
+        for (index, value) in plan.values.iter().enumerate() {
             let before = value.get(words);
             let target = target.map_or(before, |target| value.get(target));
             let states = index * VALUE_STATES;
@@ -61,10 +61,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let rest = self.bypass(element, digits, (size - (1 << size.ilog2())) as u32);
         let size = (1_i64 << digits) + i64::from(rest);
         let changed = i64::from(before) + if falls { -size } else { size };
-        let changed = match value.wraps {
-            true => changed.rem_euclid(count),
-            false => changed,
-        };
+        let changed = if value.wraps { changed.rem_euclid(count) } else { changed };
         check_range(&self.bins, element, changed, &(0..=value.max.into()))?;
         check_canonical(&self.bins, changed as u32 != before)?;
         Ok(changed as u32)

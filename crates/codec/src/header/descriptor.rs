@@ -115,10 +115,7 @@ pub(super) fn code<D: Direction>(
         bits => Orientation::SmallestThree { bits: bits as u8 },
     };
     let is_simulated = target.delta == Delta::ArithmeticSimulated;
-    let delta = match is_simulated {
-        true => Delta::ArithmeticPredicted,
-        false => target.delta,
-    };
+    let delta = if is_simulated { Delta::ArithmeticPredicted } else { target.delta };
     let velocity = VELOCITY.code_listed(field, target.velocity)?;
     let position = POSITION.code(field, target.position)?;
     let delta = DELTA.code(field, delta)?;

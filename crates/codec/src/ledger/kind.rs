@@ -86,10 +86,7 @@ impl BitKind {
 
     /// Name for legends and messages; "field" for every field.
     pub const fn name(self) -> &'static str {
-        match self.index() < NAMES.len() {
-            true => NAMES[self.index()],
-            false => "field",
-        }
+        if self.index() < NAMES.len() { NAMES[self.index()] } else { "field" }
     }
 
     /// Name in a scene, where a field has the name from the schema. If another kind has that name, the word *field*

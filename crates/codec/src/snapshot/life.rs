@@ -62,7 +62,7 @@ impl QuantizedSnapshot {
         if self.plan.has_lives() {
             self.lives.resize(slots, LifeWord::default());
         }
-        self.words.resize(slots * self.plan.words(), 0);
+        self.words.resize(slots * self.plan.words, 0);
     }
 
     /// Quantizes a body into a slot. `values` has a number for each of the schema's fields: see
@@ -141,7 +141,7 @@ impl QuantizedSnapshot {
             check(index, BitKind::Interacting, flag.into(), 0..=1)?;
         }
         slot.fields.interacting = flag == [1];
-        for (field, &value) in self.plan.values().iter().zip(values) {
+        for (field, &value) in self.plan.values.iter().zip(values) {
             check(index, field.kind, value.into(), 0..=field.max.into())?;
             field.set(&mut slot.words, value);
         }
@@ -197,7 +197,7 @@ impl QuantizedSnapshot {
         match (self.plan.has_flag(), field) {
             (true, 0) => self.is_interacting(slot).into(),
             (has_flag, _) => {
-                self.plan.values()[field - usize::from(has_flag)].get(self.words_of(slot))
+                self.plan.values[field - usize::from(has_flag)].get(self.words_of(slot))
             }
         }
     }
@@ -233,7 +233,7 @@ impl QuantizedSnapshot {
     }
 
     pub(crate) fn words_of(&self, slot: usize) -> &[u32] {
-        let words = self.plan.words();
+        let words = self.plan.words;
         &self.words[slot * words..][..words]
     }
 
@@ -254,7 +254,7 @@ impl QuantizedSnapshot {
         if let Some(life) = self.lives.get_mut(index) {
             *life = slot.life;
         }
-        let words = self.plan.words();
+        let words = self.plan.words;
         self.words[index * words..][..words].copy_from_slice(&slot.words[..words]);
     }
 }

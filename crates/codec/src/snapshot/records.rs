@@ -32,8 +32,8 @@ impl QuantizedSnapshot {
             };
         }
         for_each_column!(like, gather);
-        if self.plan.words() > 0 {
-            self.words.reserve_exact(count * self.plan.words());
+        if self.plan.words > 0 {
+            self.words.reserve_exact(count * self.plan.words);
             slots().for_each(|(of, slot)| self.words.extend(of.words_of(slot)));
         }
     }
@@ -52,7 +52,7 @@ impl QuantizedSnapshot {
             };
         }
         for_each_column!(self, put);
-        if self.plan.words() > 0 {
+        if self.plan.words > 0 {
             for ((of, at), slot) in from().zip(slots()) {
                 self.set_words(slot, of.words_of(at));
             }

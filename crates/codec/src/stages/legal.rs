@@ -69,19 +69,16 @@ impl Deref for Stages {
 
 /// Reason why a combination of stages is illegal. The messages fit a tooltip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[expect(missing_docs, reason = "the message of a variant says what its fields are")]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum IllegalStages {
-    /// Bits of a smallest-three component are outside 2..=15.
     #[error("a smallest-three component has {MIN_BITS} to {MAX_BITS} bits, not {0}")]
     ComponentBits(u8),
-    /// Steps per metre are not a power of two, or outside 32..=4096.
     #[error(
         "quantized positions have a power of two from {min} to {max} steps per metre, not {0}",
         min = Position::MIN_STEPS,
         max = Position::MAX_STEPS
     )]
     StepsPerMetre(u16),
-    /// Illegal bits of the two ranges of a stage.
     #[error(
         "ranges of {of} must have 1 to {max} bits, and the small one at most as many as the large one, not {small} \
          and {large}"
@@ -95,10 +92,8 @@ pub enum IllegalStages {
         "partial packets cannot be requested: the sender makes packets partial to keep within a budget"
     )]
     PartialWanted,
-    /// Only the demo's scene supports the stage.
     #[error("{0} are only available in the demo's scene")]
     DemoOnly(&'static str),
-    /// The scene has another number of bits per component.
     #[error("this scene's orientations have {scene} bits per component, not {bits}")]
     OtherComponentBits { bits: u8, scene: u8 },
 }

@@ -20,7 +20,6 @@ use crate::recording;
 use crate::scenes::{legal_rungs, send, step};
 use crate::world::World;
 
-/// Age of a baseline in ticks.
 const AGE: usize = 6;
 
 /// Number of snapshots that each side keeps: the baseline, and two more references.

@@ -98,7 +98,7 @@ proptest! {
         let mut rungs = legal_rungs(&plan);
         rungs.retain(|stages| !stages.delta.is_arithmetic());
         let mut world = World::new(Arc::clone(&plan), 12, seed);
-        let mut pair = Pair::of_other(&plan, &world.snapshot());
+        let mut pair = Pair::of(&plan, &world.snapshot());
         for (tick, (course, [rung, flip])) in (0..).zip(courses) {
             step(&mut world);
             let stages = rungs[usize::from(rung) % rungs.len()];

@@ -61,7 +61,6 @@ fn floats(snapshot: &QuantizedSnapshot) -> Snapshot {
     floats
 }
 
-/// A model trained on these frames.
 fn trained(frames: &[QuantizedSnapshot]) -> Arc<TrainedModel> {
     let mut trainer = Trainer::default();
     for _ in 0..2 {
@@ -84,7 +83,6 @@ fn trained(frames: &[QuantizedSnapshot]) -> Arc<TrainedModel> {
     Arc::new(trainer.finish(Vec::new()))
 }
 
-/// Mean size of the packets of some frames, in bytes.
 fn mean_bytes(
     frames: &[QuantizedSnapshot],
     rung: Rung,
@@ -178,7 +176,6 @@ fn worlds_move_as_a_whole_and_bodies_are_put_elsewhere() {
     send_on_both(&frames);
 }
 
-/// Number of models to try.
 const MODELS: usize = 24;
 
 /// Fills a model with random numbers, or with the extremes of every width.

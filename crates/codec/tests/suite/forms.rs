@@ -24,7 +24,6 @@ fn snapshot(bodies: usize, change: impl Fn(usize, &mut BodyState)) -> Snapshot {
     Snapshot { bodies: (0..bodies).map(body).collect() }
 }
 
-/// A lane after two packets.
 fn lane(stages: Stages, before: &Snapshot, after: &Snapshot) -> Lane {
     let mut lane = Lane::new(before, BitLedger::itemized());
     lane.send(Sequence(1), stages, before, None);
@@ -129,17 +128,13 @@ fn components_end_where_the_decoder_reads_them() {
         for item in lane.packet.ledger.clone().items().unwrap() {
             let mut end = at + item.prefix() as usize;
             at += item.bits as usize;
-            let Some(components) = item.components else {
-                continue;
-            };
+            let Some(components) = item.components else { continue };
             for (component, bits) in components.into_iter().enumerate() {
                 end += bits as usize;
                 let mut bytes = lane.packet.bytes.clone();
                 bytes[(end - 1) / 8] ^= 0x80 >> ((end - 1) % 8);
                 // The changed number may be out of range.
-                let Ok(decoded) = lane.decode(&bytes, None) else {
-                    continue;
-                };
+                let Ok(decoded) = lane.decode(&bytes, None) else { continue };
                 let [sent_numbers, numbers] =
                     [&sent, decoded.snapshot()].map(|snapshot| numbers(snapshot, item));
                 for other in 0..3 {

@@ -67,29 +67,28 @@ impl Body {
     fn new(index: usize) -> Self {
         let number = index as i64;
         let part = |factor: i64, size: i64| number * factor % (2 * size + 1) - size;
-        let is_player = index == 0;
+        if index == 0 {
+            // The player.
+            return Self {
+                position: [0, 0, 384 * 64],
+                velocity: [640, 320, 0],
+                orientation: [0, 0, 0, ONE],
+                spin: [-ONE / 40, ONE / 20, 0],
+                half: 384,
+            };
+        }
         let [x, y] = [number % 7 - 3, number / 7 - 3].map(|coordinate| coordinate * 260 * 64);
         // Every fourth body rests on the floor. The others start above it.
-        let is_resting = number % 4 == 3;
-        let moves = i64::from(!is_resting);
+        let moves = i64::from(number % 4 != 3);
+        let parts = |factors: [i64; 3], sizes: [i64; 3]| {
+            [0, 1, 2].map(|axis| part(factors[axis], sizes[axis]) * moves)
+        };
         Self {
-            position: if is_player {
-                [0, 0, 384 * 64]
-            } else {
-                [x, y, 102 * 64 + moves * (number * 997 % 500) * 64]
-            },
-            velocity: if is_player {
-                [640, 320, 0]
-            } else {
-                [part(611, 700), part(377, 700), part(211, 400)].map(|part| part * moves)
-            },
+            position: [x, y, 102 * 64 + moves * (number * 997 % 500) * 64],
+            velocity: parts([611, 377, 211], [700, 700, 400]),
             orientation: [0, 0, 0, ONE],
-            spin: if is_player {
-                [-ONE / 40, ONE / 20, 0]
-            } else {
-                [part(71, 90), part(53, 90), part(37, 90)].map(|part| part * moves * ONE / 1500)
-            },
-            half: if is_player { 384 } else { 102 },
+            spin: parts([71, 53, 37], [90; 3]).map(|part| part * ONE / 1500),
+            half: 102,
         }
     }
 
@@ -222,7 +221,6 @@ fn name((rung, coverage): (Rung, Coverage)) -> String {
     rung.name.to_owned() + suffix
 }
 
-/// Stages of a tick's packet.
 fn stages((rung, coverage): (Rung, Coverage), tick: usize) -> Stages {
     // Complete packets have partial baselines, and partial packets have complete ones.
     match coverage {

@@ -15,7 +15,6 @@ mod recording;
 mod replay;
 mod round_trip;
 mod scenes;
-mod schemas;
 mod second;
 mod simulated;
 mod sizes;

@@ -118,26 +118,20 @@ pub(crate) struct Pair {
 impl Pair {
     /// Creates a pair for the demo's scene.
     pub(crate) fn new(initial: &Snapshot) -> Self {
-        Self::of(Plan::cubes(), Scene::cubes(), initial)
+        Self::of(&Plan::cubes(), initial)
     }
 
-    /// Creates a pair for another scene of fixed bodies.
-    pub(crate) fn of_other(plan: &Arc<Plan>, initial: &Snapshot) -> Self {
-        let scene = Scene::read(&plan.schema().encode());
-        Self::of(Arc::clone(plan), scene, initial)
-    }
-
-    fn of(plan: Arc<Plan>, scene: Scene, initial: &Snapshot) -> Self {
+    /// Creates a pair for a scene of fixed bodies.
+    pub(crate) fn of(plan: &Arc<Plan>, initial: &Snapshot) -> Self {
         Self {
-            lane: Lane::of(plan, initial, BitLedger::new()),
-            scene,
+            lane: Lane::of(Arc::clone(plan), initial, BitLedger::new()),
+            scene: Scene::read(&plan.schema().encode(), *plan == Plan::cubes()),
             initial: float_bodies(initial),
             held: HashMap::new(),
             arrived: Vec::new(),
         }
     }
 
-    /// Sends a snapshot to both.
     pub(crate) fn send(
         &mut self,
         (sequence, snapshot): &(Sequence, Snapshot),
@@ -150,7 +144,6 @@ impl Pair {
         self.send_quantized((*sequence, &current), stages, course);
     }
 
-    /// Sends a quantized snapshot to both.
     pub(crate) fn send_quantized(
         &mut self,
         (sequence, current): (Sequence, &QuantizedSnapshot),

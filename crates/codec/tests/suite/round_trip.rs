@@ -42,7 +42,6 @@ fn send_all(play: &Play, stages: &[Stages]) {
     }
 }
 
-/// An item consists of its prefix and its components.
 fn assert_components(item: &BitItem, stages: Stages) {
     let is_arithmetic = stages.delta.is_arithmetic();
     let has_components = match item.kind {

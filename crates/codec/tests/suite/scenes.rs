@@ -1,10 +1,10 @@
 //! Scenes that differ from the demo's: other axes, bounds, steps, bits, shapes and worlds, further fields, and bodies
-//! that come and go.
+//! that come and go. Also bytes and texts of schemas.
 
 use std::sync::Arc;
 
 use cubewire_codec::ladder::{self, Rung};
-use cubewire_codec::schema::FieldForm;
+use cubewire_codec::schema::{FieldForm, Schema, first_difference};
 use cubewire_codec::stages::Delta;
 use cubewire_codec::{
     BitKind, BitLedger, Coverage, Life, Plan, QuantizedSnapshot, Sequence, Simulated, Stages,
@@ -120,7 +120,6 @@ proptest! {
     }
 }
 
-/// Ticks until an ack arrives.
 const ACK_TICKS: u16 = 6;
 
 /// Sends a scene over a link that loses a third of the packets. Three in four packets are partial and carry random
@@ -210,4 +209,60 @@ fn what_was_carried_by_several_packets_is_merged() {
     for rung in [ladder::CHANGED_FLAGS, ladder::PREDICTED] {
         assert!(send_partial(&plan, rung.stages, 1, 80) > 0, "{}", rung.name);
     }
+}
+
+proptest! {
+    #[test]
+    fn fields_of_legal_schemas_have_1_to_32_bits(schema in schema(65_536)) {
+        for field in &*schema.fields {
+            prop_assert!((1..=32).contains(&field.form.bits()), "{field:?}");
+        }
+    }
+
+    #[test]
+    fn schemas_differ_where_their_texts_do(ours in schema(65_536), theirs in schema(65_536)) {
+        let texts = [ours.text(), theirs.text()];
+        prop_assert_eq!(first_difference(&texts[0], &texts[0]), None);
+        prop_assert_eq!(first_difference(&texts[0], &texts[1]).is_some(), ours != theirs);
+        prop_assert_eq!(ours.hash() == theirs.hash(), ours == theirs);
+    }
+
+    #[test]
+    fn the_bytes_of_a_legal_schema_are_read_as_that_schema(schema in schema(65_536)) {
+        let bytes = schema.encode();
+        prop_assert!(bytes.len() < Schema::MAX_BYTES);
+        prop_assert_eq!(Schema::decode(&bytes), Ok(schema));
+    }
+
+    #[test]
+    fn damaged_bytes_are_a_legal_schema_or_an_error(
+        schema in schema(65_536),
+        damage in prop::collection::vec(damage(), 1..6),
+    ) {
+        let mut bytes = schema.encode();
+        for (place, removed, inserted) in damage {
+            let start = place.index(bytes.len() + 1);
+            let end = (start + removed).min(bytes.len());
+            bytes.splice(start..end, inserted);
+        }
+        holds_promises(&bytes)?;
+    }
+}
+
+fn holds_promises(bytes: &[u8]) -> Result<(), TestCaseError> {
+    match Schema::decode(bytes) {
+        Ok(schema) => {
+            prop_assert_eq!(schema.check(), Ok(()));
+            prop_assert_eq!(schema.encode(), bytes);
+        }
+        Err(error) => prop_assert!(error.to_string().len() < 400),
+    }
+    Ok(())
+}
+
+/// Position, number of removed bytes, and the bytes in their place.
+fn damage() -> impl Strategy<Value = (prop::sample::Index, usize, Vec<u8>)> {
+    let removed = prop_oneof![4 => 0..3usize, 1 => 0..200usize];
+    let inserted = prop::collection::vec(any::<u8>(), 0..4);
+    (any::<prop::sample::Index>(), removed, inserted)
 }

@@ -203,7 +203,6 @@ pub(crate) fn example_states() -> (Snapshot, [(Sequence, Snapshot); 4]) {
     (initial, states)
 }
 
-/// Sends an example of the rung *simulated*.
 pub(crate) fn send_example(
     lane: &mut Lane,
     sequence: Sequence,

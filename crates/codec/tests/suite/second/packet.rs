@@ -182,10 +182,7 @@ pub(crate) fn read_header<'a>(
         false => bits.number(16)? as u16,
     };
     let baseline = held.get(&name).ok_or("the baseline is not held")?;
-    let stages = match same {
-        true => baseline.stages,
-        false => read_stages(bits, scene)?,
-    };
+    let stages = if same { baseline.stages } else { read_stages(bits, scene)? };
     let same_precision = precision(stages) == precision(baseline.stages);
     check(same_precision, "the baseline has another precision")?;
     let [_, velocity, position, delta, ..] = stages.codes;
