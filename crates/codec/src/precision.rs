@@ -60,8 +60,8 @@ pub enum Velocity {
     AtRestFlag,
     /// Omitted; zero at the receiver.
     Omitted,
-    /// Affine-quantized difference from the baseline's velocity: 63 bits. Its steps are those of
-    /// [`AFFINE_VELOCITY`](crate::quantize::affine::AFFINE_VELOCITY).
+    /// Difference from the baseline's velocity in steps of
+    /// [`AFFINE_VELOCITY`](crate::quantize::affine::AFFINE_VELOCITY): 63 bits.
     Affine,
 }
 

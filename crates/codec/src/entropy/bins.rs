@@ -52,7 +52,7 @@ impl Element {
     }
 }
 
-/// Checks that decoded bins are those that the encoder writes, because there is no shorter form.
+/// Checks that an encoder writes the decoded bins: it always writes the shortest form.
 pub(crate) fn check_canonical(bins: &impl BinCoder, is_canonical: bool) -> Result<(), DecodeError> {
     if is_canonical { Ok(()) } else { Err(DecodeError::NonCanonical { at_bit: bins.at_bit() }) }
 }

@@ -112,7 +112,7 @@ pub(crate) struct Lengths {
     pub(crate) near_floor: f32,
     /// Binary logarithm of the side of a cell in the grid of resting bodies.
     pub(crate) cell_bits: u32,
-    /// Distance by which the anchor's side is farther from its centre than another body's.
+    /// Difference between the distances from side to centre of the anchor and of another body.
     pub(crate) anchor_margin: i64,
     /// Upper bounds of all classes of clearance except the last.
     pub(crate) clearances: [i32; 5],

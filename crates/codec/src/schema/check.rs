@@ -12,7 +12,7 @@ use crate::quantize::smallest_three::{MAX_BITS, MIN_BITS};
 pub struct SchemaError {
     /// The item, in the words of the [text](Schema::text), such as `ticks` or `field health`.
     pub item: String,
-    /// What is wrong with it, such as `min must be below max`.
+    /// The fault, such as `min must be below max`.
     pub fault: String,
 }
 

@@ -229,7 +229,7 @@ fn stages((rung, coverage): (Rung, Coverage), tick: usize) -> Stages {
     }
 }
 
-/// Packets of the scene on a rung, each of which is also decoded.
+/// Packets of the scene on a rung. Each packet is also decoded.
 fn packets(rung: (Rung, Coverage)) -> Vec<Vec<u8>> {
     let (initial, frames) = play();
     let mut lane = Lane::new(&initial, BitLedger::new());
