@@ -41,6 +41,11 @@ pub(super) enum Bodies<'p> {
 }
 
 impl BegunPacket<'_> {
+    /// The packet's header.
+    pub const fn header(&self) -> Header {
+        self.header
+    }
+
     /// The inputs that the receiver [simulates](crate::simulation). `None` if the packet carries bodies.
     pub const fn inputs(&self) -> Option<&Inputs> {
         match &self.bodies {
