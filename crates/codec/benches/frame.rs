@@ -43,8 +43,7 @@ fn frame(criterion: &mut Criterion) {
                     let mut replay = Replay::new(rung, frames);
                     let mut total = Duration::ZERO;
                     while !replay.is_over() {
-                        let times = replay.step();
-                        let parts = times.into_iter().zip(timed);
+                        let parts = replay.step().into_iter().zip(timed);
                         total += parts
                             .filter_map(|(time, timed)| timed.then_some(time))
                             .sum::<Duration>();

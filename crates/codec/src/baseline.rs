@@ -9,7 +9,7 @@ use crate::hash::mix;
 use crate::ladder;
 use crate::limits::MAX_MERGED;
 use crate::memory::SharedMemory;
-use crate::motion::{Motion, MotionReference, TakingMotion, TrackedReference};
+use crate::motion::{Motion, MotionReference};
 use crate::plan::Plan;
 use crate::precision::Precision;
 use crate::sequence::Sequence;
@@ -64,26 +64,22 @@ impl Default for Baseline {
 
 impl Baseline {
     /// Sequence number of the snapshot.
-    #[must_use]
     pub const fn sequence(&self) -> Sequence {
         self.sequence
     }
 
     /// The stages of the packet that carried it.
-    #[must_use]
     pub const fn stages(&self) -> Stages {
         self.stages
     }
 
     /// The decoded bodies.
-    #[must_use]
     pub fn snapshot(&self) -> &QuantizedSnapshot {
         &self.snapshot
     }
 
     /// Whether each body differs from the baseline of the packet that carried the snapshot. All false if
     /// the [motion](crate::motion) is unknown.
-    #[must_use]
     pub fn moved(&self) -> &[bool] {
         &self.motion.moved
     }
@@ -93,7 +89,6 @@ impl Baseline {
     ///
     /// # Panics
     /// If `body` is out of range.
-    #[must_use]
     pub fn carried(&self, body: usize) -> bool {
         assert!(body < self.snapshot.len(), "there is no body {body}");
         self.motion.carried(body)
@@ -116,20 +111,17 @@ impl Baseline {
 
     /// Maximum age of packets that can be [merged](crate::merge), relative to this partial packet, in ticks. 0 for a
     /// complete packet.
-    #[must_use]
     pub const fn merge_reach(&self) -> usize {
         self.merge_reach as usize
     }
 
     /// The origin that the snapshot was simulated from. `None` if its packet carried bodies.
-    #[must_use]
     pub fn origin(&self) -> Option<Origin> {
         self.simulated.map(|(origin, _)| origin)
     }
 
     /// Hash to look up equal baselines: equal baselines have the same digest, and different ones rarely do. It is
     /// cheap, because it leaves out the bodies and the large tables.
-    #[must_use]
     pub fn digest(&self) -> u64 {
         let Sequence(sequence) = self.sequence;
         let state = self.state.as_ref().map_or(0, |state| state.digest());
@@ -137,14 +129,8 @@ impl Baseline {
         packet.iter().fold(state, |hash, &part| mix(hash, part.into()))
     }
 
-    /// Bytes of memory of the bodies, their motion and the adaptive state.
-    #[must_use]
-    pub fn memory_bytes(&self) -> usize {
-        Self::memory_bytes_of([self])
-    }
-
-    /// Bytes of memory of several baselines. Shared parts are counted once.
-    #[must_use]
+    /// Bytes of memory of the bodies of several baselines, their motion and the adaptive state. Shared parts are counted
+    /// once.
     pub fn memory_bytes_of<'b>(baselines: impl IntoIterator<Item = &'b Self>) -> usize {
         let mut shared = SharedMemory::default();
         let own = baselines.into_iter().map(|baseline| {
@@ -230,29 +216,19 @@ impl Baseline {
             false => 0,
         }
         .min(MAX_MERGED) as u8;
-        // Tracks are needed only after a partial packet, because a complete one carries all bodies at the same tick.
-        if is_partial || !from.motion.tracks.is_empty() {
-            let origin = TrackedReference {
-                snapshot: &from.snapshot,
-                motion: &from.motion,
-                ticks,
-                carried: sent.filter(|_| is_partial),
-                keeps_past: stages.uses_displacements(),
-            };
-            self.motion.observe_tracked(&self.snapshot, origin, spares);
-            return;
-        }
-        let origin = ticks.map(|ticks| MotionReference {
+        let reference = MotionReference {
             snapshot: &from.snapshot,
             motion: &from.motion,
             ticks,
             sent,
-        });
-        self.motion.observe(&self.snapshot, origin, spares);
+            is_partial,
+            keeps_past: stages.uses_displacements(),
+        };
+        self.motion.observe(&self.snapshot, reference, spares);
     }
 
     /// Copies everything except the adaptive state. The motion gets tracks, so that bodies of other baselines can be
-    /// put in with [`taking`](Self::taking). `stages` are the stages of the packet that will use the copy.
+    /// put in with [`take`](Self::take). `stages` are the stages of the packet that will use the copy.
     pub(crate) fn copy_bodies(&mut self, other: &Self, stages: Stages, spares: &mut Spares) {
         (self.sequence, self.stages) = (other.sequence, other.stages);
         (self.state, self.simulated) = (None, None);
@@ -262,34 +238,22 @@ impl Baseline {
         self.motion.copy_from(&other.motion, &other.snapshot, has_past, spares);
     }
 
-    /// Prepares the copy made by [`copy_bodies`](Self::copy_bodies) for bodies of other baselines.
-    pub(crate) fn taking(&mut self, spares: &mut Spares) -> Taking<'_> {
-        Taking { snapshot: spares.unshared(&mut self.snapshot), motion: self.motion.taking() }
+    /// Copies `bodies` from another baseline, which is `ticks` older, into a copy made by
+    /// [`copy_bodies`](Self::copy_bodies).
+    pub(crate) fn take<I: Iterator<Item = usize>>(
+        &mut self,
+        bodies: impl Fn() -> I,
+        other: &Self,
+        ticks: u16,
+    ) {
+        let snapshot = Arc::get_mut(&mut self.snapshot).expect("a copy does not share it");
+        snapshot.put_slots(|| bodies().map(|body| (&*other.snapshot, body)), &bodies);
+        self.motion.take(&bodies, &other.motion, &other.snapshot, ticks);
     }
 
     /// Displacement of a body since the baseline of the packet, in 1/512 m. Zero if the [motion](crate::motion) is
     /// unknown or positions do not have 512 steps per metre, because only stages with 512 steps use it.
     pub(crate) fn displacement(&self, body: usize) -> [i32; 3] {
         self.motion.displacement(&self.snapshot, body)
-    }
-}
-
-/// Mutable view of a baseline into which bodies of other baselines are copied.
-pub(crate) struct Taking<'a> {
-    pub(crate) snapshot: &'a mut QuantizedSnapshot,
-    motion: TakingMotion<'a>,
-}
-
-impl Taking<'_> {
-    /// Copies `bodies` from another baseline, which is `ticks` older.
-    pub(crate) fn take<I: Iterator<Item = usize>>(
-        &mut self,
-        bodies: impl Fn() -> I,
-        other: &Baseline,
-        ticks: u16,
-    ) {
-        let from = || bodies().map(|body| (&*other.snapshot, body));
-        self.snapshot.put_slots(from, &bodies);
-        self.motion.take(&bodies, &other.motion, &other.snapshot, ticks);
     }
 }

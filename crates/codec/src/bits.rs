@@ -16,23 +16,15 @@ use crate::quantize::Bounded;
 /// Writes or reads the fields of a packet, depending on `D`.
 pub(crate) struct BitStream<'l, D> {
     direction: D,
-    at_bit: u64,
-    body: Option<usize>,
+    /// Bits from the start of the packet.
+    pub(crate) at_bit: u64,
+    pub(crate) body: Option<usize>,
     ledger: Option<&'l mut BitLedger>,
 }
 
 impl<'l, D: Direction> BitStream<'l, D> {
     const fn new(direction: D, at_bit: u64, ledger: Option<&'l mut BitLedger>) -> Self {
         Self { direction, at_bit, body: None, ledger }
-    }
-
-    /// Bits from the start of the packet.
-    pub(crate) const fn at_bit(&self) -> u64 {
-        self.at_bit
-    }
-
-    pub(crate) const fn body(&self) -> Option<usize> {
-        self.body
     }
 
     /// Sets the body that the following fields belong to.
@@ -88,9 +80,9 @@ impl<'l, D: Direction> BitStream<'l, D> {
         words: &mut [u32; N],
     ) -> Result<(), D::Error> {
         let mut field = self.field(kind);
-        field.stream.direction.words(&mut field.at, words)?;
+        field.follow(N as u32 * u32::BITS);
         for word in words {
-            field.at.bit += u64::from(u32::BITS);
+            *word = field.number(u32::BITS, *word)?;
             D::check(f32::from_bits(*word).is_finite(), || DecodeError::NotFinite {
                 at_bit: field.at.bit,
                 field: kind,
@@ -127,7 +119,6 @@ impl<'l, D: Direction> BitStream<'l, D> {
 }
 
 impl<'a> BitStream<'a, Writing<'a>> {
-    /// Appends to `bytes`.
     pub(crate) fn writer(bytes: &'a mut Vec<u8>, ledger: Option<&'a mut BitLedger>) -> Self {
         Self::new(BitWriter::endian(bytes, BigEndian), 0, ledger)
     }

@@ -10,7 +10,6 @@
 mod orientation;
 mod position;
 mod slot;
-mod velocity;
 
 use std::ops::RangeInclusive;
 
@@ -36,11 +35,9 @@ pub(crate) struct BodyCoder<'a> {
     /// Bounds of quantized positions.
     bounds: [Bounded; 3],
     position_range: [RangeInclusive<i32>; 3],
-    /// Range of each component of an orientation.
     component_range: [RangeInclusive<i32>; 3],
 }
 
-/// The fields of a body that the packet contains.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     position: bool,
@@ -50,7 +47,6 @@ struct Sent {
 const BOTH_SENT: Sent = Sent { position: true, orientation: true };
 
 impl<'a> BodyCoder<'a> {
-    /// Creates the coder of packet `sequence`, relative to `baseline`.
     pub(crate) fn new(stages: Stages, sequence: Sequence, baseline: &'a Baseline) -> Self {
         let plan = baseline.snapshot.plan();
         let bounds = plan.position_bounds(stages.position).unwrap_or(*plan.bounds());

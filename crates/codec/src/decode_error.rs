@@ -5,115 +5,44 @@ use crate::limits::TooManyBodies;
 use crate::sequence::Sequence;
 use crate::stages::IllegalStages;
 
-/// Error of decoding a packet or an initial state. Bit positions are counted from the first bit.
+/// Error of decoding a packet or an initial state. Bit positions are counted from the first bit of the packet,
+/// up to the last bit that was read. `body` is the body that the field belongs to, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum DecodeError {
-    /// The packet ends too early.
     #[error("the packet ends at bit {at_bit}, inside {field}{}", of_body(*body))]
-    Truncated {
-        /// Bits read up to here, or where the packet ends.
-        at_bit: u64,
-        /// Kind of bits that was being read.
-        field: BitKind,
-        /// The body it belongs to, if any.
-        body: Option<usize>,
-    },
-    /// Whole bytes are left over.
+    Truncated { at_bit: u64, field: BitKind, body: Option<usize> },
     #[error("{bytes} bytes are left over after bit {at_bit}, where the packet ends")]
-    TrailingBytes {
-        /// Bits read up to here, or where the packet ends.
-        at_bit: u64,
-        /// Whole bytes left over.
-        bytes: u64,
-    },
-    /// The bits up to a whole byte are not zero.
+    TrailingBytes { at_bit: u64, bytes: u64 },
     #[error("the padding from bit {at_bit} is not zero")]
-    Padding {
-        /// Bits read up to here, or where the packet ends.
-        at_bit: u64,
-    },
-    /// A code of the stage descriptor is unused.
+    Padding { at_bit: u64 },
     #[error("the stage descriptor ending at bit {at_bit} has the unused code {code} for {stage}")]
-    UnusedCode {
-        /// Bits read up to here, or where the packet ends.
-        at_bit: u64,
-        /// The stage it is for.
-        stage: &'static str,
-        /// The code.
-        code: u32,
-    },
+    UnusedCode { at_bit: u64, stage: &'static str, code: u32 },
     /// The stage descriptor spells out parameters that equal the usual ones, which have a shorter code.
     #[error("the stage descriptor at bit {at_bit} writes out the default parameters of {stage}")]
-    UsualParameters {
-        /// Bits read up to here.
-        at_bit: u64,
-        /// The stage they are for.
-        stage: &'static str,
-    },
-    /// The stages cannot be combined.
+    UsualParameters { at_bit: u64, stage: &'static str },
     #[error("the packet's stages are not legal: {0}")]
     Stages(#[from] IllegalStages),
     /// The receiver does not hold the baseline, or it has another number of bodies.
     #[error("the packet is relative to {0}, which is not stored")]
     UnknownBaseline(Sequence),
-    /// The baseline's precision differs from the packet's.
     #[error("the packet and its baseline {0} differ in precision")]
     BaselinePrecision(Sequence),
-    /// The packet names a baseline although its stages do not use one.
     #[error("the packet names the baseline {0}, but its stages do not use one")]
     NeedlessBaseline(Sequence),
     /// A body index is past the last body, or not after the previous one.
     #[error("body index {index} before bit {at_bit} is outside {min}..{bodies}")]
-    BodyIndex {
-        /// Bits read up to here, or where the packet ends.
-        at_bit: u64,
-        /// The index.
-        index: usize,
-        /// The smallest index allowed.
-        min: usize,
-        /// Number of bodies.
-        bodies: usize,
-    },
-    /// A number is outside its range.
+    BodyIndex { at_bit: u64, index: usize, min: usize, bodies: usize },
     #[error("{field} {value}{} before bit {at_bit} is outside {min}..={max}", of_body(*body))]
-    OutOfRange {
-        /// Bits read up to here, or where the packet ends.
-        at_bit: u64,
-        /// Kind of bits that was being read.
-        field: BitKind,
-        /// The body it belongs to, if any.
-        body: Option<usize>,
-        /// The number.
-        value: i64,
-        /// Smallest allowed.
-        min: i64,
-        /// Largest allowed.
-        max: i64,
-    },
+    OutOfRange { at_bit: u64, field: BitKind, body: Option<usize>, value: i64, min: i64, max: i64 },
     /// The packet changes a body in an empty slot, but says that no bodies come or go.
     #[error("body {body} before bit {at_bit} does not exist")]
-    Absent {
-        /// Bits read up to here, or where the packet ends.
-        at_bit: u64,
-        /// Its slot.
-        body: usize,
-    },
-    /// A float is NaN or infinite.
+    Absent { at_bit: u64, body: usize },
     #[error("{field}{} before bit {at_bit} is not a finite number", of_body(*body))]
-    NotFinite {
-        /// Bits read up to here, or where the packet ends.
-        at_bit: u64,
-        /// Kind of bits that was being read.
-        field: BitKind,
-        /// The body it belongs to, if any.
-        body: Option<usize>,
-    },
+    NotFinite { at_bit: u64, field: BitKind, body: Option<usize> },
     /// The arithmetically coded bins differ from the bins that the encoder would write.
     #[error("the bins up to about bit {at_bit} are not in the encoder's form")]
-    NonCanonical {
-        /// Bits read up to here, to within a few bytes.
-        at_bit: u64,
-    },
+    NonCanonical { at_bit: u64 },
     /// The check failed: the two sides have different initial states, trained models or adaptive states.
     #[error("{0} does not match its check: the two sides coded it from different states")]
     Check(Sequence),
@@ -121,15 +50,8 @@ pub enum DecodeError {
     /// sender.
     #[error("the simulation of this end does not match {0}")]
     Desync(Sequence),
-    /// A quaternion has length zero.
     #[error("orientation{} before bit {at_bit} has no direction", of_body(*body))]
-    NoDirection {
-        /// Bits read up to here, or where the packet ends.
-        at_bit: u64,
-        /// The body it belongs to, if any.
-        body: Option<usize>,
-    },
-    /// The initial state has too many bodies.
+    NoDirection { at_bit: u64, body: Option<usize> },
     #[error("initial state: {0}")]
     TooManyBodies(#[from] TooManyBodies),
 }

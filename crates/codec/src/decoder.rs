@@ -12,15 +12,14 @@ use crate::bits::{BitStream, Reading};
 use crate::body::{BodyCoder, SlotCoder};
 use crate::decode_error::DecodeError;
 use crate::encoder::Packet;
-use crate::entropy::{Coder, CodingContext, SnapshotHash, TrainedModel, Variant};
+use crate::entropy::{Coder, SnapshotHash, TrainedModel};
 use crate::flags::flagged;
 use crate::header::{BaselineId, Header};
 use crate::initial::{InitialState, InitialStateError};
 use crate::ledger::{BitKind, BitLedger};
 use crate::limits::Limits;
-use crate::merge::{Merged, Merges};
+use crate::merge::{Merged, Merges, Relation};
 use crate::plan::Plan;
-use crate::relation::Relation;
 use crate::selection;
 use crate::sequence::Sequence;
 use crate::snapshot::{QuantizedSnapshot, Spares};
@@ -76,9 +75,8 @@ impl Decoder {
     }
 
     /// The plan of the scene.
-    #[must_use]
     pub const fn plan(&self) -> &Arc<Plan> {
-        self.initial.plan()
+        &self.initial.plan
     }
 
     /// Sets the ledger that counts the bits of the following packets. `None`, the default, saves time.
@@ -88,14 +86,12 @@ impl Decoder {
 
     /// Bits of the last decoded packet, equal to those that its encoder counted. Empty after an error. `None` without
     /// a ledger.
-    #[must_use]
     pub const fn ledger(&self) -> Option<&BitLedger> {
         self.ledger.as_ref()
     }
 
     /// The last decoded packet with its counts. `bytes` must be its bytes. Changed bodies are counted against its
     /// baseline, or against the initial state without a baseline. `None` without a ledger.
-    #[must_use]
     pub fn packet(&self, bytes: Vec<u8>) -> Option<Packet> {
         Some(Packet {
             bytes,
@@ -139,8 +135,7 @@ impl Decoder {
         held: impl Fn(Sequence) -> Option<&'h Baseline>,
     ) -> Result<BegunPacket<'p>, DecodeError> {
         self.clear();
-        let begun = self.take_head(bytes, held);
-        begun.inspect_err(|_| self.clear())
+        self.take_head(bytes, held).inspect_err(|_| self.clear())
     }
 
     fn take_head<'p, 'h: 'p>(
@@ -167,15 +162,15 @@ impl Decoder {
                 (Some(baseline), stages)
             }
         };
-        self.initial.plan().check(stages)?;
+        self.initial.plan.check(stages)?;
         let merges = Merges::default().code(&mut stream, named)?;
-        let bodies = match Variant::of(stages.delta) {
-            Some(variant) => {
+        let bodies = match stages.delta.is_arithmetic() {
+            true => {
                 let scene = (stages.delta == Delta::ArithmeticSimulated)
                     .then(|| named.map(|named| named.scene(header.sequence)));
-                begin_bins(stream, variant, header.sequence, scene, &mut self.state_chunk)?
+                begin_bins(stream, header.sequence, scene, &mut self.state_chunk)?
             }
-            None => Bodies::Packed { at_bit: stream.at_bit() },
+            false => Bodies::Packed { at_bit: stream.at_bit },
         };
         Ok(BegunPacket { bytes, header, stages, named, merges, bodies })
     }
@@ -194,8 +189,7 @@ impl Decoder {
         prediction: Option<&QuantizedSnapshot>,
         out: &mut Baseline,
     ) -> Result<Header, DecodeError> {
-        let finished = self.take_rest(begun, held, prediction, out);
-        finished.inspect_err(|_| self.clear())
+        self.take_rest(begun, held, prediction, out).inspect_err(|_| self.clear())
     }
 
     fn take_rest<'h>(
@@ -228,13 +222,9 @@ impl Decoder {
                 )?;
                 self.coder.recycle(out.state.take());
             }
-            Bodies::Arithmetic { check, bins, variant } => {
-                let context = CodingContext {
-                    variant,
-                    reference: relation.view(),
-                    ticks: relation.ticks(sequence),
-                    coverage: stages.coverage(),
-                };
+            Bodies::Arithmetic { check, bins } => {
+                let context = relation.context(stages, sequence);
+                let context = context.expect("only arithmetic stages have bins");
                 let held = |sequence| held(sequence).map(Baseline::held);
                 let (coder, sent) = (&mut self.coder, &mut self.sent);
                 let ledger = self.ledger.as_mut();
@@ -248,7 +238,11 @@ impl Decoder {
             Bodies::Simulated { check, long_check, inputs } => {
                 let prediction = prediction
                     .filter(|prediction| prediction.has_form_of(&reference.snapshot))
-                    .filter(|prediction| has_checks(prediction, sequence, check, long_check))
+                    .filter(|prediction| {
+                        let hash = SnapshotHash::new(prediction);
+                        hash.check(sequence) == check
+                            && long_check.is_none_or(|long| long == hash.long_check())
+                    })
                     .ok_or(DecodeError::Desync(sequence))?;
                 decoded.copy_from(prediction);
                 decoded.compare(&reference.snapshot, &mut self.sent);
@@ -284,11 +278,11 @@ impl Decoder {
     }
 
     /// State chunk of the last packet that was begun. Empty if it has no chunk, and after an error.
-    #[must_use]
     pub fn state_chunk(&self) -> &[u8] {
         &self.state_chunk
     }
 }
+
 fn take_bodies(
     mut stream: BitStream<'_, Reading<'_>>,
     sequence: Sequence,
@@ -325,16 +319,7 @@ fn take_bodies(
     }
     stream.finish()
 }
-/// Whether a simulated snapshot matches the checks of its packet.
-fn has_checks(
-    simulated: &QuantizedSnapshot,
-    sequence: Sequence,
-    check: u32,
-    long_check: Option<u32>,
-) -> bool {
-    let hash = SnapshotHash::new(simulated);
-    hash.check(sequence) == check && long_check.is_none_or(|long| long == hash.long_check())
-}
+
 #[cfg(test)]
 mod tests {
     use glam::Vec3;

@@ -13,10 +13,9 @@ use crate::flags::{count, flagged};
 use crate::header::Header;
 use crate::initial::{InitialState, InitialStateError};
 use crate::limits::Limits;
-use crate::merge::{Merged, Merges};
+use crate::merge::{Merged, Merges, Relation};
 use crate::plan::Plan;
 use crate::precision::Precision;
-use crate::relation::Relation;
 use crate::sequence::Sequence;
 use crate::simulation::{MAX_STATE_CHUNK_BYTES, Simulated};
 use crate::snapshot::QuantizedSnapshot;
@@ -171,8 +170,8 @@ impl Encoder {
         if stages.coverage() == Coverage::Partial && carried != current.len() {
             return Err(EncodeError::Carried { carried, bodies: current.len() });
         }
-        self.initial.plan().check(stages)?;
-        if current.plan() != self.initial.plan() {
+        self.initial.plan.check(stages)?;
+        if *current.plan() != self.initial.plan {
             return Err(EncodeError::Scene);
         }
         if current.precision() != stages.precision() {

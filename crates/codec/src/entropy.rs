@@ -16,7 +16,6 @@
 
 mod adaptive;
 mod bins;
-mod bit_cost;
 mod blend;
 mod bodies;
 mod carried;
@@ -31,7 +30,6 @@ mod fields;
 mod history;
 mod layout;
 mod lives;
-mod logistic;
 mod mixing;
 mod model;
 mod order;
@@ -39,9 +37,7 @@ mod packet_coder;
 mod pages;
 mod predictor;
 mod residual;
-mod resting;
 mod rigid_body;
-mod rolling;
 pub(crate) mod rotation;
 pub(crate) mod simulated;
 mod values;
@@ -50,8 +46,7 @@ use std::sync::Arc;
 
 use adaptive::SpareStates;
 pub(crate) use adaptive::{AdaptiveState, PackedHistory, StoredState};
-pub(crate) use bins::{CodingObserver, FixedBins, not_canonical};
-pub(crate) use bit_cost::BitCostObserver;
+pub(crate) use bins::{BitCostObserver, CodingObserver, FixedBins, check_canonical};
 pub(crate) use blend::{BLEND_UNIT, BLENDED, Blend, BlendWeights};
 use bodies::Bodies;
 use carriers::Carriers;
@@ -63,7 +58,7 @@ pub(crate) use layout::{
     ADAPTIVE_FLAGS, BLEND_SETS, SLOTS, TABLE_UNIT, VARIANT_WEIGHT_SETS, Variant, blend_index,
 };
 use layout::{CARRY_STATES, VALUE_STATES};
-pub(crate) use logistic::MAX_LOG_ODDS;
+pub(crate) use mixing::MAX_LOG_ODDS;
 pub use model::{ModelError, TrainedModel};
 use order::Scratch;
 use packet_coder::PacketCoder;
@@ -79,7 +74,7 @@ use crate::stages::Coverage;
 /// A trained model, and memory that is reused from packet to packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Coder {
-    model: Arc<TrainedModel>,
+    pub(crate) model: Arc<TrainedModel>,
     /// Adaptive states of packets without one in the reference, by variant.
     initial: [StoredState; 2],
     /// The adaptive state of the packet that is being coded.
@@ -108,10 +103,6 @@ impl Coder {
         }
     }
 
-    pub(crate) fn model(&self) -> &TrainedModel {
-        &self.model
-    }
-
     /// Takes back an adaptive state to reuse its memory.
     pub(crate) fn recycle(&mut self, spare: Option<Box<StoredState>>) {
         self.spares.release(spare);
@@ -126,8 +117,7 @@ impl Coder {
         changed: &[bool],
     ) -> SnapshotHash {
         let reference = context.reference.snapshot;
-        let stored = context.reference.hash;
-        let mut hash = stored.unwrap_or_else(|| SnapshotHash::new(reference));
+        let mut hash = context.reference.hash.unwrap_or_else(|| SnapshotHash::new(reference));
         for body in flagged(changed) {
             hash.replace(body, reference, current);
         }
@@ -198,10 +188,8 @@ impl Coder {
             |[first, second]| Ok([first.map(find).transpose()?, second.map(find).transpose()?]),
             bodies,
         );
-        outcome.and_then(|()| match decoder.is_canonical() {
-            true => Ok(()),
-            false => Err(not_canonical(&decoder)),
-        })
+        outcome?;
+        check_canonical(&decoder, decoder.is_canonical())
     }
 
     /// Codes a packet in either direction. `ages` are the ages of the additional references relative to the reference
@@ -219,7 +207,7 @@ impl Coder {
         let snapshot = context.reference.snapshot;
         let is_partial = context.coverage == Coverage::Partial;
         let carries = if is_partial { CARRY_STATES } else { 0 };
-        let values = snapshot.plan().values().len() * VALUE_STATES + carries;
+        let values = snapshot.plan().values.len() * VALUE_STATES + carries;
         self.next.follow(state, snapshot.len(), values);
         self.next.merge(context.reference.merged);
         let mut coder = PacketCoder {

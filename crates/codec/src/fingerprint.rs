@@ -34,14 +34,12 @@ pub struct Fingerprint {
 
 impl Fingerprint {
     /// Fingerprint of this machine with a model.
-    #[must_use]
     pub fn of(model: &TrainedModel) -> Self {
         static ARITHMETIC: OnceLock<u64> = OnceLock::new();
         Self { model: hash(&model.to_bytes()), arithmetic: *ARITHMETIC.get_or_init(arithmetic) }
     }
 
     /// Fingerprint of this machine with the model that ships with this crate.
-    #[must_use]
     pub fn shipped() -> Self {
         static SHIPPED: OnceLock<Fingerprint> = OnceLock::new();
         *SHIPPED.get_or_init(|| Self::of(&TrainedModel::shipped()))
@@ -59,8 +57,7 @@ fn hash(bytes: &[u8]) -> u64 {
 }
 
 fn arithmetic() -> u64 {
-    let packets = [ARITHMETIC, PREDICTED].into_iter().flat_map(packets);
-    let packets = packets.map(|packet| hash(&packet));
+    let packets = [ARITHMETIC, PREDICTED].into_iter().flat_map(packets).map(|packet| hash(&packet));
     packets.chain(floats()).fold(0, mix)
 }
 
@@ -82,7 +79,7 @@ fn floats() -> impl Iterator<Item = u64> {
             let number = numbers[lane];
             let part = |factor: u16| f32::from(number * factor % 61) - 30.0;
             Body {
-                contact: plan.contact(plan.fixed_kind(number.into())),
+                contact: plan.contacts[plan.fixed_kind(number.into())],
                 position: [part(7) * 100.0, part(13) * 100.0, part(19) * 8.0 + 300.0],
                 orientation: starts[lane],
                 velocity: [part(23), part(29), part(31)],

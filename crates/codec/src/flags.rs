@@ -23,7 +23,6 @@ pub fn flagged(flags: &[bool]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Number of set flags.
 pub(crate) fn count(flags: &[bool]) -> usize {
     // A chunk is small enough for a sum in a byte, and SIMD instructions add many bytes at once.
     let chunks = flags.chunks(CHUNK);
@@ -83,7 +82,6 @@ impl Bits {
         self.0[index / 64] >> (index % 64) & 1 == 1
     }
 
-    /// Words of 64 flags.
     pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
         self.0.iter().copied()
     }

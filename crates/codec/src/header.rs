@@ -49,7 +49,6 @@ pub enum BaselineId {
 
 impl BaselineId {
     /// Sequence number of the baseline. `None` if the packet names no baseline.
-    #[must_use]
     pub const fn sequence(&self) -> Option<Sequence> {
         match *self {
             Self::Initial { .. } => None,
@@ -81,7 +80,6 @@ impl Header {
     }
 
     /// Ticks from the baseline to the packet. `None` if the packet names no baseline.
-    #[must_use]
     pub fn baseline_age(&self) -> Option<u16> {
         Some(self.sequence.ticks_since(self.baseline.sequence()?))
     }
@@ -99,7 +97,6 @@ impl Header {
     ///
     /// # Panics
     /// If there are no stages and the baseline is not 1 to [`Self::MAX_AGE`] ticks old.
-    #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut stream = BitStream::writer(&mut bytes, None);
@@ -171,8 +168,7 @@ mod tests {
         if let Position::Quantized { .. } = options.position {
             options.position = Position::QUANTIZED;
         }
-        let usual = options.check_for_any().unwrap();
-        usual.with_coverage(stages.coverage()).unwrap()
+        options.check_for_any().unwrap().with_coverage(stages.coverage()).unwrap()
     }
 
     #[test]

@@ -36,11 +36,9 @@ const MAX_KEPT: usize = 8;
 /// multiplications, divisions, square roots and roundings that are used.
 #[derive(Clone, Debug)]
 pub(crate) struct InitialState {
-    plan: Arc<Plan>,
+    pub(crate) plan: Arc<Plan>,
     snapshot: Snapshot,
     baselines: Vec<Baseline>,
-    /// Index in `baselines` of the last replaced entry.
-    oldest: usize,
 }
 
 impl InitialState {
@@ -51,11 +49,7 @@ impl InitialState {
     ) -> Result<Self, InitialStateError> {
         limits.check(plan.max_slots().unwrap_or(snapshot.bodies.len()))?;
         let first = quantized(&plan, &snapshot, BLOCK_STAGES.precision())?;
-        Ok(Self { plan, snapshot, baselines: vec![first], oldest: 0 })
-    }
-
-    pub(crate) const fn plan(&self) -> &Arc<Plan> {
-        &self.plan
+        Ok(Self { plan, snapshot, baselines: vec![first] })
     }
 
     pub(crate) fn bodies(&self) -> usize {
@@ -69,14 +63,11 @@ impl InitialState {
         let index = index.unwrap_or_else(|| {
             let baseline = quantized(&self.plan, &self.snapshot, precision)
                 .expect("the constructor has quantized it, and whether that works does not depend on the precision");
-            if self.baselines.len() < MAX_KEPT {
-                self.baselines.push(baseline);
-                self.baselines.len() - 1
-            } else {
-                self.oldest = (self.oldest + 1) % MAX_KEPT;
-                self.baselines[self.oldest] = baseline;
-                self.oldest
+            if self.baselines.len() == MAX_KEPT {
+                self.baselines.clear();
             }
+            self.baselines.push(baseline);
+            self.baselines.len() - 1
         });
         &self.baselines[index]
     }
@@ -155,5 +146,4 @@ pub fn decode_initial(bytes: &[u8], limits: Limits) -> Result<Snapshot, DecodeEr
     Ok(snapshot)
 }
 
-/// Bits of a body in the block.
 const BLOCK_BODY_BITS: u64 = 1 + 96 + 128 + 96;

@@ -1,5 +1,7 @@
 //! The ladder: named combinations of stages. The article's stages come first, in its order, then further ones.
 
+#![expect(missing_docs, reason = "the summary of a rung describes it")]
+
 use crate::stages::{
     ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition,
     StageOptions, Stages, Velocity,
@@ -16,10 +18,10 @@ pub struct Rung {
     pub stages: Stages,
 }
 
-/// Stages with these options. Illegal options in a constant do not compile.
-const fn legal(options: StageOptions) -> Stages {
+/// Illegal options do not compile in a constant.
+const fn rung_of_options(name: &'static str, summary: &'static str, options: StageOptions) -> Rung {
     match options.check() {
-        Ok(stages) => stages,
+        Ok(stages) => Rung { name, summary, stages },
         Err(_) => panic!("the stages of a rung are illegal"),
     }
 }
@@ -27,147 +29,129 @@ const fn legal(options: StageOptions) -> Stages {
 const NINE_BITS: Orientation = Orientation::SmallestThree { bits: 9 };
 
 /// 321 bits per body.
-pub const UNCOMPRESSED: Rung = Rung {
-    name: "uncompressed",
-    summary: "Every body, as 32-bit floats.",
-    stages: legal(StageOptions::UNCOMPRESSED),
-};
+pub const UNCOMPRESSED: Rung =
+    rung_of_options("uncompressed", "Every body, as 32-bit floats.", StageOptions::UNCOMPRESSED);
 
 /// 222 bits per body. In the demo's scene, which has the article's levels, the identity arrives turned by 0.27
 /// degrees: see [`Levels::Even`](crate::schema::Levels::Even).
-pub const SMALLEST_THREE: Rung = Rung {
-    name: "smallest-three",
-    summary: "Three components of an orientation give the fourth.",
-    stages: legal(StageOptions { orientation: NINE_BITS, ..UNCOMPRESSED.stages.options() }),
-};
+pub const SMALLEST_THREE: Rung = rung_of_options(
+    "smallest-three",
+    "Three components of an orientation give the fourth.",
+    StageOptions { orientation: NINE_BITS, ..UNCOMPRESSED.stages.options() },
+);
 
 /// 159 bits per body.
-pub const VELOCITY: Rung = Rung {
-    name: "velocity",
-    summary: "Velocities in 11 bits a component.",
-    stages: legal(StageOptions {
-        velocity: Velocity::Quantized,
-        ..SMALLEST_THREE.stages.options()
-    }),
-};
+pub const VELOCITY: Rung = rung_of_options(
+    "velocity",
+    "Velocities in 11 bits a component.",
+    StageOptions { velocity: Velocity::Quantized, ..SMALLEST_THREE.stages.options() },
+);
 
 /// 127 bits per body at rest, 160 moving.
-pub const AT_REST: Rung = Rung {
-    name: "at-rest",
-    summary: "One bit instead of a velocity for bodies at rest.",
-    stages: legal(StageOptions { velocity: Velocity::AtRestFlag, ..VELOCITY.stages.options() }),
-};
+pub const AT_REST: Rung = rung_of_options(
+    "at-rest",
+    "One bit instead of a velocity for bodies at rest.",
+    StageOptions { velocity: Velocity::AtRestFlag, ..VELOCITY.stages.options() },
+);
 
 /// 126 bits per body.
-pub const NO_VELOCITY: Rung = Rung {
-    name: "no-velocity",
-    summary: "No velocities, which interpolation does not need.",
-    stages: legal(StageOptions { velocity: Velocity::Omitted, ..AT_REST.stages.options() }),
-};
+pub const NO_VELOCITY: Rung = rung_of_options(
+    "no-velocity",
+    "No velocities, which interpolation does not need.",
+    StageOptions { velocity: Velocity::Omitted, ..AT_REST.stages.options() },
+);
 
 /// 80 bits per body.
-pub const POSITION: Rung = Rung {
-    name: "position",
-    summary: "Positions in whole steps, in the demo 50 bits.",
-    stages: legal(StageOptions { position: Position::QUANTIZED, ..NO_VELOCITY.stages.options() }),
-};
+pub const POSITION: Rung = rung_of_options(
+    "position",
+    "Positions in whole steps, in the demo 50 bits.",
+    StageOptions { position: Position::QUANTIZED, ..NO_VELOCITY.stages.options() },
+);
 
 /// One bit per body, and 80 bits for each changed body.
-pub const DELTA: Rung = Rung {
-    name: "delta",
-    summary: "Only bodies that differ from the baseline.",
-    stages: legal(StageOptions { delta: Delta::ChangedBits, ..POSITION.stages.options() }),
-};
+pub const DELTA: Rung = rung_of_options(
+    "delta",
+    "Only bodies that differ from the baseline.",
+    StageOptions { delta: Delta::ChangedBits, ..POSITION.stages.options() },
+);
 
-/// Lists the indices of the changed bodies if that is smaller than one bit per body.
-pub const INDEX: Rung = Rung {
-    name: "index",
-    summary: "A list of indices if few bodies changed.",
-    stages: legal(StageOptions { delta: Delta::Indices, ..DELTA.stages.options() }),
-};
+pub const INDEX: Rung = rung_of_options(
+    "index",
+    "A list of indices if few bodies changed.",
+    StageOptions { delta: Delta::Indices, ..DELTA.stages.options() },
+);
 
-/// Writes each index as the distance from the previous one.
-pub const RELATIVE_INDEX: Rung = Rung {
-    name: "relative-index",
-    summary: "Each index as the distance from the previous one.",
-    stages: legal(StageOptions { delta: Delta::RELATIVE_INDICES, ..INDEX.stages.options() }),
-};
+pub const RELATIVE_INDEX: Rung = rung_of_options(
+    "relative-index",
+    "Each index as the distance from the previous one.",
+    StageOptions { delta: Delta::RELATIVE_INDICES, ..INDEX.stages.options() },
+);
 
-/// Positions relative to the baseline.
-pub const RELATIVE_POSITION: Rung = Rung {
-    name: "relative-position",
-    summary: "Positions as differences from the baseline.",
-    stages: legal(StageOptions {
+pub const RELATIVE_POSITION: Rung = rung_of_options(
+    "relative-position",
+    "Positions as differences from the baseline.",
+    StageOptions {
         relative_position: RelativePosition::TWO_RANGES,
         ..RELATIVE_INDEX.stages.options()
-    }),
-};
+    },
+);
 
-/// Orientations relative to the baseline.
-pub const RELATIVE_ORIENTATION: Rung = Rung {
-    name: "relative-orientation",
-    summary: "Orientations as differences, if the largest stays.",
-    stages: legal(StageOptions {
+pub const RELATIVE_ORIENTATION: Rung = rung_of_options(
+    "relative-orientation",
+    "Orientations as differences, if the largest stays.",
+    StageOptions {
         relative_orientation: RelativeOrientation::TWO_RANGES,
         ..RELATIVE_POSITION.stages.options()
-    }),
-};
+    },
+);
 
-/// Flags say whether the position and the orientation of a changed body changed.
-pub const CHANGED_FLAGS: Rung = Rung {
-    name: "changed-flags",
-    summary: "Flags say whether position and orientation changed.",
-    stages: legal(StageOptions {
-        changed_flags: ChangedFlags::Separate,
-        ..RELATIVE_ORIENTATION.stages.options()
-    }),
-};
+pub const CHANGED_FLAGS: Rung = rung_of_options(
+    "changed-flags",
+    "Flags say whether position and orientation changed.",
+    StageOptions { changed_flags: ChangedFlags::Separate, ..RELATIVE_ORIENTATION.stages.options() },
+);
 
-/// Bit packing with predictions from the baseline's motion.
-pub const PREDICTED_POSITION: Rung = Rung {
-    name: "predicted-position",
-    summary: "Positions as differences from a prediction.",
-    stages: legal(StageOptions {
+pub const PREDICTED_POSITION: Rung = rung_of_options(
+    "predicted-position",
+    "Positions as differences from a prediction.",
+    StageOptions {
         delta: Delta::PredictedIndices,
         relative_position: RelativePosition::Predicted,
         relative_orientation: RelativeOrientation::GrowingRanges,
         changed_flags: ChangedFlags::Joint,
         ..CHANGED_FLAGS.stages.options()
-    }),
-};
+    },
+);
 
-/// Arithmetic coding of residuals relative to the baseline.
-pub const ARITHMETIC: Rung = Rung {
-    name: "arithmetic",
-    summary: "Arithmetic coding of differences from the baseline.",
-    stages: legal(StageOptions { delta: Delta::Arithmetic, ..DELTA.stages.options() }),
-};
+pub const ARITHMETIC: Rung = rung_of_options(
+    "arithmetic",
+    "Arithmetic coding of differences from the baseline.",
+    StageOptions { delta: Delta::Arithmetic, ..DELTA.stages.options() },
+);
 
-/// Arithmetic coding of residuals relative to predictions.
-pub const PREDICTED: Rung = Rung {
-    name: "predicted",
-    summary: "Arithmetic coding of differences from predictions.",
-    stages: legal(StageOptions { delta: Delta::ArithmeticPredicted, ..DELTA.stages.options() }),
-};
+pub const PREDICTED: Rung = rung_of_options(
+    "predicted",
+    "Arithmetic coding of differences from predictions.",
+    StageOptions { delta: Delta::ArithmeticPredicted, ..DELTA.stages.options() },
+);
 
-/// The inputs of the scene, for a receiver that simulates it.
-pub const SIMULATED: Rung = Rung {
-    name: "simulated",
-    summary: "Both ends simulate; packets have keys and a check.",
-    stages: legal(StageOptions { delta: Delta::ArithmeticSimulated, ..DELTA.stages.options() }),
-};
+pub const SIMULATED: Rung = rung_of_options(
+    "simulated",
+    "Both ends simulate; packets have keys and a check.",
+    StageOptions { delta: Delta::ArithmeticSimulated, ..DELTA.stages.options() },
+);
 
 /// The 20-byte state of [affine quantization](crate::quantize::affine). It is not on the ladder.
-pub const AFFINE: Rung = Rung {
-    name: "affine",
-    summary: "Not on the ladder: 20 bytes a body, scale and zero.",
-    stages: legal(StageOptions {
+pub const AFFINE: Rung = rung_of_options(
+    "affine",
+    "Not on the ladder: 20 bytes a body, scale and zero.",
+    StageOptions {
         orientation: Orientation::SmallestThree { bits: 10 },
         velocity: Velocity::Affine,
         position: Position::Affine,
         ..StageOptions::UNCOMPRESSED
-    }),
-};
+    },
+);
 
 /// The rungs in order. Each adds a stage to the one before.
 pub const LADDER: [Rung; 16] = [
@@ -190,13 +174,11 @@ pub const LADDER: [Rung; 16] = [
 ];
 
 /// Returns the rung of this name, [`AFFINE`] included.
-#[must_use]
 pub fn rung(name: &str) -> Option<Rung> {
     all().find(|rung| rung.name == name)
 }
 
 /// Returns the rung with exactly these stages, [`AFFINE`] included.
-#[must_use]
 pub fn rung_of(stages: Stages) -> Option<Rung> {
     all().find(|rung| rung.stages == stages)
 }

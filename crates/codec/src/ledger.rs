@@ -1,9 +1,7 @@
 //! Counts the bits of a packet by kind.
 
-mod item;
 mod kind;
 
-pub use self::item::{BitItem, Form};
 pub use self::kind::BitKind;
 pub(crate) use self::kind::INDICES;
 
@@ -26,19 +24,16 @@ impl Default for BitLedger {
 
 impl BitLedger {
     /// A ledger without a list of items.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// A ledger with a list of items: see [`items`](Self::items).
-    #[must_use]
     pub fn itemized() -> Self {
         Self { items: Some(Vec::new()), ..Self::default() }
     }
 
     /// Returns the bits of a kind.
-    #[must_use]
     pub const fn kind(&self, kind: BitKind) -> f64 {
         self.kinds[kind.index() % INDICES]
     }
@@ -47,25 +42,21 @@ impl BitLedger {
     /// one before ends. In headers and bit-packed packets this is the offset of its bits. Arithmetically coded bins
     /// share bits. Their offset is the information content of all items before, and the last item is the overhead of
     /// ending in whole bytes.
-    #[must_use]
     pub fn items(&self) -> Option<&[BitItem]> {
         self.items.as_deref()
     }
 
     /// Copy without the list of items.
-    #[must_use]
     pub const fn by_kind(&self) -> Self {
         Self { kinds: self.kinds, items: None }
     }
 
     /// Size of the packet, in bits.
-    #[must_use]
     pub fn total(&self) -> f64 {
         self.kinds[..BitKind::ALL.len()].iter().sum()
     }
 
     /// Bits without the header and the padding.
-    #[must_use]
     pub fn content(&self) -> f64 {
         self.total() - self.kind(BitKind::Header) - self.kind(BitKind::Padding)
     }
@@ -129,37 +120,87 @@ impl BitLedger {
     }
 }
 
+/// Form of a coded position or orientation, from the least to the most bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Form {
+    /// A difference of zero: the prediction is exact, or the field is unchanged if there is no prediction.
+    Exact,
+    /// A small difference. Each component is in the first of its ranges or, with arithmetic coding, below 12 steps.
+    Small,
+    /// A larger difference.
+    Large,
+    /// The whole value, because the stages do not use differences.
+    Whole,
+    /// The whole value, because a component of the difference does not fit the last range.
+    OutOfRange,
+    /// The whole value, because the orientation omits another component than its reference. With arithmetic coding, a
+    /// difference from the prediction with that component omitted.
+    OtherLargest,
+}
+
+impl Form {
+    /// Every form.
+    pub const ALL: [Self; 6] =
+        [Self::Exact, Self::Small, Self::Large, Self::Whole, Self::OutOfRange, Self::OtherLargest];
+
+    /// Name for legends.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Small => "small difference",
+            Self::Large => "large difference",
+            Self::Whole => "whole value",
+            Self::OutOfRange => "out of range",
+            Self::OtherLargest => "other largest component",
+        }
+    }
+}
+
+/// Consecutive bits of a packet with the same kind and body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BitItem {
+    /// Kind of the bits.
+    pub kind: BitKind,
+    /// Index of the body that the bits belong to. `None` if they belong to the whole packet.
+    pub body: Option<u16>,
+    /// Number of bits. A whole number, or the information content of arithmetically coded bins.
+    pub bits: f64,
+    /// Form of a position or an orientation. `None` for other kinds.
+    pub form: Option<Form>,
+    /// Bits of each component: x, y and z of a position or a velocity, or a, b and c of a smallest-three orientation.
+    /// `None` if no component is sent, and for an orientation of four floats, which take 32 bits each.
+    ///
+    /// Each number is in 0..=`bits` and includes the bits that select its range. The rest of `bits` is the
+    /// [prefix](Self::prefix). In bit-packed packets the numbers are whole, and the components are written in this
+    /// order after the prefix. Arithmetic coding writes the components of a position in the order z, x, y.
+    pub components: Option<[f64; 3]>,
+}
+
+impl BitItem {
+    /// Bits that belong to no single component. They precede the components and select the form of the item and the
+    /// omitted component of an orientation. All bits of an item without components.
+    pub fn prefix(&self) -> f64 {
+        let components = self.components.unwrap_or_default();
+        self.bits - components.into_iter().sum::<f64>()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn kinds_and_items_add_up() {
+    fn a_sum_has_the_bits_and_the_items_of_all() {
         let mut ledger = BitLedger::itemized();
-        ledger.reset();
         ledger.record(BitKind::Header, None, 34.0);
-        ledger.record(BitKind::Position, Some(2), 12.0);
-        ledger.note(|| Form::Small);
-        ledger.note_components(|| [3.0, 3.0, 5.0]);
         ledger.record(BitKind::Flags, Some(2), 1.0);
         ledger.record(BitKind::Flags, Some(2), 1.0);
-        assert_eq!(ledger.total(), 48.0);
-        assert_eq!(ledger.kind(BitKind::Position), 12.0);
-        let item = |kind, body, bits| BitItem { kind, body, bits, form: None, components: None };
-        let position = BitItem {
-            form: Some(Form::Small),
-            components: Some([3.0, 3.0, 5.0]),
-            ..item(BitKind::Position, Some(2), 12.0)
-        };
-        assert_eq!(position.prefix(), 1.0);
-        let items =
-            [item(BitKind::Header, None, 34.0), position, item(BitKind::Flags, Some(2), 2.0)];
-        assert_eq!(ledger.items(), Some(&items[..]));
-
+        let items = ledger.items().unwrap();
+        assert_eq!(items.iter().map(|item| item.bits).collect::<Vec<_>>(), [34.0, 2.0]);
         let mut sum = BitLedger::itemized();
         sum.add(&ledger);
         sum.add(&ledger);
-        assert_eq!(sum.total(), 96.0);
+        assert_eq!((sum.total(), sum.kind(BitKind::Flags)), (72.0, 4.0));
         assert_eq!(sum.items(), Some(&[items, items].concat()[..]));
     }
 }

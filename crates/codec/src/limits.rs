@@ -6,7 +6,6 @@ pub const MAX_MERGED: usize = 31;
 /// Maximum number of bodies that the format can index: 2¹⁶.
 pub const MAX_BODIES: usize = 65_536;
 
-/// Maximum number of bits of a range.
 pub(crate) const MAX_RANGE_BITS: u8 = 18;
 
 /// Limits that a receiver sets before it reads data from the network.

@@ -51,9 +51,4 @@ impl<T> Spares<T> {
         }
         self.0.pop().expect("spares were added above")
     }
-
-    #[cfg(test)]
-    pub(crate) const fn len(&self) -> usize {
-        self.0.len()
-    }
 }

@@ -11,7 +11,8 @@
 
 use crate::baseline::Baseline;
 use crate::bits::{BitStream, Direction};
-use crate::entropy::{BaselineView, PackedHistory, SnapshotHash};
+use crate::entropy::{BaselineView, CodingContext, PackedHistory, SnapshotHash, Variant};
+use crate::initial::InitialState;
 use crate::ledger::BitKind;
 pub use crate::limits::MAX_MERGED;
 use crate::sequence::Sequence;
@@ -40,9 +41,7 @@ impl Merges {
         named: Option<&Baseline>,
         held: impl Fn(Sequence) -> Option<&'b Baseline>,
     ) -> Self {
-        let Some(named) = named else {
-            return Self::default();
-        };
+        let Some(named) = named else { return Self::default() };
         let indices = 0..named.merge_reach();
         let is_held = |&index: &usize| find(named, index, &held).is_ok();
         Self(indices.filter(is_held).fold(0, |mask, index| mask | 1 << index))
@@ -94,12 +93,9 @@ impl Merged {
         self.baseline.copy_bodies(named, stages, spares);
         self.histories.clear();
         self.hash = named.held().hash;
-        let mut taking = self.baseline.taking(spares);
         // Oldest first, so that the newest version of a body remains.
         for (index, other) in others.iter().enumerate().rev() {
-            let (Some(other), age) = (*other, index as u16 + 1) else {
-                continue;
-            };
+            let (Some(other), age) = (*other, index as u16 + 1) else { continue };
             // The named packet is the newest, so the bodies that it carried stay.
             let taken = other.carried_bodies();
             self.taken.clear();
@@ -108,9 +104,10 @@ impl Merged {
             let taken = || self.taken.iter().map(|&body| usize::from(body));
             // Before the bodies are overwritten, because the hash needs their old values.
             if let Some(hash) = &mut self.hash {
-                taken().for_each(|body| hash.replace(body, taking.snapshot, &other.snapshot));
+                let own = &self.baseline.snapshot;
+                taken().for_each(|body| hash.replace(body, own, &other.snapshot));
             }
-            taking.take(taken, other, age);
+            self.baseline.take(taken, other, age);
             let state = other.state.as_ref();
             self.histories.extend(taken().map(|body| {
                 let history = state.map(|state| state.predictions.of(body));
@@ -118,10 +115,6 @@ impl Merged {
             }));
         }
         Ok(())
-    }
-
-    pub(crate) const fn baseline(&self) -> &Baseline {
-        &self.baseline
     }
 
     /// Like [`Baseline::held`], with the adaptive state of the named baseline.
@@ -146,4 +139,58 @@ fn find<'b>(
         other.sequence() == sequence && other.snapshot.has_form_of(&named.snapshot)
     };
     held(sequence).filter(fits).ok_or(sequence)
+}
+
+/// The baseline of a packet, with its adaptive state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Relation<'a> {
+    pub(crate) named: Option<&'a Baseline>,
+    /// The named baseline, merged with other packets if the packet names any, or the initial state.
+    pub(crate) from: &'a Baseline,
+    view: BaselineView<'a>,
+}
+
+impl<'a> Relation<'a> {
+    /// `held` looks up the packets to merge. `merged` is memory for the merged baseline.
+    ///
+    /// # Errors
+    /// The sequence of the newest packet to merge that is not held.
+    pub(crate) fn new<'h>(
+        stages: Stages,
+        named: Option<&'a Baseline>,
+        merges: Merges,
+        held: impl Fn(Sequence) -> Option<&'h Baseline>,
+        initial: &'a mut InitialState,
+        merged: &'a mut Merged,
+        spares: &mut Spares,
+    ) -> Result<Self, Sequence> {
+        let (from, view) = match named {
+            None => {
+                let initial = initial.at(stages.precision());
+                (initial, initial.held())
+            }
+            Some(named) if merges.is_empty() => (named, named.held()),
+            Some(named) => {
+                merged.set(named, merges, held, stages, spares)?;
+                (&merged.baseline, merged.held(named))
+            }
+        };
+        Ok(Self { named, from, view })
+    }
+
+    /// Ticks since the named baseline, if there is one.
+    pub(crate) fn ticks(&self, sequence: Sequence) -> Option<u16> {
+        let named = self.named?;
+        Some(sequence.ticks_since(named.sequence()))
+    }
+
+    /// Context of packet `sequence`, if its stages are arithmetic.
+    pub(crate) fn context(&self, stages: Stages, sequence: Sequence) -> Option<CodingContext<'a>> {
+        Some(CodingContext {
+            variant: Variant::of(stages.delta)?,
+            reference: self.view,
+            ticks: self.ticks(sequence),
+            coverage: stages.coverage(),
+        })
+    }
 }

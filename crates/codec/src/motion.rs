@@ -53,55 +53,44 @@ pub(crate) struct Tracks {
 /// Age of a body that no packet has carried.
 pub(crate) const UNKNOWN_AGE: u8 = u8::MAX;
 
-/// Start of a motion.
+/// The reference of a packet, where the motion to its snapshot starts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MotionReference<'a> {
     pub(crate) snapshot: &'a Arc<QuantizedSnapshot>,
     pub(crate) motion: &'a Motion,
-    /// Ticks before the current snapshot.
-    pub(crate) ticks: u16,
-    /// If given, only these bodies can have moved.
-    pub(crate) sent: Option<&'a [bool]>,
-}
-
-/// Reference of a packet that is partial or has a partial baseline.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TrackedReference<'a> {
-    pub(crate) snapshot: &'a QuantizedSnapshot,
-    pub(crate) motion: &'a Motion,
     /// Ticks before the current snapshot; `None` for the initial state.
     pub(crate) ticks: Option<u16>,
-    /// Whether the packet carries each body; `None` if it carries all.
-    pub(crate) carried: Option<&'a [bool]>,
-    /// Whether to keep the poses of bodies before the packet.
+    /// If given, only these bodies can differ from the reference's.
+    pub(crate) sent: Option<&'a [bool]>,
+    /// Whether the packet carries only the bodies in `sent`.
+    pub(crate) is_partial: bool,
+    /// Whether to keep the poses of bodies before a partial packet.
     pub(crate) keeps_past: bool,
 }
 
 impl Motion {
-    /// Sets this to the motion from a baseline to `current`. Unknown if `from` is `None`. Reuses memory.
+    /// Sets this to the motion to `current`. Tracks are needed only after a partial packet, because a complete one
+    /// carries all bodies at the same tick. Reuses memory.
     pub(crate) fn observe(
         &mut self,
         current: &QuantizedSnapshot,
-        from: Option<MotionReference<'_>>,
+        from: MotionReference<'_>,
         spares: &mut Spares,
     ) {
         if let Some(old) = self.from.take() {
             spares.release(old);
+        }
+        if from.is_partial || !from.motion.tracks.is_empty() {
+            self.observe_tracked(current, from);
+            return;
         }
         self.tracks.clear();
         self.ticks = 0;
         self.moved.clear();
         self.moved.resize(current.len(), false);
         self.falling.clear(current.len());
-        let Some(MotionReference {
-            snapshot: baseline,
-            motion: before,
-            ticks: ticks @ 1..=MAX_TICKS,
-            sent,
-        }) = from
-        else {
-            return;
-        };
+        let MotionReference { snapshot: baseline, motion: before, sent, .. } = from;
+        let Some(ticks @ 1..=MAX_TICKS) = from.ticks else { return };
         self.ticks = ticks;
         match sent {
             Some(sent) => {
@@ -125,18 +114,11 @@ impl Motion {
     }
 
     /// Like [`observe`](Self::observe), for bodies that are carried at different ticks.
-    pub(crate) fn observe_tracked(
-        &mut self,
-        current: &QuantizedSnapshot,
-        origin: TrackedReference<'_>,
-        spares: &mut Spares,
-    ) {
-        let TrackedReference { snapshot: reference, motion: before, ticks, carried, .. } = origin;
-        if let Some(old) = self.from.take() {
-            spares.release(old);
-        }
+    fn observe_tracked(&mut self, current: &QuantizedSnapshot, origin: MotionReference<'_>) {
+        let MotionReference { snapshot: reference, motion: before, ticks, .. } = origin;
+        let carried = origin.sent.filter(|_| origin.is_partial);
         // First, because it uses `moved` as scratch memory.
-        let past = self.take_past(current, &origin);
+        let past = self.take_past(current, &origin, carried);
         self.copy_tracks(before, current.len());
         let elapsed = ticks.map_or(UNKNOWN_AGE, saturated);
         let Self { moved, falling, tracks, .. } = self;
@@ -172,10 +154,10 @@ impl Motion {
     fn take_past(
         &mut self,
         current: &QuantizedSnapshot,
-        origin: &TrackedReference<'_>,
+        origin: &MotionReference<'_>,
+        carried: Option<&[bool]>,
     ) -> Option<Past> {
-        let TrackedReference { snapshot: reference, motion: before, carried, keeps_past, .. } =
-            *origin;
+        let MotionReference { snapshot: reference, motion: before, keeps_past, .. } = *origin;
         let past = self.tracks.past.take();
         if !keeps_past {
             return None;
@@ -184,7 +166,7 @@ impl Motion {
         let differs = &mut self.moved;
         let Some(carried) = carried else {
             current.compare(reference, differs);
-            past.set(differs, current, |body| (reference, body));
+            past.set(differs, current, |body| (&**reference, body));
             return Some(past);
         };
         before.flag_past(reference, differs);
@@ -193,7 +175,7 @@ impl Motion {
             // The usual case, with a cheaper lookup for each body.
             (None, Some(from)) => past.set(differs, current, |body| (&**from, body)),
             _ => past.set(differs, current, |body| {
-                before.past(reference, body).unwrap_or((reference, body))
+                before.past(reference, body).unwrap_or((&**reference, body))
             }),
         }
         flagged(carried).for_each(|body| past.replace(body, reference));
@@ -201,7 +183,7 @@ impl Motion {
     }
 
     /// Copies another motion, which leads to `current`, as a motion with tracks. Bodies of other motions can be
-    /// copied into it with [`taking`](Self::taking). It has the past poses if `has_past`, unshared, which takes more
+    /// copied into it with [`take`](Self::take). It has the past poses if `has_past`, unshared, which takes more
     /// memory.
     pub(crate) fn copy_from(
         &mut self,
@@ -267,14 +249,25 @@ impl Motion {
         }
     }
 
-    /// Prepares a copy made by [`copy_from`](Self::copy_from) for bodies of other motions.
-    pub(crate) fn taking(&mut self) -> TakingMotion<'_> {
-        let own = |from| Arc::get_mut(from).expect("a motion of tracks does not share it");
-        TakingMotion {
-            from: self.from.as_mut().map(own),
-            moved: &mut self.moved,
-            falling: &mut self.falling,
-            tracks: &mut self.tracks,
+    /// Copies the motion of bodies from `other`, which leads to a snapshot that is `ticks` older, into a copy made by
+    /// [`copy_from`](Self::copy_from).
+    pub(crate) fn take<I: Iterator<Item = usize>>(
+        &mut self,
+        bodies: &impl Fn() -> I,
+        other: &Self,
+        snapshot: &QuantizedSnapshot,
+        ticks: u16,
+    ) {
+        if let Some(from) = &mut self.from {
+            let from = Arc::get_mut(from).expect("a copy does not share it");
+            let past = |body| other.past(snapshot, body).unwrap_or((snapshot, body));
+            from.put_slots(|| bodies().map(past), bodies);
+        }
+        for body in bodies() {
+            self.moved[body] = other.moved[body];
+            self.falling.set(body, other.falling.get(body));
+            self.tracks.ages[body] = saturated(ticks);
+            self.tracks.spans[body] = other.span(body) as u8;
         }
     }
 
@@ -294,8 +287,7 @@ impl Motion {
 
     /// Displacement of a body in 1/512 m. `current` is the snapshot that the motion leads to.
     pub(crate) fn displacement(&self, current: &QuantizedSnapshot, body: usize) -> [i32; 3] {
-        let past = self.past(current, body);
-        past.map_or([0; 3], |(from, slot)| {
+        self.past(current, body).map_or([0; 3], |(from, slot)| {
             if !current.is_life_of(body, (from, slot)) {
                 return [0; 3];
             }
@@ -311,37 +303,6 @@ impl Motion {
         }
         let past = self.tracks.past.as_ref().map_or(0, Past::memory_bytes);
         size_of_val(&*self.moved) + self.falling.memory_bytes() + 3 * self.tracks.ages.len() + past
-    }
-}
-
-/// Mutable view of a motion into which motions of other packets' bodies are copied. Its memory is checked once to be
-/// unshared, not for each body.
-pub(crate) struct TakingMotion<'a> {
-    from: Option<&'a mut QuantizedSnapshot>,
-    moved: &'a mut [bool],
-    falling: &'a mut Bits,
-    tracks: &'a mut Tracks,
-}
-
-impl TakingMotion<'_> {
-    /// Copies the motion of bodies from `other`, which leads to a snapshot that is `ticks` older.
-    pub(crate) fn take<I: Iterator<Item = usize>>(
-        &mut self,
-        bodies: &impl Fn() -> I,
-        other: &Motion,
-        snapshot: &QuantizedSnapshot,
-        ticks: u16,
-    ) {
-        if let Some(from) = &mut self.from {
-            let past = |body| other.past(snapshot, body).unwrap_or((snapshot, body));
-            from.put_slots(|| bodies().map(past), bodies);
-        }
-        for body in bodies() {
-            self.moved[body] = other.moved[body];
-            self.falling.set(body, other.falling.get(body));
-            self.tracks.ages[body] = saturated(ticks);
-            self.tracks.spans[body] = other.span(body) as u8;
-        }
     }
 }
 

@@ -1,7 +1,6 @@
 //! A [`Schema`] compiled for the coder: constants in steps and ticks, with z up.
 
 mod legal;
-mod lengths;
 mod solid;
 mod values;
 
@@ -15,8 +14,7 @@ use crate::quantize::bounded::Bounded;
 use crate::quantize::smallest_three::{Levels, MAX_ARITHMETIC_BITS};
 use crate::schema::{Axis, CUBES, FieldForm, Linear, Schema, SchemaError, Slots};
 
-pub(crate) use self::lengths::Lengths;
-pub(crate) use self::solid::{Contact, Solid};
+pub(crate) use self::solid::{Contact, Lengths, Solid};
 pub(crate) use self::values::ValuePlan;
 
 /// A schema, compiled for the coder. Both ends need the same schema.
@@ -28,12 +26,12 @@ pub struct Plan {
     /// Bounds of positions in the schema's steps.
     bounds: [Bounded; 3],
     /// By kind.
-    solids: Vec<Solid>,
-    contacts: Vec<Contact>,
+    pub(crate) solids: Vec<Solid>,
+    pub(crate) contacts: Vec<Contact>,
     /// Fields except the flag that is stored with the position.
-    values: Vec<ValuePlan>,
+    pub(crate) values: Vec<ValuePlan>,
     /// Number of words for the values of a body.
-    words: usize,
+    pub(crate) words: usize,
     pub(crate) components: Components,
     pub(crate) linear: Linear,
     pub(crate) motion: MotionPlan,
@@ -154,7 +152,6 @@ impl Plan {
     }
 
     /// The plan of the demo's scene.
-    #[must_use]
     pub fn cubes() -> Arc<Self> {
         static PLAN: LazyLock<Arc<Plan>> =
             LazyLock::new(|| Plan::new(CUBES).expect("the demo's schema is legal"));
@@ -162,13 +159,11 @@ impl Plan {
     }
 
     /// The schema that it was compiled from.
-    #[must_use]
     pub const fn schema(&self) -> &Schema {
         &self.schema
     }
 
     /// Steps and bounds of positions along each axis, with z up. `None` if positions are floats.
-    #[must_use]
     pub fn position_bounds(&self, position: Position) -> Option<[Bounded; 3]> {
         match position {
             Position::Full => None,
@@ -186,7 +181,6 @@ impl Plan {
     }
 
     /// Bounds of positions along each axis in the schema's steps, with z up.
-    #[must_use]
     pub const fn bounds(&self) -> &[Bounded; 3] {
         &self.bounds
     }
@@ -197,25 +191,12 @@ impl Plan {
         body.min(self.solids.len() - 1)
     }
 
-    #[inline]
-    pub(crate) fn solid(&self, kind: usize) -> Solid {
-        self.solids[kind]
-    }
-
-    /// Contact data of bodies of a kind.
-    #[inline]
-    pub(crate) fn contact(&self, kind: usize) -> Contact {
-        self.contacts[kind]
-    }
-
     /// Whether bodies come and go.
-    #[must_use]
     pub const fn has_lives(&self) -> bool {
         matches!(self.schema.slots, Slots::Living { .. })
     }
 
     /// Number of slots if bodies come and go; `None` if bodies are fixed.
-    #[must_use]
     pub const fn max_slots(&self) -> Option<usize> {
         match self.schema.slots {
             Slots::Living { max } => Some(max as usize),
@@ -227,17 +208,6 @@ impl Plan {
     #[inline]
     pub(crate) fn has_flag(&self) -> bool {
         self.values.len() < self.schema.fields.len()
-    }
-
-    /// Fields except the flag.
-    pub(crate) fn values(&self) -> &[ValuePlan] {
-        &self.values
-    }
-
-    /// Number of words for the values of a body.
-    #[inline]
-    pub(crate) const fn words(&self) -> usize {
-        self.words
     }
 
     /// Whether slots contain more than a pose and a flag.

@@ -2,30 +2,73 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::quantize::smallest_three::{ComponentBitsError, MAX_BITS, MIN_BITS};
+use crate::quantize::smallest_three::{MAX_BITS, MIN_BITS};
+use crate::stages::IllegalStages;
 
 /// The meaning of the integers of a [`QuantizedSnapshot`](crate::QuantizedSnapshot).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Precision {
     /// Orientations.
     pub orientation: Orientation,
-    /// Linear velocities.
-    pub velocity: VelocityPrecision,
+    /// Linear velocities. [`Velocity::AtRestFlag`] has the integers of [`Velocity::Quantized`].
+    pub velocity: Velocity,
     /// Positions.
     pub position: Position,
 }
 
-/// Quantization of velocities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum VelocityPrecision {
-    /// The bits of an `f32`.
+impl Precision {
+    /// Bits per component of orientations if a snapshot packs the fields of bodies: if positions are quantized,
+    /// orientations are smallest-three and velocities are omitted.
+    pub(crate) fn packed_component_bits(&self) -> Option<u8> {
+        match (self.orientation, self.velocity, self.position) {
+            (
+                Orientation::SmallestThree { bits },
+                Velocity::Omitted,
+                Position::Quantized { .. },
+            ) => Some(bits),
+            _ => None,
+        }
+    }
+
+    pub(crate) const fn check(&self) -> Result<(), IllegalStages> {
+        if let Orientation::SmallestThree { bits } = self.orientation
+            && (bits < MIN_BITS || bits > MAX_BITS)
+        {
+            return Err(IllegalStages::ComponentBits(bits));
+        }
+        match self.position {
+            Position::Quantized { steps_per_metre: steps }
+                if !steps.is_power_of_two()
+                    || steps < Position::MIN_STEPS
+                    || steps > Position::MAX_STEPS =>
+            {
+                Err(IllegalStages::StepsPerMetre(steps))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Encoding of linear velocities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Velocity {
+    /// Three `f32`, 96 bits.
     Full,
-    /// Steps of 1/32 m/s.
+    /// 32 steps per m/s inside [−32, 32): 33 bits.
     Quantized,
-    /// Steps of [`AFFINE_VELOCITY`](crate::quantize::affine::AFFINE_VELOCITY).
-    Affine,
-    /// No velocities.
+    /// 1 bit for a velocity of zero, 1 + 33 bits otherwise.
+    AtRestFlag,
+    /// Omitted; zero at the receiver.
     Omitted,
+    /// Difference from the baseline's velocity in steps of
+    /// [`AFFINE_VELOCITY`](crate::quantize::affine::AFFINE_VELOCITY): 63 bits.
+    Affine,
+}
+
+impl Velocity {
+    /// Every variant, in the order of the codes on the wire.
+    pub const ALL: [Self; 5] =
+        [Self::Full, Self::Quantized, Self::AtRestFlag, Self::Omitted, Self::Affine];
 }
 
 /// Encoding of orientations.
@@ -38,17 +81,6 @@ pub enum Orientation {
         /// Bits per component, `2..=15`; the article uses 9.
         bits: u8,
     },
-}
-
-impl Orientation {
-    pub(crate) const fn check(&self) -> Result<(), ComponentBitsError> {
-        match *self {
-            Self::SmallestThree { bits } if bits < MIN_BITS || bits > MAX_BITS => {
-                Err(ComponentBitsError { bits })
-            }
-            _ => Ok(()),
-        }
-    }
 }
 
 /// Encoding of positions.
@@ -67,18 +99,6 @@ pub enum Position {
     Affine,
 }
 
-/// Number of steps per metre that positions cannot have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "quantized positions have a power of two from {} to {} steps per metre, not {steps_per_metre}",
-    Position::MIN_STEPS,
-    Position::MAX_STEPS
-)]
-pub struct StepsPerMetreError {
-    /// The number of steps.
-    pub steps_per_metre: u16,
-}
-
 impl Position {
     /// Minimum steps per metre.
     pub const MIN_STEPS: u16 = 32;
@@ -89,19 +109,6 @@ impl Position {
 
     /// Every variant with its usual parameters, in the order of the codes on the wire.
     pub const ALL: [Self; 3] = [Self::Full, Self::QUANTIZED, Self::Affine];
-
-    pub(crate) const fn check(self) -> Result<(), StepsPerMetreError> {
-        match self {
-            Self::Quantized { steps_per_metre }
-                if !steps_per_metre.is_power_of_two()
-                    || steps_per_metre < Self::MIN_STEPS
-                    || steps_per_metre > Self::MAX_STEPS =>
-            {
-                Err(StepsPerMetreError { steps_per_metre })
-            }
-            _ => Ok(()),
-        }
-    }
 
     /// Whether positions are in 1/512 m, the unit of the constants of motion and of ranges by class.
     pub(crate) const fn has_usual_steps(self) -> bool {

@@ -12,29 +12,26 @@ use crate::sequence::Sequence;
 
 /// Predicts positions at one tick from one baseline.
 #[derive(Clone, Copy, Debug)]
-pub struct LinearPredictor<'a> {
+pub(crate) struct LinearPredictor<'a> {
     baseline: &'a Baseline,
     /// Ticks since the baseline.
     ticks: u16,
     /// Result of [`extrapolation`] for a body that was carried with the baseline.
     usual: (i64, i32),
-    /// Height of the lowest body at rest.
     rest_height: i32,
 }
 
-/// The prediction of one body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Prediction {
+pub(crate) struct Prediction {
     /// Position in 1/512 m.
-    pub position: [i32; 3],
+    pub(crate) position: [i32; 3],
     /// Class of the motion, `0..CLASSES`. It selects the ranges for the prediction error.
-    pub class: usize,
+    pub(crate) class: usize,
 }
 
 impl<'a> LinearPredictor<'a> {
     /// Creates a predictor for snapshot `sequence`. Positions that are not quantized are predicted to stay.
-    #[must_use]
-    pub fn new(baseline: &'a Baseline, sequence: Sequence) -> Self {
+    pub(crate) fn new(baseline: &'a Baseline, sequence: Sequence) -> Self {
         let ticks = sequence.ticks_since(baseline.sequence());
         let linear = &baseline.snapshot.plan().linear;
         Self {
@@ -45,12 +42,7 @@ impl<'a> LinearPredictor<'a> {
         }
     }
 
-    /// Predicts `body`.
-    ///
-    /// # Panics
-    /// If `body` is out of range.
-    #[must_use]
-    pub fn predict(&self, body: usize) -> Prediction {
+    pub(crate) fn predict(&self, body: usize) -> Prediction {
         let motion = &self.baseline.motion;
         let from = self.baseline.snapshot.position(body);
         if !motion.moved[body] {
@@ -108,18 +100,4 @@ fn class(step: [i32; 3], falling: bool) -> usize {
     let largest = step.into_iter().map(i32::unsigned_abs).max();
     let bits = u32::BITS - largest.unwrap_or(0).leading_zeros();
     (bits as usize / 2).min(CLASSES - 2)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::Plan;
-
-    #[test]
-    fn no_gravity_leads_out_of_what_positions_can_be() {
-        for (numerator, fall) in [(1 << 31, MAX_FALL), (-1 << 31, -MAX_FALL)] {
-            let linear = Linear { gravity: (numerator, 1), ..Plan::cubes().linear };
-            assert_eq!(i64::from(extrapolation(&linear, 64, 64).1), fall);
-        }
-    }
 }

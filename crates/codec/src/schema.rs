@@ -6,7 +6,6 @@
 
 mod check;
 mod cubes;
-mod error;
 mod text;
 
 use std::borrow::Cow;
@@ -16,8 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::hash::mix;
 
+pub use self::check::SchemaError;
 pub use self::cubes::CUBES;
-pub use self::error::{Fault, SchemaError};
 pub use self::text::first_difference;
 pub use crate::quantize::smallest_three::Levels;
 
@@ -189,7 +188,6 @@ impl Axis {
     pub const ALL: [Self; 3] = [Self::X, Self::Y, Self::Z];
 
     /// Index for arrays by axis.
-    #[must_use]
     pub const fn index(self) -> usize {
         self as usize
     }
@@ -197,13 +195,11 @@ impl Axis {
 
 impl Range {
     /// A range from `min` to `max`, in scene units.
-    #[must_use]
     pub const fn new(min: f64, max: f64, steps_per_unit: f64) -> Self {
         Self { min, max, steps_per_unit }
     }
 
     /// Range of whole steps. In a legal schema there are 1 to 2²⁰ of them, inside `-2²⁰..2²⁰`.
-    #[must_use]
     pub const fn integers(&self) -> RangeInclusive<i64> {
         let first = (self.min * self.steps_per_unit).ceil() as i64;
         let end = (self.max * self.steps_per_unit).ceil() as i64;
@@ -213,7 +209,6 @@ impl Range {
 
 impl FieldForm {
     /// Largest number of a value.
-    #[must_use]
     pub const fn max(&self) -> u32 {
         match *self {
             Self::Flag => 1,
@@ -228,7 +223,6 @@ impl FieldForm {
     }
 
     /// Number of bits of a value in a legal schema, `1..=32`.
-    #[must_use]
     pub const fn bits(&self) -> u32 {
         u32::BITS - self.max().leading_zeros()
     }
@@ -243,7 +237,6 @@ impl Schema {
     pub const MAX_BYTES: usize = 5 * 1024;
 
     /// Encodes the schema as postcard.
-    #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         postcard::to_allocvec(self).expect("every sequence of a schema has a length")
     }
@@ -255,19 +248,15 @@ impl Schema {
     pub fn decode(bytes: &[u8]) -> Result<Self, SchemaError> {
         let refused = |fault| SchemaError::new("schema", fault);
         if bytes.len() > Self::MAX_BYTES {
-            return Err(refused(Fault::TooLong));
+            return Err(refused("it is longer than 5120 bytes"));
         }
-        let schema: Self = postcard::from_bytes(bytes).map_err(|_| refused(Fault::Malformed))?;
+        let schema: Self = postcard::from_bytes(bytes).map_err(|_| refused("malformed"))?;
         schema.check()?;
         // Postcard also accepts longer forms of integers, and ignores bytes after the value.
-        match schema.encode() == bytes {
-            true => Ok(schema),
-            false => Err(refused(Fault::Malformed)),
-        }
+        if schema.encode() == bytes { Ok(schema) } else { Err(refused("malformed")) }
     }
 
     /// Hash of the [encoded](Self::encode) schema. Equal hashes mean equal schemas.
-    #[must_use]
     pub fn hash(&self) -> u64 {
         let bytes = self.encode();
         let start = mix(0, bytes.len() as u64);

@@ -20,9 +20,8 @@ use crate::stages::Delta;
 /// farther apart than changed ones.
 pub const PREDICTED_INDEX_BITS: [u8; 2] = [5, 6];
 
-/// Number of bits of an index of `bodies` bodies.
-#[must_use]
-pub const fn index_bits(bodies: usize) -> u32 {
+/// Number of bits of an index below `bodies`.
+pub(crate) const fn index_bits(bodies: usize) -> u32 {
     usize::BITS - bodies.saturating_sub(1).leading_zeros()
 }
 
@@ -33,8 +32,7 @@ const fn max_index_count(bodies: usize, min_bits: u32) -> usize {
 }
 
 /// Number of bits of the count of indices, if the shortest index takes `min_bits`.
-#[must_use]
-pub const fn index_count_bits(bodies: usize, min_bits: u32) -> u32 {
+const fn index_count_bits(bodies: usize, min_bits: u32) -> u32 {
     usize::BITS - max_index_count(bodies, min_bits).leading_zeros()
 }
 
@@ -49,8 +47,7 @@ pub(crate) fn code<D: Direction>(
 ) -> Result<(), D::Error> {
     let toggle_predicted = |flags: &mut [bool]| {
         if delta == Delta::PredictedIndices {
-            let pairs = flags.iter_mut().zip(moved);
-            pairs.for_each(|(flag, moved)| *flag ^= moved);
+            flags.iter_mut().zip(moved).for_each(|(flag, moved)| *flag ^= moved);
         }
     };
     // The selection lists the mispredicted bodies.

@@ -19,14 +19,12 @@ impl Sequence {
 
     /// Ticks from `earlier` to `self`, modulo 2¹⁶. 0 for equal numbers, 65 535 if `earlier` is
     /// a tick later than `self`.
-    #[must_use]
     pub const fn ticks_since(self, earlier: Self) -> u16 {
         self.0.wrapping_sub(earlier.0)
     }
 
     /// Whether `self` is after `other`, in the shorter direction around. If the numbers are exactly half
     /// the range apart, neither is newer.
-    #[must_use]
     pub const fn is_newer_than(self, other: Self) -> bool {
         let ticks = self.ticks_since(other);
         ticks != 0 && ticks < 0x8000

@@ -30,7 +30,6 @@ pub enum Origin {
 
 impl Origin {
     /// Ticks from the origin to the snapshot.
-    #[must_use]
     pub const fn age(self) -> u8 {
         let (Self::Continued(age) | Self::FromSceneStart(age) | Self::Restored(age)) = self;
         age
@@ -56,7 +55,6 @@ pub struct Inputs {
 impl Inputs {
     /// Creates inputs from the tick after the origin to the packet's tick. `None` if there are no inputs, or if their
     /// number differs from the origin's age.
-    #[must_use]
     pub fn new(origin: Origin, inputs: &[u8]) -> Option<Self> {
         let mut bytes = [0; MAX_SIMULATED_TICKS];
         let is_counted = !inputs.is_empty() && inputs.len() == usize::from(origin.age());
@@ -67,13 +65,11 @@ impl Inputs {
     }
 
     /// The world to start from.
-    #[must_use]
     pub const fn origin(&self) -> Origin {
         self.origin
     }
 
     /// Inputs from the tick after the origin to the packet's tick; 1 to [`MAX_SIMULATED_TICKS`].
-    #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.origin.age())]
     }

@@ -1,7 +1,6 @@
 //! Quantized snapshots, which are compared, sent and stored.
 
 mod batch;
-mod error;
 mod fill;
 mod life;
 mod packed_position;
@@ -12,8 +11,7 @@ use std::sync::Arc;
 
 use glam::{Quat, Vec3};
 
-pub use self::error::QuantizeError;
-pub use self::fill::QuantizedBody;
+pub use self::fill::{QuantizeError, QuantizedBody};
 pub use self::life::Life;
 pub(crate) use self::life::{LifeWord, Slot};
 pub(crate) use self::packed_position::PackedPosition;
@@ -21,7 +19,7 @@ pub use self::pool::SnapshotPool;
 pub(crate) use self::pool::Spares;
 use crate::flags::flag_differing;
 use crate::plan::Plan;
-use crate::precision::{Orientation, Position, Precision, VelocityPrecision};
+use crate::precision::{Orientation, Precision, Velocity};
 use crate::quantize::affine::AFFINE_VELOCITY;
 use crate::quantize::bounded::{Bounded, VELOCITY};
 use crate::quantize::smallest_three::{MAX_NARROW_BITS, SmallestThree};
@@ -30,23 +28,21 @@ use crate::state::{BodyState, Snapshot};
 /// A snapshot as integers. Its [`Precision`] defines their meaning. Two snapshots can be compared, or one encoded
 /// against the other, only if they have the same precision.
 ///
-/// Fields are stored as columns, in as few bits as the precision allows. At 512 steps per metre and nine bits
-/// per component, a body takes 12 bytes. Columns that the precision does not use are empty.
+/// Methods that take the index of a body or of a slot panic if it is out of range.
+///
+/// Fields are stored as columns. With quantized positions, packed orientations and no velocities, they take as few bits
+/// as the precision allows: 12 bytes per body at 512 steps per metre and nine bits per component. Columns that the
+/// precision does not use are empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuantizedSnapshot {
     plan: Arc<Plan>,
     precision: Precision,
-    /// Positions and flags, if positions are quantized.
     packed_positions: Vec<PackedPosition>,
-    /// Positions and flags in other precisions.
-    positions: Vec<[i32; 3]>,
-    interacting: Vec<bool>,
-    /// Bits of x, y, z, w, if orientations are full.
-    quaternions: Vec<[u32; 4]>,
     /// [`SmallestThree`] as words: `narrow` with up to [`MAX_NARROW_BITS`] per component, `wide` with more.
     narrow: Vec<u32>,
     wide: Vec<u64>,
-    velocities: Vec<[i32; 3]>,
+    /// Fields in precisions that do not fit the columns above. Only the demo has them.
+    fields: Vec<Fields>,
     /// Lives, if bodies come and go.
     lives: Vec<LifeWord>,
     /// Packed values of the schema's fields: [`Plan::words`] words for each body.
@@ -65,152 +61,109 @@ pub(crate) struct Fields {
 
 impl QuantizedSnapshot {
     /// Creates a snapshot without bodies.
-    #[must_use]
     pub const fn new(plan: Arc<Plan>, precision: Precision) -> Self {
         Self {
             plan,
             precision,
             packed_positions: Vec::new(),
-            positions: Vec::new(),
-            interacting: Vec::new(),
-            quaternions: Vec::new(),
             narrow: Vec::new(),
             wide: Vec::new(),
-            velocities: Vec::new(),
+            fields: Vec::new(),
             lives: Vec::new(),
             words: Vec::new(),
         }
     }
 
     /// Plan of the scene.
-    #[must_use]
     pub const fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
 
     /// The meaning of the integers.
-    #[must_use]
     pub const fn precision(&self) -> Precision {
         self.precision
     }
 
     /// Number of bodies.
-    #[must_use]
     pub const fn len(&self) -> usize {
-        self.packed_positions.len() + self.positions.len()
+        self.packed_positions.len() + self.fields.len()
     }
 
     /// Whether there are no bodies.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Position of a body.
-    ///
-    /// # Panics
-    /// If `body` is out of range.
-    #[must_use]
     #[inline]
     pub fn position(&self, body: usize) -> [i32; 3] {
         match self.packed_positions.get(body) {
             Some(packed) => packed.position(),
-            None => self.positions[body],
+            None => self.fields[body].position,
         }
     }
 
-    ///
-    /// # Panics
-    /// If `body` is out of range.
-    #[must_use]
+    /// The flag that is stored with the position: in the demo, whether the body is interacting.
     #[inline]
     pub fn is_interacting(&self, body: usize) -> bool {
         match self.packed_positions.get(body) {
             Some(packed) => packed.is_interacting(),
-            None => self.interacting[body],
+            None => self.fields[body].interacting,
         }
     }
 
-    /// Orientation of a body.
-    ///
-    /// # Panics
-    /// If `body` is out of range, or if orientations are full.
-    #[must_use]
+    /// Orientation of a body; meaningless if orientations are full.
     #[inline]
     pub fn smallest_three(&self, body: usize) -> SmallestThree {
-        match self.narrow.get(body) {
-            Some(&word) => SmallestThree::from_narrow_word(word),
-            None => SmallestThree::from_word(self.wide[body]),
+        if let Some(&word) = self.narrow.get(body) {
+            return SmallestThree::from_narrow_word(word);
+        }
+        match self.wide.get(body) {
+            Some(&word) => SmallestThree::from_word(word),
+            None => self.fields[body].smallest_three,
         }
     }
 
-    /// Orientation of a body as a word that does not depend on the number of bits per component.
-    #[inline]
-    pub(crate) fn orientation_word(&self, body: usize) -> u64 {
-        match self.narrow.get(body) {
-            Some(&word) => SmallestThree::from_narrow_word(word).to_word(),
-            None => self.wide[body],
-        }
+    /// Velocity of a body; zero if velocities are omitted.
+    pub fn velocity(&self, body: usize) -> [i32; 3] {
+        self.fields.get(body).map_or([0; 3], |fields| fields.velocity)
     }
 
-    /// Velocity of every body; empty if velocities are omitted.
-    #[must_use]
-    pub fn velocities(&self) -> &[[i32; 3]] {
-        &self.velocities
-    }
-
-    /// Positions and flags of every body; empty if positions are not quantized.
+    /// Positions and flags of every body; empty if the precision does not pack them.
     pub(crate) fn packed_positions(&self) -> &[PackedPosition] {
         &self.packed_positions
     }
 
     #[inline]
     pub(crate) fn fields(&self, body: usize) -> Fields {
-        let has_smallest_three = self.quaternions.is_empty();
-        Fields {
+        self.fields.get(body).copied().unwrap_or_else(|| Fields {
             position: self.position(body),
             interacting: self.is_interacting(body),
-            quaternion: self.quaternions.get(body).copied().unwrap_or_default(),
-            smallest_three: match has_smallest_three {
-                true => self.smallest_three(body),
-                false => SmallestThree::default(),
-            },
-            velocity: self.velocities.get(body).copied().unwrap_or_default(),
-        }
+            smallest_three: self.smallest_three(body),
+            ..Fields::default()
+        })
     }
 
-    /// Sets the fields of a body that the precision uses.
+    /// Sets the fields of a body. Those that the precision does not use must be zero.
     #[inline]
     pub(crate) fn set_fields(&mut self, body: usize, fields: &Fields) {
-        match self.packed_positions.get_mut(body) {
-            Some(packed) => *packed = PackedPosition::new(fields.position, fields.interacting),
-            None => {
-                self.positions[body] = fields.position;
-                self.interacting[body] = fields.interacting;
-            }
-        }
-        if let Some(quaternion) = self.quaternions.get_mut(body) {
-            *quaternion = fields.quaternion;
-        } else if let Some(word) = self.narrow.get_mut(body) {
-            *word = fields.smallest_three.to_narrow_word();
-        } else {
-            self.wide[body] = fields.smallest_three.to_word();
-        }
-        if let Some(velocity) = self.velocities.get_mut(body) {
-            *velocity = fields.velocity;
+        let Some(packed) = self.packed_positions.get_mut(body) else {
+            self.fields[body] = *fields;
+            return;
+        };
+        *packed = PackedPosition::new(fields.position, fields.interacting);
+        match self.narrow.get_mut(body) {
+            Some(word) => *word = fields.smallest_three.to_narrow_word(),
+            None => self.wide[body] = fields.smallest_three.to_word(),
         }
     }
 
     /// Number of bytes of all columns.
-    #[must_use]
     pub fn memory_bytes(&self) -> usize {
         size_of_val(&*self.packed_positions)
-            + size_of_val(&*self.positions)
-            + size_of_val(&*self.interacting)
-            + size_of_val(&*self.quaternions)
             + size_of_val(&*self.narrow)
             + size_of_val(&*self.wide)
-            + size_of_val(&*self.velocities)
+            + size_of_val(&*self.fields)
             + size_of_val(&*self.lives)
             + size_of_val(&*self.words)
     }
@@ -223,10 +176,6 @@ impl QuantizedSnapshot {
     }
 
     /// Converts one body to floats.
-    ///
-    /// # Panics
-    /// If `index` is out of range.
-    #[must_use]
     #[inline]
     pub fn body(&self, index: usize) -> BodyState {
         let position = self.position(index);
@@ -238,19 +187,21 @@ impl QuantizedSnapshot {
                 },
             ),
             orientation: self.plan.rotation_to_caller(match self.precision.orientation {
-                Orientation::Full => Quat::from_array(self.quaternions[index].map(f32::from_bits)),
+                Orientation::Full => {
+                    Quat::from_array(self.fields[index].quaternion.map(f32::from_bits))
+                }
                 Orientation::SmallestThree { bits } => {
                     let levels = self.plan.schema().levels;
                     self.smallest_three(index).dequantize(bits, levels)
                 }
             }),
             linear_velocity: self.plan.to_caller(match self.precision.velocity {
-                VelocityPrecision::Full => floats(self.velocities[index]),
-                VelocityPrecision::Quantized => dequantize(self.velocities[index], &[VELOCITY; 3]),
-                VelocityPrecision::Affine => {
-                    dequantize(self.velocities[index], &[AFFINE_VELOCITY; 3])
+                Velocity::Full => floats(self.velocity(index)),
+                Velocity::Quantized | Velocity::AtRestFlag => {
+                    dequantize(self.velocity(index), &[VELOCITY; 3])
                 }
-                VelocityPrecision::Omitted => Vec3::ZERO,
+                Velocity::Affine => dequantize(self.velocity(index), &[AFFINE_VELOCITY; 3]),
+                Velocity::Omitted => Vec3::ZERO,
             }),
             interacting: self.is_interacting(index),
         }
@@ -261,12 +212,9 @@ impl QuantizedSnapshot {
         self.plan.clone_from(&other.plan);
         self.precision = other.precision;
         self.packed_positions.clone_from(&other.packed_positions);
-        self.positions.clone_from(&other.positions);
-        self.interacting.clone_from(&other.interacting);
-        self.quaternions.clone_from(&other.quaternions);
         self.narrow.clone_from(&other.narrow);
         self.wide.clone_from(&other.wide);
-        self.velocities.clone_from(&other.velocities);
+        self.fields.clone_from(&other.fields);
         self.lives.clone_from(&other.lives);
         self.words.clone_from(&other.words);
     }
@@ -290,15 +238,12 @@ impl QuantizedSnapshot {
     /// are.
     pub(crate) fn flag_differing(&self, other: &Self, changed: &mut [bool]) {
         flag_differing(changed, &self.packed_positions, &other.packed_positions);
-        flag_differing(changed, &self.positions, &other.positions);
-        flag_differing(changed, &self.interacting, &other.interacting);
-        flag_differing(changed, &self.quaternions, &other.quaternions);
         flag_differing(changed, &self.narrow, &other.narrow);
         flag_differing(changed, &self.wide, &other.wide);
-        flag_differing(changed, &self.velocities, &other.velocities);
+        flag_differing(changed, &self.fields, &other.fields);
         flag_differing(changed, &self.lives, &other.lives);
-        if self.plan.words() > 0 {
-            let stride = self.plan.words();
+        if self.plan.words > 0 {
+            let stride = self.plan.words;
             let pairs = self.words.chunks(stride).zip(other.words.chunks(stride));
             for (changed, (own, others)) in changed.iter_mut().zip(pairs) {
                 *changed |= own != others;
@@ -307,55 +252,39 @@ impl QuantizedSnapshot {
     }
 
     /// Whether scene, precision and number of bodies are the same as in `other`.
-    #[must_use]
     pub fn has_form_of(&self, other: &Self) -> bool {
         self.plan == other.plan && self.precision == other.precision && self.len() == other.len()
     }
 
     /// Whether any field of a body differs from `other`, which must [have the same form](Self::has_form_of).
-    #[must_use]
     pub fn differs(&self, other: &Self, body: usize) -> bool {
         self.packed_positions.get(body) != other.packed_positions.get(body)
-            || self.positions.get(body) != other.positions.get(body)
-            || self.quaternions.get(body) != other.quaternions.get(body)
             || self.narrow.get(body) != other.narrow.get(body)
             || self.wide.get(body) != other.wide.get(body)
-            || self.velocities.get(body) != other.velocities.get(body)
-            || self.interacting.get(body) != other.interacting.get(body)
+            || self.fields.get(body) != other.fields.get(body)
             || self.plan.has_slots() && self.slot_differs(other, body)
     }
 
     fn clear(&mut self, precision: Precision) {
         self.precision = precision;
         self.packed_positions.clear();
-        self.positions.clear();
-        self.interacting.clear();
-        self.quaternions.clear();
         self.narrow.clear();
         self.wide.clear();
-        self.velocities.clear();
+        self.fields.clear();
         self.lives.clear();
         self.words.clear();
     }
 
     /// Appends a body without life and values.
     fn push_fields(&mut self, fields: &Fields) {
-        if matches!(self.precision.position, Position::Quantized { .. }) {
-            let packed = PackedPosition::new(fields.position, fields.interacting);
-            self.packed_positions.push(packed);
-        } else {
-            self.positions.push(fields.position);
-            self.interacting.push(fields.interacting);
-        }
-        match self.precision.orientation {
-            Orientation::Full => self.quaternions.push(fields.quaternion),
-            Orientation::SmallestThree { bits } if bits <= MAX_NARROW_BITS => {
-                self.narrow.push(fields.smallest_three.to_narrow_word());
-            }
-            Orientation::SmallestThree { .. } => self.wide.push(fields.smallest_three.to_word()),
-        }
-        if self.precision.velocity != VelocityPrecision::Omitted {
-            self.velocities.push(fields.velocity);
+        let Some(bits) = self.precision.packed_component_bits() else {
+            self.fields.push(*fields);
+            return;
+        };
+        self.packed_positions.push(PackedPosition::new(fields.position, fields.interacting));
+        match bits {
+            ..=MAX_NARROW_BITS => self.narrow.push(fields.smallest_three.to_narrow_word()),
+            _ => self.wide.push(fields.smallest_three.to_word()),
         }
     }
 }

@@ -10,32 +10,11 @@ pub mod text;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::MAX_RANGE_BITS;
-use crate::precision::{Precision, VelocityPrecision};
+use crate::precision::Precision;
 use crate::quantize::smallest_three::{MAX_BITS, MIN_BITS};
 
 pub use self::legal::{Coverage, IllegalStages, Stages};
-pub use crate::precision::{Orientation, Position};
-
-/// Encoding of linear velocities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Velocity {
-    /// Three `f32`, 96 bits.
-    Full,
-    /// 32 steps per m/s inside [−32, 32): 33 bits.
-    Quantized,
-    /// 1 bit for a velocity of zero, 1 + 33 bits otherwise.
-    AtRestFlag,
-    /// Omitted; zero at the receiver.
-    Omitted,
-    /// Affine-quantized difference from the baseline's velocity: 63 bits.
-    Affine,
-}
-
-impl Velocity {
-    /// Every variant, in the order of the codes on the wire.
-    pub const ALL: [Self; 5] =
-        [Self::Full, Self::Quantized, Self::AtRestFlag, Self::Omitted, Self::Affine];
-}
+pub use crate::precision::{Orientation, Position, Velocity};
 
 /// Selection of bodies in a packet, and coding of the selection. "Changed" means different from the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -88,13 +67,11 @@ impl Delta {
     ];
 
     /// Whether packets are coded arithmetically.
-    #[must_use]
     pub const fn is_arithmetic(self) -> bool {
         matches!(self, Self::Arithmetic | Self::ArithmeticPredicted | Self::ArithmeticSimulated)
     }
 
     /// Bits of the small and the large range of relative indices; `None` for other variants.
-    #[must_use]
     pub const fn range_bits(self) -> Option<[u8; 2]> {
         match self {
             Self::RelativeIndices { small, large } => Some([small, large]),
@@ -129,7 +106,6 @@ impl RelativePosition {
     pub const ALL: [Self; 3] = [Self::Off, Self::TWO_RANGES, Self::Predicted];
 
     /// Bits of the small and the large range; `None` for other variants.
-    #[must_use]
     pub const fn range_bits(self) -> Option<[u8; 2]> {
         match self {
             Self::TwoRanges { small, large } => Some([small, large]),
@@ -166,7 +142,6 @@ impl RelativeOrientation {
     pub const ALL: [Self; 3] = [Self::Off, Self::TWO_RANGES, Self::GrowingRanges];
 
     /// Bits of the small and the large range for components of 9 bits; `None` for other variants.
-    #[must_use]
     pub const fn range_bits(self) -> Option<[u8; 2]> {
         match self {
             Self::TwoRanges { small, large } => Some([small, large]),
@@ -222,104 +197,52 @@ impl StageOptions {
         relative_orientation: RelativeOrientation::Off,
         changed_flags: ChangedFlags::Off,
     };
-}
 
-impl Stages {
     /// Precision of snapshots for these stages.
-    #[must_use]
     pub const fn precision(&self) -> Precision {
-        let options = self.options();
-        Precision {
-            orientation: options.orientation,
-            velocity: match options.velocity {
-                Velocity::Full => VelocityPrecision::Full,
-                Velocity::Quantized | Velocity::AtRestFlag => VelocityPrecision::Quantized,
-                Velocity::Omitted => VelocityPrecision::Omitted,
-                Velocity::Affine => VelocityPrecision::Affine,
-            },
-            position: options.position,
-        }
+        let velocity = match self.velocity {
+            Velocity::AtRestFlag => Velocity::Quantized,
+            velocity => velocity,
+        };
+        Precision { orientation: self.orientation, velocity, position: self.position }
     }
 
     /// Whether packets of these stages are relative to a baseline.
-    #[must_use]
-    pub const fn uses_baseline(&self) -> bool {
-        let options = self.options();
-        !matches!(options.delta, Delta::Off)
-            || matches!(options.position, Position::Affine)
-            || matches!(options.velocity, Velocity::Affine)
+    pub fn uses_baseline(&self) -> bool {
+        self.delta != Delta::Off
+            || self.position == Position::Affine
+            || self.velocity == Velocity::Affine
     }
 
     /// Whether packets of these stages use the displacement of bodies [before](crate::motion) their reference.
-    pub(crate) const fn uses_displacements(&self) -> bool {
-        let is_predicting = self.options().delta.is_arithmetic() || self.predicts_positions();
-        is_predicting && self.options().position.has_usual_steps()
+    pub(crate) fn uses_displacements(&self) -> bool {
+        let is_predicting = self.delta.is_arithmetic() || self.predicts_positions();
+        is_predicting && self.position.has_usual_steps()
     }
 
     /// Whether bit-packed bodies need predictions, for their positions or for the classes of growing ranges.
-    pub(crate) const fn predicts_positions(&self) -> bool {
-        let options = self.options();
-        matches!(options.relative_position, RelativePosition::Predicted)
-            || matches!(options.relative_orientation, RelativeOrientation::GrowingRanges)
+    pub(crate) fn predicts_positions(&self) -> bool {
+        self.relative_position == RelativePosition::Predicted
+            || self.relative_orientation == RelativeOrientation::GrowingRanges
     }
 
-    /// Every legal combination of variants with their usual parameters, with each of `component_bits` for the
-    /// smallest three.
-    pub fn every_legal(component_bits: &[u8]) -> impl Iterator<Item = Self> {
-        StageOptions::every(component_bits).filter_map(|options| options.check().ok())
-    }
-
-    /// All stages that a header can contain, whether or not a scene supports them: every combination of variants that
-    /// is legal in some scene, complete and partial. Each is returned with the usual parameters, and once more with
-    /// random ones. `below` returns a random number less than its argument.
-    ///
-    /// For tests, so that they try everything that a decoder accepts and not only what an encoder sends.
-    pub fn every_readable(mut below: impl FnMut(u8) -> u8) -> impl Iterator<Item = Self> {
-        let component_bits: Vec<u8> = (MIN_BITS..=MAX_BITS).collect();
-        StageOptions::every(&component_bits)
-            .flat_map(move |usual| [usual, usual.with_parameters(&mut below)])
-            .filter_map(|options| options.check_for_any().ok())
-            .flat_map(|stages| {
-                let coverages = [Coverage::Complete, Coverage::Partial];
-                coverages.map(|coverage| stages.with_coverage(coverage).ok())
-            })
-            .flatten()
-    }
-}
-
-impl StageOptions {
     /// Every combination of variants with their usual parameters, legal or not, with each of `component_bits` for the
     /// smallest three.
-    fn every(component_bits: &[u8]) -> impl Iterator<Item = Self> + use<> {
-        let orientations = component_bits
-            .iter()
-            .map(|&bits| Orientation::SmallestThree { bits })
-            .chain([Orientation::Full]);
-        let mut every = Vec::new();
-        for orientation in orientations {
-            for velocity in Velocity::ALL {
-                for position in Position::ALL {
-                    for delta in Delta::ALL {
-                        for relative_position in RelativePosition::ALL {
-                            for relative_orientation in RelativeOrientation::ALL {
-                                for changed_flags in ChangedFlags::ALL {
-                                    every.push(Self {
-                                        orientation,
-                                        velocity,
-                                        position,
-                                        delta,
-                                        relative_position,
-                                        relative_orientation,
-                                        changed_flags,
-                                    });
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        every.into_iter()
+    fn every(component_bits: &[u8]) -> Vec<Self> {
+        let bits = component_bits.iter();
+        let mut orientations: Vec<_> =
+            bits.map(|&bits| Orientation::SmallestThree { bits }).collect();
+        orientations.push(Orientation::Full);
+        let mut every = vec![Self::UNCOMPRESSED];
+        with_each(&mut every, &orientations, |options| &mut options.orientation);
+        with_each(&mut every, &Velocity::ALL, |options| &mut options.velocity);
+        with_each(&mut every, &Position::ALL, |options| &mut options.position);
+        with_each(&mut every, &Delta::ALL, |options| &mut options.delta);
+        with_each(&mut every, &RelativePosition::ALL, |options| &mut options.relative_position);
+        let relative = &RelativeOrientation::ALL;
+        with_each(&mut every, relative, |options| &mut options.relative_orientation);
+        with_each(&mut every, &ChangedFlags::ALL, |options| &mut options.changed_flags);
+        every
     }
 
     /// Replaces some of the parameters by random ones that are legal for each stage.
@@ -352,4 +275,46 @@ impl StageOptions {
         }
         self
     }
+}
+
+impl Stages {
+    /// Every legal combination of variants with their usual parameters, with each of `component_bits` for the
+    /// smallest three.
+    pub fn every_legal(component_bits: &[u8]) -> impl Iterator<Item = Self> {
+        StageOptions::every(component_bits).into_iter().filter_map(|options| options.check().ok())
+    }
+
+    /// All stages that a header can contain, whether or not a scene supports them: every combination of variants that
+    /// is legal in some scene, complete and partial. Each is returned with the usual parameters, and once more with
+    /// random ones. `below` returns a random number less than its argument.
+    ///
+    /// For tests, so that they try everything that a decoder accepts and not only what an encoder sends.
+    pub fn every_readable(mut below: impl FnMut(u8) -> u8) -> impl Iterator<Item = Self> {
+        let component_bits: Vec<u8> = (MIN_BITS..=MAX_BITS).collect();
+        StageOptions::every(&component_bits)
+            .into_iter()
+            .flat_map(move |usual| [usual, usual.with_parameters(&mut below)])
+            .filter_map(|options| options.check_for_any().ok())
+            .flat_map(|stages| {
+                let coverages = [Coverage::Complete, Coverage::Partial];
+                coverages.map(|coverage| stages.with_coverage(coverage).ok())
+            })
+            .flatten()
+    }
+}
+
+/// Replaces each of the options by copies of it with each value of a stage.
+fn with_each<T: Copy>(
+    every: &mut Vec<StageOptions>,
+    values: &[T],
+    stage: fn(&mut StageOptions) -> &mut T,
+) {
+    let combined = every.iter().flat_map(|&options| {
+        values.iter().map(move |&value| {
+            let mut options = options;
+            *stage(&mut options) = value;
+            options
+        })
+    });
+    *every = combined.collect();
 }

@@ -3,7 +3,7 @@
 use glam::{Quat, Vec3};
 
 /// The state of one body. World axes are z up.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BodyState {
     /// Centre of mass, metres. Quantized precisions clamp it to
     /// [−256, 256) × [−256, 256) × [0, 32).
@@ -14,17 +14,6 @@ pub struct BodyState {
     pub linear_velocity: Vec3,
     /// Whether the player has touched the body, directly or through other bodies.
     pub interacting: bool,
-}
-
-impl Default for BodyState {
-    fn default() -> Self {
-        Self {
-            position: Vec3::ZERO,
-            orientation: Quat::IDENTITY,
-            linear_velocity: Vec3::ZERO,
-            interacting: false,
-        }
-    }
 }
 
 /// Every body at one tick. Indices and number of bodies stay the same during a connection.

@@ -11,16 +11,12 @@ use crate::baseline::Baseline;
 pub use crate::entropy::Feature;
 use crate::entropy::coder::{BinEncoder, ONE};
 use crate::entropy::{
-    ADAPTIVE_FLAGS, AdaptiveState, BLEND_SETS, Blend, Coder, CodingContext, CodingObserver,
-    MAX_LOG_ODDS, SLOTS, StoredState, TABLE_UNIT, TrainedModel, VARIANT_WEIGHT_SETS, Variant,
-    blend_index,
+    ADAPTIVE_FLAGS, AdaptiveState, BLEND_SETS, BLEND_UNIT, BLENDED, Blend, BlendWeights, Coder,
+    CodingContext, CodingObserver, MAX_LOG_ODDS, SLOTS, StoredState, TABLE_UNIT, TrainedModel,
+    VARIANT_WEIGHT_SETS, Variant, blend_index,
 };
 use crate::snapshot::QuantizedSnapshot;
 use crate::stages::{Delta, Stages};
-
-mod regression;
-
-use regression::Regression;
 
 /// Number of passes that train the blends. Later passes train the other parts with the final blends.
 const BLEND_PASSES: usize = 2;
@@ -29,7 +25,6 @@ const BLEND_PASSES: usize = 2;
 #[derive(Debug)]
 pub struct Trainer {
     coder: Coder,
-    /// Statistics by slot.
     statistics: Vec<Statistics>,
     /// The table before it is rounded.
     table: Vec<f32>,
@@ -37,7 +32,6 @@ pub struct Trainer {
     bytes: Vec<u8>,
     /// Regressions by blend and group of axes.
     regressions: Vec<Regression>,
-    /// Number of finished passes.
     passes: usize,
     /// The newest adaptive state of each variant.
     states: [Option<Box<StoredState>>; 2],
@@ -122,9 +116,7 @@ impl Trainer {
         ticks: u16,
         additional: [Option<&Baseline>; 2],
     ) -> usize {
-        let Some(variant) = Variant::of(stages.delta) else {
-            return 0;
-        };
+        let Some(variant) = Variant::of(stages.delta) else { return 0 };
         let state = self.continued_state(variant, baseline);
         let mut reference = baseline.held();
         if let Some(state) = &state {
@@ -170,7 +162,7 @@ impl Trainer {
 
     /// Ends a pass. The counts become the model's table, and the newest adaptive states its initial states.
     pub fn end_pass(&mut self) {
-        let mut model = self.coder.model().clone();
+        let mut model = (*self.coder.model).clone();
         for (entry, statistics) in self.table.iter_mut().zip(&mut self.statistics) {
             let statistics = std::mem::take(statistics);
             *entry = match self.passes {
@@ -189,9 +181,7 @@ impl Trainer {
         }
         self.passes += 1;
         for variant in Variant::ALL {
-            let Some(state) = &self.states[variant as usize] else {
-                continue;
-            };
+            let Some(state) = &self.states[variant as usize] else { continue };
             let state = AdaptiveState::new(state);
             model.weights[variant.part(VARIANT_WEIGHT_SETS)].copy_from_slice(&state.weights);
             model.adaptive[variant.part(ADAPTIVE_FLAGS)].copy_from_slice(&state.adaptive);
@@ -206,8 +196,8 @@ impl Trainer {
     /// Returns the trained model. `trained_on` are hashes of the recordings.
     #[must_use]
     pub fn finish(self, trained_on: Vec<u64>) -> TrainedModel {
-        let mut model = self.coder.model().clone();
-        model.set_trained_on(trained_on);
+        let mut model = (*self.coder.model).clone();
+        model.trained_on = trained_on;
         model
     }
 }
@@ -242,3 +232,92 @@ const MAX_ENTRY: f32 = (MAX_LOG_ODDS / TABLE_UNIT as i32) as f32;
 /// Variance at which an entry moves by half of the step. It damps entries with few samples, which are specific to one
 /// recording.
 const RIDGE: f32 = 40.0;
+
+/// Normal equations of a weighted least-squares fit. Large residuals have smaller weights, because the cost of a
+/// residual grows with its logarithm. Otherwise collisions would dominate the fit.
+#[derive(Clone, Debug, Default)]
+struct Regression {
+    matrix: [[f64; BLENDED]; BLENDED],
+    vector: [f64; BLENDED],
+    samples: f64,
+}
+
+impl Regression {
+    /// Adds a sample: the differences of a body along one axis, the sum that would have been exact, and the error of
+    /// the current blend.
+    fn add(&mut self, differences: [f32; BLENDED], actual: f32, residual: f32) {
+        if actual.abs() > MAX_ACTUAL {
+            return;
+        }
+        let differences = differences.map(f64::from);
+        let spread = 4.0 + f64::from(residual).abs();
+        let weight = 10.0 / (spread * spread.sqrt());
+        for (row, a) in differences.into_iter().enumerate() {
+            for (column, b) in differences.into_iter().enumerate() {
+                self.matrix[row][column] += weight * a * b;
+            }
+            self.vector[row] += weight * a * f64::from(actual);
+        }
+        self.samples += 1.0;
+    }
+
+    /// Weights of the blend; zero if there are few samples.
+    fn weights(mut self) -> BlendWeights {
+        if self.samples < MIN_SAMPLES {
+            return [0; BLENDED];
+        }
+        // Ridge regression, because the differences are nearly linearly dependent.
+        let ridge = 3.0 + self.samples * 1e-3;
+        for (index, row) in self.matrix.iter_mut().enumerate() {
+            row[index] += ridge;
+        }
+        let scale = 1.0 / f64::from(BLEND_UNIT);
+        let limit = f64::from(i16::MAX);
+        self.solve().map(|weight| (weight * scale).round().clamp(-limit, limit) as i16)
+    }
+
+    /// Gaussian elimination. The matrix is positive definite, so no pivot is zero.
+    fn solve(mut self) -> [f64; BLENDED] {
+        for pivot in 0..BLENDED {
+            for row in pivot + 1..BLENDED {
+                let factor = self.matrix[row][pivot] / self.matrix[pivot][pivot];
+                for column in pivot..BLENDED {
+                    self.matrix[row][column] -= factor * self.matrix[pivot][column];
+                }
+                self.vector[row] -= factor * self.vector[pivot];
+            }
+        }
+        let mut solution = [0.0; BLENDED];
+        for row in (0..BLENDED).rev() {
+            let known: f64 =
+                (row + 1..BLENDED).map(|column| self.matrix[row][column] * solution[column]).sum();
+            solution[row] = (self.vector[row] - known) / self.matrix[row][row];
+        }
+        solution
+    }
+}
+
+/// Larger sums are teleports, which are ignored.
+const MAX_ACTUAL: f32 = 2000.0;
+const MIN_SAMPLES: f64 = 200.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_of_an_exact_sum_are_found() {
+        let mut regression = Regression::default();
+        for sample in 0..400 {
+            let mut differences = [0.0; BLENDED];
+            differences[0] = (sample % 17) as f32 * 4.0 - 30.0;
+            differences[1] = (sample % 13) as f32 * 5.0 - 20.0;
+            let actual = 0.5 * differences[0] - 0.25 * differences[1];
+            regression.add(differences, actual, 0.0);
+        }
+        let weights = regression.weights();
+        assert!(weights[0].abs_diff(2048) < 8, "{weights:?}");
+        assert!(weights[1].abs_diff(-1024) < 8, "{weights:?}");
+        assert_eq!(weights[2..], [0; BLENDED - 2]);
+    }
+}

@@ -57,66 +57,54 @@ pub struct Colors {
 }
 
 /// Colours of the light theme.
-pub const LIGHT: Colors = Colors {
-    ground: Rgb(0xF8, 0xFA, 0xFC),
-    raised: Rgb(0xE6, 0xEA, 0xF0),
-    sunken: Rgb(0xFF, 0xFF, 0xFF),
-    line: Rgb(0xC4, 0xCC, 0xD6),
-    sky: [Rgb(0xF2, 0xF5, 0xF8), Rgb(0xC4, 0xD7, 0xEB)],
-    haze: Rgb(0xCC, 0xD6, 0xE0),
-    player: PLAYER_CUBE,
-    not_sent: Rgb(0xB9, 0xC0, 0xC9),
-    ink: Rgb(0x1F, 0x24, 0x2C),
-    muted: Rgb(0x3F, 0x47, 0x52),
-    error: Rgb(0xA6, 0x1E, 0x17),
-    warning: Rgb(0x63, 0x5A, 0x00),
-    left: Rgb(0x00, 0x5A, 0x91),
-    right: Rgb(0x9C, 0x3D, 0x00),
-    left_tint: Rgb(0xD3, 0xE2, 0xEE),
-    right_tint: Rgb(0xF0, 0xDD, 0xD0),
-    above_target: Rgb(0xC0, 0x7F, 0x58),
-    quiet: Rgb(0x7C, 0x87, 0x94),
-    impossible: Rgb(0x6B, 0x76, 0x83),
-    impossible_ground: Rgb(0xED, 0xF0, 0xF4),
-    key_edge: Rgb(0x9A, 0xA4, 0xB0),
-    dark_kinds: [
-        [Rgb(0x33, 0x22, 0x88), WHITE],
-        [Rgb(0x88, 0x22, 0x55), WHITE],
-        [Rgb(0x11, 0x77, 0x33), WHITE],
-        [Rgb(0x44, 0x33, 0x22), WHITE],
-    ],
-};
+pub const LIGHT: Colors = theme(0);
 
 /// Colours of the dark theme.
-pub const DARK: Colors = Colors {
-    ground: Rgb(0x16, 0x1B, 0x22),
-    raised: Rgb(0x23, 0x2B, 0x35),
-    sunken: Rgb(0x0D, 0x10, 0x15),
-    line: Rgb(0x36, 0x41, 0x4D),
-    sky: [Rgb(0x37, 0x35, 0x48), Rgb(0x12, 0x18, 0x26)],
-    haze: Rgb(0x20, 0x26, 0x2F),
-    player: Rgb(0x63, 0x97, 0xE0),
-    not_sent: Rgb(0x4E, 0x57, 0x63),
-    ink: Rgb(0xEE, 0xF2, 0xF6),
-    muted: Rgb(0xAE, 0xB8, 0xC4),
-    error: Rgb(0xFF, 0x8A, 0x80),
-    warning: Rgb(0xF0, 0xC3, 0x6A),
-    left: Rgb(0x7F, 0x9B, 0xFF),
-    right: Rgb(0xFF, 0x7A, 0x59),
-    left_tint: Rgb(0x2A, 0x35, 0x5F),
-    right_tint: Rgb(0x4E, 0x2C, 0x24),
-    above_target: Rgb(0xB5, 0x63, 0x4D),
-    quiet: Rgb(0x7C, 0x87, 0x94),
-    impossible: Rgb(0x7A, 0x86, 0x94),
-    impossible_ground: Rgb(0x1A, 0x20, 0x28),
-    key_edge: Rgb(0x56, 0x63, 0x72),
-    dark_kinds: [
-        [Rgb(0x77, 0x68, 0xEE), BLACK],
-        [Rgb(0xB4, 0x38, 0x76), WHITE],
-        [Rgb(0x5D, 0x88, 0x22), BLACK],
-        [Rgb(0x70, 0x67, 0x4C), WHITE],
-    ],
-};
+pub const DARK: Colors = theme(1);
+
+/// The theme with this index in each pair of a light and a dark colour.
+const fn theme(index: usize) -> Colors {
+    Colors {
+        ground: [Rgb(0xF8, 0xFA, 0xFC), Rgb(0x16, 0x1B, 0x22)][index],
+        raised: [Rgb(0xE6, 0xEA, 0xF0), Rgb(0x23, 0x2B, 0x35)][index],
+        sunken: [Rgb(0xFF, 0xFF, 0xFF), Rgb(0x0D, 0x10, 0x15)][index],
+        line: [Rgb(0xC4, 0xCC, 0xD6), Rgb(0x36, 0x41, 0x4D)][index],
+        sky: [
+            [Rgb(0xF2, 0xF5, 0xF8), Rgb(0xC4, 0xD7, 0xEB)],
+            [Rgb(0x37, 0x35, 0x48), Rgb(0x12, 0x18, 0x26)],
+        ][index],
+        haze: [Rgb(0xCC, 0xD6, 0xE0), Rgb(0x20, 0x26, 0x2F)][index],
+        player: [PLAYER_CUBE, Rgb(0x63, 0x97, 0xE0)][index],
+        not_sent: [Rgb(0xB9, 0xC0, 0xC9), Rgb(0x4E, 0x57, 0x63)][index],
+        ink: [Rgb(0x1F, 0x24, 0x2C), Rgb(0xEE, 0xF2, 0xF6)][index],
+        muted: [Rgb(0x3F, 0x47, 0x52), Rgb(0xAE, 0xB8, 0xC4)][index],
+        error: [Rgb(0xA6, 0x1E, 0x17), Rgb(0xFF, 0x8A, 0x80)][index],
+        warning: [Rgb(0x63, 0x5A, 0x00), Rgb(0xF0, 0xC3, 0x6A)][index],
+        left: [Rgb(0x00, 0x5A, 0x91), Rgb(0x7F, 0x9B, 0xFF)][index],
+        right: [Rgb(0x9C, 0x3D, 0x00), Rgb(0xFF, 0x7A, 0x59)][index],
+        left_tint: [Rgb(0xD3, 0xE2, 0xEE), Rgb(0x2A, 0x35, 0x5F)][index],
+        right_tint: [Rgb(0xF0, 0xDD, 0xD0), Rgb(0x4E, 0x2C, 0x24)][index],
+        above_target: [Rgb(0xC0, 0x7F, 0x58), Rgb(0xB5, 0x63, 0x4D)][index],
+        quiet: [Rgb(0x7C, 0x87, 0x94), Rgb(0x7C, 0x87, 0x94)][index],
+        impossible: [Rgb(0x6B, 0x76, 0x83), Rgb(0x7A, 0x86, 0x94)][index],
+        impossible_ground: [Rgb(0xED, 0xF0, 0xF4), Rgb(0x1A, 0x20, 0x28)][index],
+        key_edge: [Rgb(0x9A, 0xA4, 0xB0), Rgb(0x56, 0x63, 0x72)][index],
+        dark_kinds: [
+            [
+                [Rgb(0x33, 0x22, 0x88), WHITE],
+                [Rgb(0x88, 0x22, 0x55), WHITE],
+                [Rgb(0x11, 0x77, 0x33), WHITE],
+                [Rgb(0x44, 0x33, 0x22), WHITE],
+            ],
+            [
+                [Rgb(0x77, 0x68, 0xEE), BLACK],
+                [Rgb(0xB4, 0x38, 0x76), WHITE],
+                [Rgb(0x5D, 0x88, 0x22), BLACK],
+                [Rgb(0x70, 0x67, 0x4C), WHITE],
+            ],
+        ][index],
+    }
+}
 
 const BLACK: Rgb = Rgb(0x00, 0x00, 0x00);
 const WHITE: Rgb = Rgb(0xFF, 0xFF, 0xFF);
@@ -124,13 +112,21 @@ const WHITE: Rgb = Rgb(0xFF, 0xFF, 0xFF);
 impl Colors {
     /// Fill colour of a kind of bits. Based on the palette of Okabe and Ito, without its blue and vermilion, which mark
     /// the halves.
-    #[must_use]
     pub const fn bit_kind(&self, kind: BitKind) -> Rgb {
-        match kind {
-            BitKind::Header => self.dark_kinds[0][0],
-            BitKind::Interacting => self.dark_kinds[1][0],
-            BitKind::Check => self.dark_kinds[2][0],
-            BitKind::State => self.dark_kinds[3][0],
+        self.fill_and_label(kind)[0]
+    }
+
+    /// Text colour on the fill colour of a kind of bits.
+    pub const fn bit_kind_label(&self, kind: BitKind) -> Rgb {
+        self.fill_and_label(kind)[1]
+    }
+
+    const fn fill_and_label(&self, kind: BitKind) -> [Rgb; 2] {
+        let light = match kind {
+            BitKind::Header => return self.dark_kinds[0],
+            BitKind::Interacting => return self.dark_kinds[1],
+            BitKind::Check => return self.dark_kinds[2],
+            BitKind::State => return self.dark_kinds[3],
             BitKind::Inputs => Rgb(0xAA, 0xDD, 0xAA),
             BitKind::Selection => Rgb(0x56, 0xB4, 0xE9),
             BitKind::Life => Rgb(0x88, 0xCC, 0xEE),
@@ -141,24 +137,12 @@ impl Colors {
             BitKind::Padding => Rgb(0xBB, 0xBB, 0xBB),
             // Fields of a schema.
             _ => Rgb(0x99, 0x99, 0x33),
-        }
-    }
-
-    /// Text colour on the fill colour of a kind of bits.
-    #[must_use]
-    pub const fn bit_kind_label(&self, kind: BitKind) -> Rgb {
-        match kind {
-            BitKind::Header => self.dark_kinds[0][1],
-            BitKind::Interacting => self.dark_kinds[1][1],
-            BitKind::Check => self.dark_kinds[2][1],
-            BitKind::State => self.dark_kinds[3][1],
-            _ => BLACK,
-        }
+        };
+        [light, BLACK]
     }
 }
 
 /// Colour of a cube by its [`Form`] in a packet.
-#[must_use]
 pub const fn form(form: Form) -> Rgb {
     match form {
         Form::Exact => Rgb(0x00, 0x9E, 0x73),
@@ -171,7 +155,6 @@ pub const fn form(form: Form) -> Rgb {
 }
 
 /// Colour of an amount from 0 to 1, interpolated linearly between [`AMOUNTS`].
-#[must_use]
 pub fn amount(fraction: f32) -> Rgb {
     let steps = fraction.clamp(0.0, 1.0) * (AMOUNTS.len() - 1) as f32;
     let from = (steps as usize).min(AMOUNTS.len() - 2);

@@ -83,8 +83,7 @@ fn halves(colors: &Colors) -> [(&'static str, Rgb); 2] {
 }
 
 fn kinds(colors: &Colors) -> Vec<(&'static str, Rgb)> {
-    let kinds = BitKind::DEMO.iter();
-    let kinds = kinds.map(|kind| (kind.name(), colors.bit_kind(*kind)));
+    let kinds = BitKind::DEMO.iter().map(|kind| (kind.name(), colors.bit_kind(*kind)));
     kinds.collect()
 }
 
@@ -101,97 +100,65 @@ fn assert_contrast(theme: &str, least: f32, (name, mark): (&str, Rgb), behind: &
 #[test]
 fn text_and_marks_have_their_contrast() {
     for (theme, colors) in THEMES {
-        let ground = [("ground", colors.ground)];
-        let usual = [
-            ("ground", colors.ground),
-            ("raised", colors.raised),
-            ("sunken", colors.sunken),
-            ("horizon", colors.sky[0]),
-            ("sky", colors.sky[1]),
-            ("haze", colors.haze),
-        ];
-        let texts = [
-            ("ink", colors.ink),
-            ("muted", colors.muted),
-            ("error", colors.error),
-            ("warning", colors.warning),
-        ];
-        for text in texts.into_iter().chain(halves(&colors)) {
-            assert_contrast(theme, TEXT_CONTRAST, text, &usual);
+        let ground = ("ground", colors.ground);
+        let [ink, muted] = [("ink", colors.ink), ("muted", colors.muted)];
+        let [left, right] = halves(&colors);
+        let [left_tint, right_tint] =
+            [("left tint", colors.left_tint), ("right tint", colors.right_tint)];
+        let flat = [ground, ("raised", colors.raised), ("sunken", colors.sunken)];
+        let [horizon, sky] = colors.sky;
+        let scene = [("horizon", horizon), ("sky", sky), ("haze", colors.haze)];
+        let assert_text = |text, behind: &[_]| assert_contrast(theme, TEXT_CONTRAST, text, behind);
+        for text in [ink, muted, ("error", colors.error), ("warning", colors.warning), left, right]
+        {
+            assert_text(text, &flat);
+            assert_text(text, &scene);
         }
-        for text in [("ink", colors.ink), ("muted", colors.muted)] {
-            assert_contrast(theme, BODY_CONTRAST, text, &usual[..3]);
+        for text in [ink, muted] {
+            assert_contrast(theme, BODY_CONTRAST, text, &flat);
+            assert_text(text, &[left_tint, right_tint]);
         }
-        let tints = [("left tint", colors.left_tint), ("right tint", colors.right_tint)];
-        for text in [("ink", colors.ink), ("muted", colors.muted)] {
-            assert_contrast(theme, TEXT_CONTRAST, text, &tints);
-        }
-        for (half, tint) in halves(&colors).into_iter().zip(tints) {
-            assert_contrast(theme, TEXT_CONTRAST, half, &[tint]);
-            assert_contrast(theme, TEXT_CONTRAST, ("ground", colors.ground), &[half]);
-        }
-        let ink = [("ink", colors.ink)];
-        assert_contrast(theme, TEXT_CONTRAST, ("ground", colors.ground), &ink);
+        assert_text(left, &[left_tint]);
+        assert_text(right, &[right_tint]);
+        assert_text(ground, &[left, right, ink]);
         for mark in [("bar", colors.above_target), ("quiet", colors.quiet)] {
-            assert_contrast(theme, MARK_CONTRAST, mark, &ground);
+            assert_contrast(theme, MARK_CONTRAST, mark, &[ground]);
         }
-        let impossible = [("its ground", colors.impossible_ground)];
-        let option = ("an option that is not possible", colors.impossible);
-        assert_contrast(theme, MARK_CONTRAST, option, &impossible);
+        let impossible = ("an option that is not possible", colors.impossible);
+        let its_ground = [("its ground", colors.impossible_ground)];
+        assert_contrast(theme, MARK_CONTRAST, impossible, &its_ground);
         for kind in BitKind::DEMO {
             let area = (kind.name(), colors.bit_kind(kind));
             if theme == "dark" {
-                assert_contrast(theme, MARK_CONTRAST, area, &ground);
+                assert_contrast(theme, MARK_CONTRAST, area, &[ground]);
             }
-            let label = ("a label", colors.bit_kind_label(kind));
-            assert_contrast(theme, TEXT_CONTRAST, label, &[area]);
+            assert_text(("a label", colors.bit_kind_label(kind)), &[area]);
         }
     }
 }
 
 #[test]
-fn kinds_of_bits_are_distinct_with_any_eyes() {
-    for (_, colors) in THEMES {
-        assert_distinct(DISTINCT, &kinds(&colors));
-    }
-}
-
-#[test]
-fn the_halves_and_the_target_are_far_apart_with_any_eyes() {
-    for (_, colors) in THEMES {
-        assert_distinct(4.0 * DISTINCT, &halves(&colors));
-        let [left, right] = halves(&colors);
-        assert_distinct(2.0 * DISTINCT, &[left, right, ("target", colors.ink)]);
-    }
-}
-
-#[test]
-fn a_half_is_not_mistaken_for_a_kind_of_bits() {
-    for (_, colors) in THEMES {
-        for half in halves(&colors) {
-            for kind in kinds(&colors) {
-                assert_distinct(0.5 * DISTINCT, &[half, kind]);
-            }
-        }
-    }
-}
-
-#[test]
-fn the_cubes_are_far_apart_with_any_eyes() {
+fn areas_with_different_meanings_are_distinct_with_any_eyes() {
     let cubes = [("grey", CUBE), ("red", INTERACTING_CUBE), ("player", PLAYER_CUBE)];
     assert_distinct(2.0 * DISTINCT, &cubes);
+    for (_, colors) in THEMES {
+        assert_distinct(DISTINCT, &kinds(&colors));
+        let not_sent = [("not sent", colors.not_sent)].into_iter();
+        assert_distinct(DISTINCT, &not_sent.chain(forms()).collect::<Vec<_>>());
+        let [left, right] = halves(&colors);
+        assert_distinct(4.0 * DISTINCT, &[left, right]);
+        assert_distinct(2.0 * DISTINCT, &[left, right, ("target", colors.ink)]);
+        for (half, kind) in [left, right]
+            .into_iter()
+            .flat_map(|half| kinds(&colors).into_iter().map(move |kind| (half, kind)))
+        {
+            assert_distinct(0.5 * DISTINCT, &[half, kind]);
+        }
+    }
 }
 
 fn forms() -> impl Iterator<Item = (&'static str, Rgb)> {
     Form::ALL.iter().map(|each| (each.name(), form(*each)))
-}
-
-#[test]
-fn forms_are_distinct_with_any_eyes() {
-    for (_, colors) in THEMES {
-        let not_sent = [("not sent", colors.not_sent)].into_iter();
-        assert_distinct(DISTINCT, &not_sent.chain(forms()).collect::<Vec<_>>());
-    }
 }
 
 #[test]

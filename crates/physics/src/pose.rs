@@ -18,7 +18,7 @@ const ORIENTATION_BITS: u8 = match PRECISION.orientation {
 const LEVELS: Levels = Levels::Even;
 
 /// Precision of the snapshots that worlds are built from.
-pub(crate) const PRECISION: Precision = ladder::SIMULATED.stages.precision();
+pub(crate) const PRECISION: Precision = ladder::SIMULATED.stages.options().precision();
 
 /// Whether worlds can be built from a snapshot: it has all cubes, in this precision.
 pub(crate) fn is_of_scene(snapshot: &QuantizedSnapshot) -> bool {

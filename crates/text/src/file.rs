@@ -33,14 +33,10 @@ pub fn read(file: impl Read, max_bytes: u64) -> io::Result<String> {
         return Err(too_long(max_bytes));
     }
     read?;
-    Ok(match text.contains('\r') {
-        true => text.replace("\r\n", "\n"),
-        false => text,
-    })
+    Ok(if text.contains('\r') { text.replace("\r\n", "\n") } else { text })
 }
 
 /// Creates the error for a text longer than `max_bytes`.
-#[must_use]
 pub fn too_long(max_bytes: u64) -> io::Error {
     let reason = format!("longer than {max_bytes} bytes");
     io::Error::new(io::ErrorKind::FileTooLarge, reason)

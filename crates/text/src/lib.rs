@@ -86,12 +86,10 @@ pub struct Notation {
 impl Notation {
     /// Splits a list into keys and values. A value is empty if there is no colon.
     pub fn entries(self, list: &str) -> impl Iterator<Item = (&str, &str)> {
-        let entries = list.split(self.comma);
-        entries.map(move |entry| entry.split_once(self.colon).unwrap_or((entry, "")))
+        list.split(self.comma).map(move |entry| entry.split_once(self.colon).unwrap_or((entry, "")))
     }
 
     /// Joins entries to a list.
-    #[must_use]
     pub fn join(self, entries: &Entries) -> String {
         let entries = entries.iter().map(|(key, value)| match value.as_str() {
             "" => key.clone(),
@@ -153,7 +151,6 @@ impl Notation {
     }
 }
 
-/// Converts a Rust name to kebab case.
 fn kebab_case(name: &str) -> String {
     let mut typed = String::new();
     for (index, mark) in name.char_indices() {

@@ -172,12 +172,10 @@ impl<'de> MapAccess<'de> for Fields<'_> {
         self.fields = &self.fields[1..];
         let entry = self.reader.list.iter().find(|(known, _)| *known == key);
         let value = entry.map(|(_, value)| value.as_str());
-        let read = seed.deserialize(self.reader.of(value));
-        read.map_err(|error| error.of(&key))
+        seed.deserialize(self.reader.of(value)).map_err(|error| error.of(&key))
     }
 }
 
-/// A variant of an enum.
 struct Variant<'a> {
     reader: Reader<'a>,
     name: &'static str,

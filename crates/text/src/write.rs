@@ -141,7 +141,6 @@ impl Serializer for Writer {
     }
 }
 
-/// Fields of a struct or variant.
 pub(crate) struct Fields {
     writer: Writer,
     name: &'static str,

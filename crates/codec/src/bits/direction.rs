@@ -5,7 +5,7 @@
 
 use std::convert::Infallible;
 
-use bitstream_io::{BigEndian, BitRead, BitReader, BitWrite, BitWriter, UnsignedInteger};
+use bitstream_io::{BigEndian, BitRead, BitReader, BitWrite, BitWriter};
 
 use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
@@ -19,20 +19,6 @@ pub(crate) trait Direction {
     /// the next bits. `at.gathered` can hold bits not yet written, or bits that were read ahead.
     fn number(&mut self, at: &mut At, bits: u32, value: u32) -> Result<u32, Self::Error>;
 
-    /// Codes up to four words like [`number`](Self::number). `at.gathered` must be empty.
-    #[inline(always)]
-    fn words<const N: usize>(
-        &mut self,
-        at: &mut At,
-        words: &mut [u32; N],
-    ) -> Result<(), Self::Error> {
-        for word in words {
-            *word = self.number(at, u32::BITS, *word)?;
-        }
-        Ok(())
-    }
-
-    /// Writes the gathered bits.
     fn put(&mut self, _: Gathered) {}
 
     /// Returns `zeros` when writing. A reader counts the next zeros, up to `most`, which is at most 32. At least
@@ -110,7 +96,6 @@ impl Direction for Writing<'_> {
 /// Reads bits from bytes, the most significant first.
 pub(crate) struct Reading<'b> {
     pub(super) bits: BitReader<&'b [u8], BigEndian>,
-    /// Number of bits in the stream.
     pub(super) end: u64,
 }
 
@@ -128,7 +113,7 @@ impl Reading<'_> {
     }
 
     #[inline(always)]
-    fn read<U: UnsignedInteger>(&mut self, at: &At, bits: u32) -> Result<U, DecodeError> {
+    fn read(&mut self, at: &At, bits: u32) -> Result<u64, DecodeError> {
         self.next(bits).ok_or(DecodeError::Truncated {
             at_bit: self.end,
             field: at.kind,
@@ -138,7 +123,7 @@ impl Reading<'_> {
 
     /// Returns the next bits, or `None` if there are fewer. Few arguments, so that fields stay in registers.
     #[inline(never)]
-    fn next<U: UnsignedInteger>(&mut self, bits: u32) -> Option<U> {
+    fn next(&mut self, bits: u32) -> Option<u64> {
         self.bits.read_unsigned_var(bits).ok()
     }
 }
@@ -152,21 +137,6 @@ impl Direction for Reading<'_> {
         Ok(at.gathered.pop(bits) as u32)
     }
 
-    /// Reads all words in one call.
-    #[inline(always)]
-    fn words<const N: usize>(
-        &mut self,
-        at: &mut At,
-        words: &mut [u32; N],
-    ) -> Result<(), DecodeError> {
-        let mut read: u128 = self.read(at, N as u32 * u32::BITS)?;
-        for word in words.iter_mut().rev() {
-            *word = read as u32;
-            read >>= u32::BITS;
-        }
-        Ok(())
-    }
-
     #[inline(always)]
     fn zeros(&mut self, at: &mut At, _: u32, most: u32) -> Result<u32, DecodeError> {
         self.gather(at, most)?;
@@ -176,9 +146,6 @@ impl Direction for Reading<'_> {
 
     #[inline]
     fn check(is_right: bool, error: impl FnOnce() -> DecodeError) -> Result<(), DecodeError> {
-        match is_right {
-            true => Ok(()),
-            false => Err(error()),
-        }
+        if is_right { Ok(()) } else { Err(error()) }
     }
 }

@@ -75,10 +75,7 @@ impl BodyCoder<'_> {
         let mut components = orientation.components.map(i32::from);
         if !ranges.relative(stream, KIND, &mut components, &relative)? {
             return self.whole(stream, bits, orientation, |largest| {
-                match largest == before.largest {
-                    true => Form::OutOfRange,
-                    false => Form::OtherLargest,
-                }
+                if largest == before.largest { Form::OutOfRange } else { Form::OtherLargest }
             });
         }
         *orientation = SmallestThree {
@@ -124,8 +121,8 @@ fn quaternion<D: Direction>(
     stream.floats(KIND, words)?;
     let length = smallest_three::length(Quat::from_array(words.map(f32::from_bits)));
     D::check(length.is_some(), || DecodeError::NoDirection {
-        at_bit: stream.at_bit(),
-        body: stream.body(),
+        at_bit: stream.at_bit,
+        body: stream.body,
     })?;
     stream.note(|| Form::Whole);
     Ok(())

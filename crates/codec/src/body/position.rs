@@ -1,4 +1,4 @@
-//! Positions.
+//! Positions and linear velocities.
 //!
 //! ```text
 //! full        f32 x 32 | f32 y 32 | f32 z 32
@@ -8,6 +8,16 @@
 //! relative    relative 1 = 1 | x | y | z             each in ranges
 //!             relative 1 = 0 | x 18 | y 18 | z 14
 //! ```
+//!
+//! Velocities:
+//!
+//! ```text
+//! full           f32 x 32 | f32 y 32 | f32 z 32
+//! quantized      x 11 | y 11 | z 11
+//! at-rest flag   at rest 1 = 1
+//!                at rest 1 = 0 | x 11 | y 11 | z 11
+//! affine         x 21 | y 21 | z 21                  differences
+//! ```
 
 use std::ops::Range;
 
@@ -15,10 +25,12 @@ use super::BodyCoder;
 use crate::bits::{BitStream, Direction};
 use crate::ledger::{BitKind, Form};
 use crate::predict::{CLASSES, Prediction};
-use crate::quantize::affine::{AFFINE_POSITION, DIFFERENCE_BITS, DIFFERENCE_ZERO_POINT};
-use crate::quantize::bounded::Bounded;
+use crate::quantize::affine::{
+    AFFINE_POSITION, AFFINE_VELOCITY, DIFFERENCE_BITS, DIFFERENCE_ZERO_POINT,
+};
+use crate::quantize::bounded::{Bounded, VELOCITY};
 use crate::ranges::{Ranges, Relative};
-use crate::stages::{Position, RelativePosition};
+use crate::stages::{Position, RelativePosition, Velocity};
 
 /// Ranges for a component of the difference from a predicted position at 512 steps per metre, by class.
 pub const PREDICTED_POSITION_RANGES: [Ranges<3>; CLASSES] = [
@@ -75,6 +87,37 @@ impl BodyCoder<'_> {
         Ok(())
     }
 
+    pub(super) fn velocity<D: Direction>(
+        &self,
+        stream: &mut BitStream<'_, D>,
+        body: usize,
+        velocity: &mut [i32; 3],
+    ) -> Result<(), D::Error> {
+        const BOUNDS: [Bounded; 3] = [VELOCITY; 3];
+        match self.stages.velocity {
+            Velocity::Omitted => Ok(()),
+            Velocity::Full => floats(stream, BitKind::Velocity, velocity),
+            Velocity::Quantized => stream.bounded(BitKind::Velocity, &BOUNDS, velocity),
+            Velocity::AtRestFlag => {
+                if stream.flag(BitKind::Velocity, *velocity == [0; 3])? {
+                    *velocity = [0; 3];
+                    return Ok(());
+                }
+                stream.bounded(BitKind::Velocity, &BOUNDS, velocity)
+            }
+            Velocity::Affine => {
+                let before = self.baseline.snapshot.velocity(body);
+                affine_differences(
+                    stream,
+                    BitKind::Velocity,
+                    velocity,
+                    before,
+                    &[AFFINE_VELOCITY; 3],
+                )
+            }
+        }
+    }
+
     fn affine_position<D: Direction>(
         &self,
         stream: &mut BitStream<'_, D>,
@@ -89,17 +132,13 @@ impl BodyCoder<'_> {
             stream.note(|| Form::OutOfRange);
         } else {
             affine_differences(stream, KIND, position, before, &AFFINE_POSITION)?;
-            stream.note(|| match *position == before {
-                true => Form::Exact,
-                false => Form::Small,
-            });
+            stream.note(|| if *position == before { Form::Exact } else { Form::Small });
         }
         Ok(())
     }
 }
 
-/// Codes affine-quantized differences.
-pub(super) fn affine_differences<D: Direction>(
+fn affine_differences<D: Direction>(
     stream: &mut BitStream<'_, D>,
     kind: BitKind,
     numbers: &mut [i32; 3],
@@ -120,7 +159,7 @@ pub(super) fn affine_differences<D: Direction>(
 }
 
 /// Codes three f32, all finite, as words.
-pub(super) fn floats<D: Direction>(
+fn floats<D: Direction>(
     stream: &mut BitStream<'_, D>,
     kind: BitKind,
     numbers: &mut [i32; 3],

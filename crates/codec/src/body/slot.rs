@@ -18,6 +18,7 @@ use crate::baseline::Baseline;
 use crate::bits::{BitStream, Direction};
 use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
+use crate::selection::index_bits;
 use crate::sequence::Sequence;
 use crate::snapshot::{Life, LifeWord, Slot};
 use crate::stages::{
@@ -25,16 +26,12 @@ use crate::stages::{
 };
 
 pub(crate) struct SlotCoder<'a> {
-    /// Codes bodies that stay.
     coder: BodyCoder<'a>,
-    /// Codes new bodies.
     absolute: BodyCoder<'a>,
-    /// Whether bodies come or go in the packet.
     lives_change: bool,
 }
 
 impl<'a> SlotCoder<'a> {
-    /// `lives_change` says whether a body comes or goes in the packet.
     pub(crate) fn new(
         stages: Stages,
         sequence: Sequence,
@@ -95,10 +92,7 @@ impl<'a> SlotCoder<'a> {
         let has_delta = self.coder.stages.delta != Delta::Off;
         if has_delta {
             if !self.lives_change {
-                D::check(was_there, || DecodeError::Absent {
-                    at_bit: stream.at_bit(),
-                    body: index,
-                })?;
+                D::check(was_there, || DecodeError::Absent { at_bit: stream.at_bit, body: index })?;
                 *life = before;
                 return Ok(true);
             }
@@ -119,7 +113,7 @@ impl<'a> SlotCoder<'a> {
         let Life { kind, generation } = life.get().unwrap_or_default();
         let kinds = self.coder.baseline.snapshot.plan().schema().kinds.len();
         let mut field = stream.field(BitKind::Life);
-        let kind = field.number(kind_bits(kinds), kind.into())?;
+        let kind = field.number(index_bits(kinds), kind.into())?;
         let kind = field.in_range(kind.into(), 0..=kinds as i32 - 1)? as u8;
         let generation = field.number(u8::BITS, generation.into())? as u8;
         *life = LifeWord::new(Some(Life { kind, generation }));
@@ -134,7 +128,7 @@ impl<'a> SlotCoder<'a> {
         before: Option<&Slot>,
         slot: &mut Slot,
     ) -> Result<(), D::Error> {
-        let values = self.coder.baseline.snapshot.plan().values();
+        let values = &self.coder.baseline.snapshot.plan().values;
         if let Some(before) = before
             && !values.is_empty()
             && !stream.flag(BitKind::Flags, slot.words != before.words)?
@@ -165,8 +159,4 @@ impl<'a> SlotCoder<'a> {
         }
         Ok(())
     }
-}
-
-const fn kind_bits(kinds: usize) -> u32 {
-    usize::BITS - (kinds - 1).leading_zeros()
 }

@@ -1,7 +1,5 @@
 //! A packet after its header, and the bins before its bodies.
 
-use std::fmt;
-
 use crate::baseline::Baseline;
 use crate::bits::{BitStream, Reading};
 use crate::decode_error::DecodeError;
@@ -9,7 +7,7 @@ use crate::entropy::coder::BinDecoder;
 use crate::entropy::simulated::{SceneBaseline, has_long_check};
 use crate::entropy::{
     BaselineView, BitCostObserver, CHECK_BITS, Coder, CodingContext, CodingObserver, FixedBins,
-    Variant, not_canonical,
+    check_canonical,
 };
 use crate::header::Header;
 use crate::ledger::{BitKind, BitLedger};
@@ -20,6 +18,7 @@ use crate::snapshot::QuantizedSnapshot;
 use crate::stages::Stages;
 
 /// A packet that is decoded up to its bodies. Returned by [`Decoder::begin`](crate::Decoder::begin).
+#[derive(Debug)]
 pub struct BegunPacket<'p> {
     pub(super) bytes: &'p [u8],
     pub(super) header: Header,
@@ -30,45 +29,24 @@ pub struct BegunPacket<'p> {
 }
 
 /// Encoding of the bodies of a packet.
+#[derive(Debug)]
 #[expect(
     clippy::large_enum_variant,
     reason = "only one exists at a time, and a box would allocate for each packet"
 )]
 pub(super) enum Bodies<'p> {
-    Packed {
-        /// The first bit after the header.
-        at_bit: u64,
-    },
-    Arithmetic {
-        check: u32,
-        bins: BinDecoder<'p>,
-        variant: Variant,
-    },
-    Simulated {
-        check: u32,
-        long_check: Option<u32>,
-        inputs: Inputs,
-    },
-}
-
-impl fmt::Debug for BegunPacket<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("BegunPacket")
-            .field("header", &self.header)
-            .field("inputs", &self.inputs())
-            .finish_non_exhaustive()
-    }
+    Packed { at_bit: u64 },
+    Arithmetic { check: u32, bins: BinDecoder<'p> },
+    Simulated { check: u32, long_check: Option<u32>, inputs: Inputs },
 }
 
 impl BegunPacket<'_> {
     /// The packet's header.
-    #[must_use]
     pub const fn header(&self) -> Header {
         self.header
     }
 
     /// The inputs that the receiver [simulates](crate::simulation). `None` if the packet carries bodies.
-    #[must_use]
     pub const fn inputs(&self) -> Option<&Inputs> {
         match &self.bodies {
             Bodies::Simulated { inputs, .. } => Some(inputs),
@@ -76,18 +54,18 @@ impl BegunPacket<'_> {
         }
     }
 }
+
 /// Starts to read bins. `scene` is `Some` if they begin with the data of a simulated scene; its baseline may be
 /// `None`.
 pub(super) fn begin_bins<'p>(
     mut stream: BitStream<'_, Reading<'p>>,
-    variant: Variant,
     sequence: Sequence,
     scene: Option<Option<SceneBaseline>>,
     state_chunk: &mut Vec<u8>,
 ) -> Result<Bodies<'p>, DecodeError> {
     let check = stream.field(BitKind::Check).number(CHECK_BITS, 0)?;
     stream.pad()?;
-    let head = (stream.at_bit() / 8) as usize;
+    let head = (stream.at_bit / 8) as usize;
     let mut bins = BinDecoder::new(stream.rest()).after(head);
     if let Some(baseline) = scene {
         let begun = match stream.ledger() {
@@ -101,7 +79,7 @@ pub(super) fn begin_bins<'p>(
             return Ok(Bodies::Simulated { check, long_check, inputs });
         }
     }
-    Ok(Bodies::Arithmetic { check, bins, variant })
+    Ok(Bodies::Arithmetic { check, bins })
 }
 
 /// Reads the data of a simulated scene. Returns the inputs and the longer check, or `None` if bodies follow.
@@ -117,11 +95,10 @@ fn begin_scene(
         return Ok(None);
     };
     let long_check = has_long_check(sequence).then(|| fixed.long_check(0));
-    match bins.is_canonical() {
-        true => Ok(Some((inputs, long_check))),
-        false => Err(not_canonical(bins)),
-    }
+    check_canonical(bins, bins.is_canonical())?;
+    Ok(Some((inputs, long_check)))
 }
+
 pub(super) fn take_bins<'h>(
     coder: &mut Coder,
     ledger: Option<&mut BitLedger>,

@@ -86,40 +86,21 @@ impl Deref for CurrentSnapshot<'_> {
 
 /// Error of encoding a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum EncodeError {
-    /// The snapshot was quantized for other stages.
     #[error("the snapshot is quantized as {snapshot:?}, but the stages ask for {stages:?}")]
-    Precision {
-        /// Precision of the snapshot.
-        snapshot: Precision,
-        /// Precision of the stages.
-        stages: Precision,
-    },
-    /// The stages cannot be used for this scene.
+    Precision { snapshot: Precision, stages: Precision },
     #[error(transparent)]
     Stages(#[from] IllegalStages),
-    /// The snapshot's plan differs from the initial state's.
     #[error("the snapshot and the initial state have different scenes")]
     Scene,
-    /// The number of bodies differs from the initial state's number.
     #[error(
         "the snapshot or its baseline has {bodies} bodies, but the initial state has {initial}"
     )]
-    BodyCount {
-        /// Number of bodies in the snapshot or the baseline.
-        bodies: usize,
-        /// Number of bodies in the initial state.
-        initial: usize,
-    },
+    BodyCount { bodies: usize, initial: usize },
     /// The length of [`Baselines::carried`] differs from the number of bodies.
     #[error("a partial packet of {bodies} bodies needs one flag per body, not {carried} flags")]
-    Carried {
-        /// Number of flags.
-        carried: usize,
-        /// Number of bodies in the snapshot.
-        bodies: usize,
-    },
-    /// The state chunk is longer than [`MAX_STATE_CHUNK_BYTES`].
+    Carried { carried: usize, bodies: usize },
     #[error("a state chunk has {MAX_STATE_CHUNK_BYTES} bytes at most, not {0}")]
     StateChunk(usize),
 }

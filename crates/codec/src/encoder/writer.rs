@@ -7,15 +7,11 @@ use crate::bits::{BitStream, Writing};
 use crate::body::{BodyCoder, SlotCoder};
 use crate::entropy::coder::BinEncoder;
 use crate::entropy::simulated::has_long_check;
-use crate::entropy::{
-    BitCostObserver, CHECK_BITS, Coder, CodingContext, FixedBins, SnapshotHash, StoredState,
-    Variant,
-};
+use crate::entropy::{BitCostObserver, CHECK_BITS, Coder, FixedBins, SnapshotHash, StoredState};
 use crate::flags::flagged;
 use crate::header::Header;
 use crate::ledger::BitKind;
-use crate::merge::Merges;
-use crate::relation::Relation;
+use crate::merge::{Merges, Relation};
 use crate::selection;
 use crate::snapshot::{QuantizedSnapshot, Spares};
 use crate::stages::{Delta, Stages};
@@ -23,7 +19,6 @@ use crate::stages::{Delta, Stages};
 /// Writes the bodies of packets. Keeps memory between packets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Writer {
-    /// Whether the packet carries each body.
     pub(super) changed: Vec<bool>,
     /// Scratch memory for the indices of the changed bodies.
     indices: Vec<u16>,
@@ -107,16 +102,10 @@ impl Writer {
     ) {
         let Frame { stages, ref relation, header: Header { sequence, .. }, .. } = *frame;
         let simulated = references.simulated;
-        let Some(variant) = Variant::of(stages.delta) else {
+        let Some(context) = relation.context(stages, sequence) else {
             self.put_bodies(frame, current, packet);
             self.coder.recycle(state_out.and_then(Option::take));
             return;
-        };
-        let context = CodingContext {
-            variant,
-            reference: relation.view(),
-            ticks: relation.ticks(sequence),
-            coverage: stages.coverage(),
         };
         let hash = match simulated.inputs {
             Some(_) => SnapshotHash::new(current),

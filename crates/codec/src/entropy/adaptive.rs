@@ -1,12 +1,9 @@
 //! The adaptive state: probabilities and weights that change from packet to packet and are kept with each baseline.
 
-use std::fmt;
-
 use super::blend::Blend;
 use super::check::SnapshotHash;
-use super::layout::EVEN;
 use super::layout::{
-    ADAPTIVE_FLAGS, CANDIDATES, DISABLED, Field, Inputs, VARIANT_WEIGHT_SETS, Variant,
+    ADAPTIVE_FLAGS, CANDIDATES, DISABLED, EVEN, Field, Inputs, VARIANT_WEIGHT_SETS, Variant,
     blend_error_index, error_index,
 };
 use super::model::TrainedModel;
@@ -62,27 +59,17 @@ impl PredictionHistory {
         packed
     }
 
-    /// Magnitude of the orientation residual plus 1, below 16. 0 if it is not known.
-    pub(crate) fn orientation_context(self) -> usize {
-        self.context(self.orientation)
-    }
-
-    /// Magnitude of the position residual plus 1, below 16. 0 if it is not known.
-    pub(crate) fn position_context(self) -> usize {
-        self.context(self.position)
-    }
-
-    fn context(self, magnitude: u8) -> usize {
+    /// A magnitude of this history plus 1, below 16. 0 if it is not known.
+    pub(crate) fn context(self, magnitude: u8) -> usize {
         if self.is_known { usize::from(magnitude) + 1 } else { 0 }
     }
 }
 
 /// The adaptive state while a packet is coded.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct AdaptiveState {
     pub(crate) variant: Variant,
     pub(crate) weights: Vec<Inputs>,
-    /// By [`AdaptiveFlag`](super::layout::AdaptiveFlag).
     pub(crate) adaptive: [u16; ADAPTIVE_FLAGS],
     /// Mean errors of candidates and blends, in sixteenths, by [`error_index`] and [`blend_error_index`]; empty for
     /// [`Variant::Plain`].
@@ -90,15 +77,13 @@ pub(crate) struct AdaptiveState {
     /// History of each body: from this packet if it has already coded the body, otherwise from the reference's
     /// packet.
     pub(crate) predictions: Vec<PackedHistory>,
-    /// Probabilities of the bins of the schema's further fields.
     pub(crate) values: Vec<u16>,
-    /// Hash of the packet's snapshot.
     pub(crate) hash: SnapshotHash,
 }
 
 /// The adaptive state after a packet, as kept in a baseline. It depends only on the reference's state and the packet,
 /// or on the trained model and the packet if the reference has no state of this variant.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoredState {
     pub(crate) variant: Variant,
     weights: Pages<Inputs, 32>,
@@ -108,7 +93,6 @@ pub(crate) struct StoredState {
     pub(crate) predictions: StoredHistories,
     /// Probabilities of the bins of the schema's further fields; empty in an initial state.
     values: Vec<u16>,
-    /// Hash of the packet's snapshot.
     pub(crate) hash: SnapshotHash,
 }
 
@@ -129,8 +113,7 @@ impl StoredHistories {
     }
 
     pub(crate) fn of(&self, body: usize) -> PackedHistory {
-        let all = self.all.get(body).copied();
-        all.unwrap_or_else(|| {
+        self.all.get(body).copied().unwrap_or_else(|| {
             let found = self.changed.binary_search_by_key(&body, |&(body, _)| body.into());
             found.map_or(PackedHistory::default(), |index| self.changed[index].1)
         })
@@ -155,19 +138,6 @@ pub(crate) struct SpareStates {
     /// Largest number of bodies changed by one packet so far. Every state reserves memory for that many, so it rarely
     /// grows.
     most_changed: usize,
-}
-
-/// Leaves out the long tables.
-impl fmt::Debug for AdaptiveState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AdaptiveState").field("variant", &self.variant).finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for StoredState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StoredState").field("variant", &self.variant).finish_non_exhaustive()
-    }
 }
 
 impl StoredState {
@@ -306,16 +276,6 @@ impl AdaptiveState {
         self.errors[index + 1] < self.errors[index]
     }
 
-    pub(crate) fn record_error(
-        &mut self,
-        field: Field,
-        class: usize,
-        candidate: usize,
-        error: u32,
-    ) {
-        update_mean(&mut self.errors[error_index(field, class) + candidate], error);
-    }
-
     /// Updates the mean errors of the selected candidate and of the blend, in this order.
     pub(crate) fn record_blend_errors(&mut self, blend: &Blend, errors: [u32; 2]) {
         let index = blend_error_index(blend.field, blend.class);
@@ -325,7 +285,7 @@ impl AdaptiveState {
     }
 }
 
-fn update_mean(mean: &mut u16, error: u32) {
+pub(crate) fn update_mean(mean: &mut u16, error: u32) {
     if *mean == DISABLED {
         return;
     }

@@ -1,4 +1,4 @@
-//! Bins of constant probability, and the observer of bins.
+//! Bins of constant probability, the observer of bins, and the observer that records their cost in a ledger.
 
 use std::ops::RangeInclusive;
 
@@ -6,7 +6,7 @@ use super::blend::Blend;
 use super::coder::{BinCoder, ONE};
 use super::rotation::Vector;
 use crate::decode_error::DecodeError;
-use crate::ledger::{BitKind, Form};
+use crate::ledger::{BitKind, BitLedger, Form, INDICES};
 
 /// Observes every bin, to count its cost or to train the model.
 pub(crate) trait CodingObserver {
@@ -52,21 +52,16 @@ impl Element {
     }
 }
 
-/// Error of decoded bins that the encoder would not write, because there is a shorter form.
-pub(crate) fn not_canonical(bins: &impl BinCoder) -> DecodeError {
-    let at_bit = bins.at_bit();
-    DecodeError::NonCanonical { at_bit }
+/// Checks that an encoder writes the decoded bins: it always writes the shortest form.
+pub(crate) fn check_canonical(bins: &impl BinCoder, is_canonical: bool) -> Result<(), DecodeError> {
+    if is_canonical { Ok(()) } else { Err(DecodeError::NonCanonical { at_bit: bins.at_bit() }) }
 }
 
 /// Checks that no more bins were decoded than the bytes contain.
 pub(crate) fn check_end(bins: &impl BinCoder) -> Result<(), DecodeError> {
-    match bins.is_past_end() {
-        true => Err(not_canonical(bins)),
-        false => Ok(()),
-    }
+    check_canonical(bins, !bins.is_past_end())
 }
 
-/// Checks that a decoded number is in its range.
 pub(crate) fn check_range<T: Copy + Into<i64> + PartialOrd>(
     bins: &impl BinCoder,
     element: Element,
@@ -109,3 +104,105 @@ impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
         digits
     }
 }
+
+pub(crate) struct BitCostObserver<'a> {
+    ledger: &'a mut BitLedger,
+    is_itemized: bool,
+    element: Element,
+    /// Product of the probabilities of the bins that are not recorded yet, by kind. In an itemized ledger, only bins
+    /// of the current element are pending. A logarithm takes longer than a bin, so one is computed for many bins.
+    probabilities: [f64; INDICES],
+    /// Bits recorded since the last part of a field ended, and bits of the components of the last field.
+    part: f64,
+    components: [f64; 3],
+}
+
+impl<'a> BitCostObserver<'a> {
+    pub(crate) fn new(ledger: &'a mut BitLedger) -> Self {
+        Self {
+            is_itemized: ledger.items().is_some(),
+            ledger,
+            element: Element { kind: BitKind::Selection, body: None },
+            probabilities: [1.0; INDICES],
+            part: 0.0,
+            components: [0.0; 3],
+        }
+    }
+
+    #[inline(never)]
+    fn record(&mut self) {
+        let Element { kind, body } = self.element;
+        let probability = std::mem::replace(&mut self.probabilities[kind.index() % INDICES], 1.0);
+        if probability == 1.0 {
+            return;
+        }
+        let bits = -probability.log2();
+        self.ledger.record(kind, body, bits);
+        self.part += bits;
+    }
+
+    #[cold]
+    fn record_part(&mut self, component: Option<usize>) {
+        self.record();
+        let bits = std::mem::take(&mut self.part);
+        if let Some(component) = component {
+            self.components[component] = bits;
+        }
+    }
+}
+
+impl Drop for BitCostObserver<'_> {
+    fn drop(&mut self) {
+        self.record();
+        for kind in BitKind::ALL {
+            if self.probabilities[kind.index() % INDICES] < 1.0 {
+                self.element.kind = kind;
+                self.record();
+            }
+        }
+    }
+}
+
+impl CodingObserver for BitCostObserver<'_> {
+    #[inline]
+    fn begins(&mut self, element: Element) {
+        if self.is_itemized && element != self.element {
+            self.record();
+        }
+        self.element = element;
+        if self.probabilities[element.kind.index() % INDICES] < MIN_PROBABILITY {
+            self.record();
+        }
+    }
+
+    #[inline]
+    fn coded(&mut self, _: &[usize], bin: bool, one: u32) {
+        let probability = if bin { one } else { ONE - one };
+        self.probabilities[self.element.kind.index() % INDICES] *=
+            f64::from(probability) / f64::from(ONE);
+    }
+
+    #[inline]
+    fn bypassed(&mut self, _: u32, count: u32) {
+        self.probabilities[self.element.kind.index() % INDICES] /= (1_u64 << count) as f64;
+    }
+
+    fn part_ends(&mut self, component: Option<usize>) {
+        if self.is_itemized {
+            self.record_part(component);
+        }
+    }
+
+    fn note(&mut self, form: impl FnOnce() -> Form) {
+        if self.is_itemized {
+            self.record();
+            self.ledger.note(form);
+            let components = self.components;
+            self.ledger.note_components(|| components);
+        }
+    }
+}
+
+/// Below this, the pending bins are recorded. It leaves room for all bins of another element before f64 loses
+/// precision: three residuals have less than 750 bits.
+const MIN_PROBABILITY: f64 = 1e-50;

@@ -5,15 +5,14 @@
 //! with its neighbours, and a resting body starts to move when another body comes near.
 
 use super::adaptive::PredictionHistory;
-use super::bins::{CodingObserver, Element, check_end, not_canonical};
+use super::bins::{CodingObserver, Element, check_canonical, check_end};
 use super::coder::BinCoder;
 use super::history::{KinematicHistory, Position};
 use super::layout::{ACTIVE_CHANGES, AdaptiveFlag, RESTING_CHANGES, TOGGLES};
-use super::order::{OrderKey, Scratch};
-use super::packet_coder::{Flag, PacketCoder};
+use super::order::{OrderKey, Resting, Scratch, UNTOUCHED};
+use super::packet_coder::PacketCoder;
 use super::predictor::Predictor;
 use super::residual::magnitude;
-use super::resting::{Resting, UNTOUCHED};
 use super::rotation::height_row;
 use crate::decode_error::DecodeError;
 use crate::flags::flagged;
@@ -35,7 +34,6 @@ pub(super) struct BodyContext<'h> {
     pub(super) body: usize,
     pub(super) history: &'h KinematicHistory,
     pub(super) prediction: PredictionHistory,
-    /// Magnitudes of motion.
     pub(super) motion_6_ticks: usize,
     pub(super) velocity: usize,
     pub(super) rotation_6_ticks: usize,
@@ -96,9 +94,8 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             untouched.clear();
             untouched.extend((0..has_turn.len()).filter(|&body| !has_turn[body]));
             self.untouched(untouched, predictor, resting, bodies)?;
-            if !untouched.iter().any(|&body| bodies.changed[body]) {
-                return Err(not_canonical(&self.bins));
-            }
+            let any_changed = untouched.iter().any(|&body| bodies.changed[body]);
+            check_canonical(&self.bins, any_changed)?;
         }
         Ok(())
     }
@@ -160,9 +157,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             for &body in group {
                 self.body(body, None, predictor, resting, bodies)?;
             }
-            if !group.iter().any(|&body| bodies.changed[body]) {
-                return Err(not_canonical(&self.bins));
-            }
+            check_canonical(&self.bins, group.iter().any(|&body| bodies.changed[body]))?;
         }
         Ok(())
     }
@@ -214,7 +209,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             }
             None => history.kind % 16,
         };
-        let solid = plan.solid(history.kind);
+        let solid = plan.solids[history.kind];
         let clearance = match plan.motion.floor {
             Some(floor) if solid != Solid::Unknown => {
                 // Height of the lowest point above the floor, in steps.
@@ -242,48 +237,32 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     }
 
     fn resting_changes(&mut self, body: usize, nearest: usize, value: bool) -> bool {
-        let kind = BitKind::Selection;
-        let is_set = usize::from(self.snapshots.reference.is_interacting(body));
         if nearest == UNTOUCHED {
             // There are hundreds of these flags and few are set, so they are not mixed.
             return self.adaptive_flag(AdaptiveFlag::Untouched, Some(body), value);
         }
-        let flag = Flag {
-            kind,
-            body: Some(body),
-            group: RESTING_CHANGES,
-            contexts: [nearest * 2 + is_set],
-        };
-        self.flag(flag, value)
+        let is_set = usize::from(self.snapshots.reference.is_interacting(body));
+        let element = Element { kind: BitKind::Selection, body: Some(body) };
+        self.flag(element, RESTING_CHANGES, [nearest * 2 + is_set], value)
     }
 
     fn active_changes(&mut self, context: &BodyContext<'_>, value: bool) -> bool {
         let is_set = usize::from(self.snapshots.reference.is_interacting(context.body));
-        let flag = Flag {
-            kind: BitKind::Selection,
-            body: Some(context.body),
-            group: ACTIVE_CHANGES,
-            contexts: [
-                context.motion_6_ticks * 16 + context.rotation_6_ticks,
-                (context.velocity * 16 + context.rotation_velocity) * 2 + is_set,
-            ],
-        };
-        self.flag(flag, value)
+        let element = Element { kind: BitKind::Selection, body: Some(context.body) };
+        let contexts = [
+            context.motion_6_ticks * 16 + context.rotation_6_ticks,
+            (context.velocity * 16 + context.rotation_velocity) * 2 + is_set,
+        ];
+        self.flag(element, ACTIVE_CHANGES, contexts, value)
     }
 
     /// Codes whether *interacting* toggles.
     fn toggles(&mut self, context: &BodyContext<'_>, nearest: usize, value: bool) -> bool {
         let is_set = usize::from(self.snapshots.reference.is_interacting(context.body));
-        let flag = Flag {
-            kind: BitKind::Interacting,
-            body: Some(context.body),
-            group: TOGGLES,
-            contexts: [
-                (is_set * 16 + nearest) * 16 + context.motion_6_ticks,
-                is_set * 16 + context.distance,
-            ],
-        };
-        self.flag(flag, value)
+        let element = Element { kind: BitKind::Interacting, body: Some(context.body) };
+        let contexts =
+            [(is_set * 16 + nearest) * 16 + context.motion_6_ticks, is_set * 16 + context.distance];
+        self.flag(element, TOGGLES, contexts, value)
     }
 
     /// Codes the values of a changed body's further fields. Returns whether any of them differs from the reference's.
@@ -327,13 +306,11 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             decoded.set_fields(body, &fields);
         }
         let mut is_same = self.snapshots.reference.fields(body) == fields;
-        if !self.snapshots.plan.values().is_empty() {
+        if !self.snapshots.plan.values.is_empty() {
             is_same &= !self.values_change(body, bodies)?;
         }
         // A partial packet may carry an unchanged body.
-        if is_same && !self.is_partial {
-            return Err(not_canonical(&self.bins));
-        }
+        check_canonical(&self.bins, !is_same || self.is_partial)?;
         let prediction = PredictionHistory {
             is_known: true,
             position: position.residual as u8,

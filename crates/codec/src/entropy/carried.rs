@@ -4,10 +4,9 @@ use super::bins::{CodingObserver, Element, check_end};
 use super::bodies::Bodies;
 use super::coder::BinCoder;
 use super::layout::{AGE_CLASSES, CARRY_STATES};
-use super::order::{OrderKey, Scratch};
+use super::order::{OrderKey, Scratch, UNTOUCHED};
 use super::packet_coder::PacketCoder;
 use super::predictor::Predictor;
-use super::resting::UNTOUCHED;
 use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
 
@@ -33,7 +32,11 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
                 (true, true) => 2,
             };
             let age = age_class(self.snapshots.motion.age(body));
-            let is_carried = self.carry_bin(body, class * AGE_CLASSES + age, bodies.changed[body]);
+            let element = Element { kind: BitKind::Selection, body: Some(body) };
+            let is_carried = self.adaptive(element, bodies.changed[body], |next| {
+                let first = next.values.len() - CARRY_STATES;
+                &mut next.values[first + class * AGE_CLASSES + age]
+            });
             bodies.changed[body] = is_carried;
             *is_active &= is_carried;
             if is_carried && class == 1 {
@@ -63,14 +66,6 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             self.carried_body(&context, nearest, predictor, resting, bodies)?;
         }
         Ok(())
-    }
-
-    fn carry_bin(&mut self, body: usize, class: usize, value: bool) -> bool {
-        let (kind, body) = (BitKind::Selection, Some(body));
-        self.adaptive(Element { kind, body }, value, |next| {
-            let first = next.values.len() - CARRY_STATES;
-            &mut next.values[first + class]
-        })
     }
 }
 

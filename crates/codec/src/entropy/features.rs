@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use super::blend::BLENDED;
 use super::layout::{
-    ACTIVE_CHANGES, CLASSES, DISABLED, Field, FlagContexts, NEXT_LARGEST, RESTING_CHANGES,
+    ACTIVE_CHANGES, BLENDS, CLASSES, DISABLED, Field, FlagContexts, NEXT_LARGEST, RESTING_CHANGES,
     ResidualContexts, SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION, TOGGLES, VARIANT_SLOTS,
-    Variant, error_index,
+    Variant, blend_index, error_index,
 };
 use super::model::TrainedModel;
 use super::rigid_body::{ORIENTATION_CANDIDATES, POSITION_CANDIDATES};
@@ -17,43 +18,47 @@ pub struct Feature {
     pub decision: &'static str,
     /// The context of the input, or the assumption of the candidate.
     pub name: &'static str,
-    source: Source,
+    part: Part,
+    /// Index among the features of the decision.
+    index: usize,
 }
 
+/// The part of the model that a feature belongs to.
 #[derive(Clone, Copy, Debug)]
-enum Source {
-    /// Input of a flag.
-    Flag(FlagContexts, usize),
-    /// Input of a field's residuals.
-    Residual(Field, usize),
-    Candidate(Field, usize),
+enum Part {
+    Flag(FlagContexts),
+    Residual(Field),
+    Candidate(Field),
     Blend(Field),
 }
 
 impl Feature {
     /// All features, in the order of a packet.
     pub fn all() -> impl Iterator<Item = Self> {
-        FEATURES.into_iter().flat_map(|(decision, source, names)| {
-            let features = names.iter().enumerate();
-            features.map(move |(index, name)| Self { decision, name, source: source(index) })
+        FEATURES.into_iter().flat_map(|(decision, part, names)| {
+            names.iter().enumerate().map(move |(index, name)| Self { decision, name, part, index })
         })
     }
 
     /// Removes the feature from the model.
     pub(crate) fn disable(self, model: &mut TrainedModel) {
-        match self.source {
-            Source::Flag(flag, input) => clear(model, flag.slots(input)),
-            Source::Residual(field, input) => {
+        match self.part {
+            Part::Flag(flag) => clear(model, flag.slots(self.index)),
+            Part::Residual(field) => {
                 for axis in 0..3 {
-                    clear(model, ResidualContexts::of(field, axis).slots(input));
+                    clear(model, ResidualContexts::of(field, axis).slots(self.index));
                 }
             }
-            Source::Candidate(field, candidate) => {
+            Part::Candidate(field) => {
                 for class in 0..CLASSES[field as usize] {
-                    model.errors[error_index(field, class) + candidate] = DISABLED;
+                    model.errors[error_index(field, class) + self.index] = DISABLED;
                 }
             }
-            Source::Blend(field) => model.clear_blends(field),
+            // A blend of weights 0 equals the selected candidate.
+            Part::Blend(field) => {
+                let blends = &mut model.blends[blend_index(field, 0)..];
+                blends[..2 * BLENDS[field as usize]].fill([0; BLENDED]);
+            }
         }
     }
 }
@@ -66,51 +71,37 @@ fn clear(model: &mut TrainedModel, slots: Range<usize>) {
     }
 }
 
-/// A decision or a field, a function from the index of a feature to its source, and the names of its features.
-type Features = (&'static str, fn(usize) -> Source, &'static [&'static str]);
-
-const FEATURES: [Features; 13] = [
+/// Decisions, each with its part of the model and the names of its features.
+const FEATURES: [(&str, Part, &[&str]); 13] = [
     (
         "active body changes",
-        |input| Source::Flag(ACTIVE_CHANGES, input),
+        Part::Flag(ACTIVE_CHANGES),
         &[
             "motion and turn since the reference's reference",
             "motion and turn since the additional reference",
         ],
     ),
-    (
-        "resting body changes",
-        |input| Source::Flag(RESTING_CHANGES, input),
-        &["distance of the nearest coded body"],
-    ),
+    ("resting body changes", Part::Flag(RESTING_CHANGES), &["distance of the nearest coded body"]),
     (
         "interacting",
-        |input| Source::Flag(TOGGLES, input),
+        Part::Flag(TOGGLES),
         &["distance of the nearest coded body, motion", "distance to the player"],
     ),
-    (
-        "largest component",
-        |input| Source::Flag(SAME_LARGEST, input),
-        &["margin over the second largest, turn"],
-    ),
-    (
-        "next largest component",
-        |input| Source::Flag(NEXT_LARGEST, input),
-        &["margin over the second largest"],
-    ),
+    ("largest component", Part::Flag(SAME_LARGEST), &["margin over the second largest, turn"]),
+    ("next largest component", Part::Flag(NEXT_LARGEST), &["margin over the second largest"]),
     (
         "orientation is unchanged",
-        |input| Source::Flag(SAME_ORIENTATION, input),
+        Part::Flag(SAME_ORIENTATION),
         &["both turns", "clearance, candidate"],
     ),
     (
         "position is unchanged",
-        |input| Source::Flag(SAME_POSITION, input),
+        Part::Flag(SAME_POSITION),
         &["both motions", "orientation residual, motion"],
     ),
     (
         "orientation residual",
-        |input| Source::Residual(Field::Orientation, input),
+        Part::Residual(Field::Orientation),
         &[
             "residuals in the reference's packet and so far",
             "difference of the reference, clearance and distance to the player",
@@ -120,7 +111,7 @@ const FEATURES: [Features; 13] = [
     ),
     (
         "position residual",
-        |input| Source::Residual(Field::Position, input),
+        Part::Residual(Field::Position),
         &[
             "residuals in the reference's packet (`arithmetic`) or around (`predicted`), and so far",
             "difference of the reference, change of motion",
@@ -128,16 +119,8 @@ const FEATURES: [Features; 13] = [
             "residuals so far and of the orientation",
         ],
     ),
-    (
-        "candidate orientation",
-        |candidate| Source::Candidate(Field::Orientation, candidate),
-        &ORIENTATION_CANDIDATES,
-    ),
-    (
-        "candidate position",
-        |candidate| Source::Candidate(Field::Position, candidate),
-        &POSITION_CANDIDATES,
-    ),
-    ("blended orientation", |_| Source::Blend(Field::Orientation), &["the blend"]),
-    ("blended position", |_| Source::Blend(Field::Position), &["the blend"]),
+    ("candidate orientation", Part::Candidate(Field::Orientation), &ORIENTATION_CANDIDATES),
+    ("candidate position", Part::Candidate(Field::Position), &POSITION_CANDIDATES),
+    ("blended orientation", Part::Blend(Field::Orientation), &["the blend"]),
+    ("blended position", Part::Blend(Field::Position), &["the blend"]),
 ];

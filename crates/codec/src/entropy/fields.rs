@@ -1,6 +1,7 @@
 //! The fields of one changed body. The orientation is first, because the prediction of the position depends on it.
 
-use super::bins::{CodingObserver, not_canonical};
+use super::adaptive::update_mean;
+use super::bins::{CodingObserver, Element, check_canonical};
 use super::blend::Blend;
 use super::bodies::{BodyContext, largest};
 use super::coder::BinCoder;
@@ -8,8 +9,9 @@ use super::components::{Components, kind};
 use super::history::Position;
 use super::layout::{
     CANDIDATES, Field, FlagContexts, NEXT_LARGEST, SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION,
+    error_index,
 };
-use super::packet_coder::{Flag, PacketCoder};
+use super::packet_coder::PacketCoder;
 use super::predictor::Predictor;
 use super::residual::signed_magnitude;
 use super::rigid_body::quantize;
@@ -18,7 +20,6 @@ use crate::decode_error::DecodeError;
 use crate::ledger::{BitKind, Form};
 use crate::quantize::smallest_three::SmallestThree;
 
-/// A coded field.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Coded<T> {
     pub(super) value: T,
@@ -121,12 +122,12 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             prediction,
             target: target.map(|target| target.components.map(i32::from)),
             zone: context.zone,
-            history: context.prediction.orientation_context(),
+            history: context.prediction.context(context.prediction.orientation),
         };
         let around = around.map_or(context.velocity, |[orientation, _]| orientation);
         let (values, residual) = self.components(context.body, &components, |axis, so_far| {
             [
-                context.prediction.orientation_context() * 16 + so_far,
+                context.prediction.context(context.prediction.orientation) * 16 + so_far,
                 signed_magnitude(reference[axis] - prediction[axis]) * 8 + zone,
                 signed_magnitude(secondary[axis] - prediction[axis]) * 8 + zone,
                 so_far * 16 + around,
@@ -138,9 +139,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         });
         let value =
             SmallestThree { largest: largest as u8, components: values.map(|value| value as u16) };
-        if value == history.packed {
-            return Err(not_canonical(&self.bins));
-        }
+        check_canonical(&self.bins, value != history.packed)?;
         Ok((value, residual))
     }
 
@@ -156,22 +155,16 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let margin = ((margin * 40.0) as usize).min(15);
         let rank = target.map_or(0, |target| {
             let largest = usize::from(target.largest);
-            let rank = ranks.iter().position(|&component| component == largest);
-            rank.unwrap_or(0)
+            ranks.iter().position(|&component| component == largest).unwrap_or(0)
         });
-        let flag = |group, context_value| Flag {
-            kind: BitKind::Orientation,
-            body: Some(context.body),
-            group,
-            contexts: [context_value],
-        };
-        let same = flag(SAME_LARGEST, margin * 16 + context.rotation_6_ticks);
-        if self.flag(same, rank == 0) {
+        let element = Element { kind: BitKind::Orientation, body: Some(context.body) };
+        let contexts = [margin * 16 + context.rotation_6_ticks];
+        if self.flag(element, SAME_LARGEST, contexts, rank == 0) {
             return ranks[0];
         }
         for next in [1, 2] {
-            let found = flag(NEXT_LARGEST, (next - 1) * 16 + margin);
-            if self.flag(found, rank == next) {
+            let contexts = [(next - 1) * 16 + margin];
+            if self.flag(element, NEXT_LARGEST, contexts, rank == next) {
                 return ranks[next];
             }
         }
@@ -226,7 +219,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
                 prediction,
                 target,
                 zone: context.zone,
-                history: context.prediction.position_context(),
+                history: context.prediction.context(context.prediction.position),
             };
             let around = predictor.neighbour_residuals();
             let residual = orientation.residual;
@@ -268,9 +261,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             ]
         })?;
         self.observer.note(|| form(residual));
-        if value == history.position {
-            return Err(not_canonical(&self.bins));
-        }
+        check_canonical(&self.bins, value != history.position)?;
         Ok((value, residual))
     }
 
@@ -281,9 +272,9 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         group: FlagContexts,
         contexts: [usize; 2],
     ) -> bool {
-        let flag = Flag { kind: kind(field.field), body: Some(context.body), group, contexts };
+        let element = Element { kind: kind(field.field), body: Some(context.body) };
         let unchanged = field.target.as_ref() == Some(&field.reference);
-        self.flag(flag, unchanged)
+        self.flag(element, group, contexts, unchanged)
     }
 
     /// Indices of the candidates for the prediction and the secondary prediction.
@@ -313,7 +304,8 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let mut selected_error = 0;
         for (candidate, &value) in field.candidates.iter().enumerate() {
             let error = error(value);
-            self.next.record_error(field.field, field.class, candidate, error);
+            let mean = error_index(field.field, field.class) + candidate;
+            update_mean(&mut self.next.errors[mean], error);
             if error < best.1 {
                 best = (candidate, error);
             }

@@ -85,15 +85,6 @@ impl Extrapolation {
 }
 
 impl BaselineHistory<'_> {
-    /// Flags the bodies that moved on the way to the reference. Reuses memory.
-    pub(crate) fn flag_active(&self, active: &mut Vec<bool>) {
-        active.clear();
-        active.extend(&self.motion.moved);
-        if let Some((older, _)) = self.additional[0] {
-            self.reference.flag_differing(older, active);
-        }
-    }
-
     /// The body that others gather around (the player), if the reference has it.
     pub(crate) fn anchor(&self) -> Option<usize> {
         let is_there =
@@ -203,7 +194,6 @@ impl KinematicHistory {
     }
 }
 
-/// Square of the distance, in steps squared.
 #[inline]
 pub(crate) fn distance_squared(a: Position, b: Position) -> i64 {
     (0..3)

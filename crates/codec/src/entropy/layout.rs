@@ -64,57 +64,46 @@ pub(crate) const RESIDUAL_INPUTS: usize = 4;
 
 const RESIDUAL_SLOTS: usize = RESIDUAL_CONTEXTS * RESIDUAL_BINS;
 
-/// The contexts of a flag: a syntax element of one bin.
+/// The contexts of a flag: a syntax element of one bin. The number is its index.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FlagContexts {
-    first: usize,
-    /// Number of context values of each input.
-    size: usize,
-    /// Index of the first of its two sets of weights.
-    weights: usize,
-}
+pub(crate) struct FlagContexts(usize);
 
 impl FlagContexts {
-    /// The slot of a context value of one input.
     pub(crate) const fn slot(self, input: usize, context: usize) -> usize {
-        debug_assert!(context < self.size);
-        self.first + input * self.size + context
+        debug_assert!(context < FLAG_SIZE);
+        self.slots(input).start + context
     }
 
-    /// The slots of one input.
     pub(crate) const fn slots(self, input: usize) -> Range<usize> {
-        let first = self.first + input * self.size;
-        first..first + self.size
+        let first = (self.0 * FLAG_INPUTS + input) * FLAG_SIZE;
+        first..first + FLAG_SIZE
     }
 
     /// Its two sets of weights.
     pub(crate) const fn weights(self) -> Range<usize> {
-        self.weights..self.weights + 2
+        2 * self.0..2 * self.0 + 2
     }
 }
 
 const FLAG_INPUTS: usize = 2;
+/// Number of context values of each input.
 const FLAG_SIZE: usize = 1024;
 const FLAGS: usize = 7;
 
-const fn flag(index: usize) -> FlagContexts {
-    FlagContexts { first: index * FLAG_INPUTS * FLAG_SIZE, size: FLAG_SIZE, weights: 2 * index }
-}
-
 /// Whether an active body, one that moved on the way to the reference, changes.
-pub(crate) const ACTIVE_CHANGES: FlagContexts = flag(0);
+pub(crate) const ACTIVE_CHANGES: FlagContexts = FlagContexts(0);
 /// Whether a resting body changes if a coded body is near it.
-pub(crate) const RESTING_CHANGES: FlagContexts = flag(1);
+pub(crate) const RESTING_CHANGES: FlagContexts = FlagContexts(1);
 /// Whether a changed body toggles *interacting*.
-pub(crate) const TOGGLES: FlagContexts = flag(2);
+pub(crate) const TOGGLES: FlagContexts = FlagContexts(2);
 /// Whether the orientation omits the component that the prediction ranks first.
-pub(crate) const SAME_LARGEST: FlagContexts = flag(3);
+pub(crate) const SAME_LARGEST: FlagContexts = FlagContexts(3);
 /// Whether it omits the component of the next rank: first of rank 1, then of rank 2.
-pub(crate) const NEXT_LARGEST: FlagContexts = flag(4);
+pub(crate) const NEXT_LARGEST: FlagContexts = FlagContexts(4);
 /// Whether the orientation equals the reference's.
-pub(crate) const SAME_ORIENTATION: FlagContexts = flag(5);
+pub(crate) const SAME_ORIENTATION: FlagContexts = FlagContexts(5);
 /// Whether the position equals the reference's.
-pub(crate) const SAME_POSITION: FlagContexts = flag(6);
+pub(crate) const SAME_POSITION: FlagContexts = FlagContexts(6);
 
 /// Flags with an adaptive probability instead of mixing, which saves time.
 #[derive(Clone, Copy, Debug)]
@@ -163,7 +152,6 @@ impl ResidualContexts {
         Self { group }
     }
 
-    /// The slot of the first bin in a context.
     pub(crate) const fn slot(self, input: usize, context: usize) -> usize {
         debug_assert!(context < RESIDUAL_CONTEXTS);
         RESIDUALS
@@ -171,13 +159,11 @@ impl ResidualContexts {
             + context * RESIDUAL_BINS
     }
 
-    /// The slots of one input.
     pub(crate) const fn slots(self, input: usize) -> Range<usize> {
         let first = self.slot(input, 0);
         first..first + RESIDUAL_SLOTS
     }
 
-    /// The sets of weights of its bins.
     pub(crate) const fn weights(self) -> Range<usize> {
         let first = FLAG_WEIGHT_SETS + self.group * 2 * RESIDUAL_WEIGHT_SETS;
         first..first + 2 * RESIDUAL_WEIGHT_SETS

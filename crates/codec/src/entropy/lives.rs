@@ -8,12 +8,13 @@
 //! out. All bins have constant probabilities, because the codec does not know where bodies come from.
 
 use super::adaptive::PredictionHistory;
-use super::bins::{CodingObserver, Element, check_end, check_range, not_canonical};
+use super::bins::{CodingObserver, Element, check_canonical, check_end, check_range};
 use super::bodies::Bodies;
 use super::coder::{BinCoder, ONE};
 use super::packet_coder::PacketCoder;
 use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
+use crate::selection::index_bits;
 use crate::snapshot::{Life, LifeWord, Slot};
 
 impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
@@ -72,9 +73,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             let generation = self.bypass(element, u8::BITS, generation.into());
             slot.life =
                 LifeWord::new(Some(Life { kind: kind as u8, generation: generation as u8 }));
-            if slot.life == before {
-                return Err(not_canonical(&self.bins));
-            }
+            check_canonical(&self.bins, slot.life != before)?;
             self.whole(index, target.as_ref(), &mut slot)?;
         }
         // Resets the history of the body that was in the slot before.
@@ -115,7 +114,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             let coded = self.number(element, count, packed.components[component].into())?;
             slot.fields.smallest_three.components[component] = coded as u16;
         }
-        for value in plan.values() {
+        for value in &plan.values {
             let coded = target.map_or(0, |target| value.get(&target.words));
             let coded = self.number(of(value.kind), value.max as usize + 1, coded as usize)?;
             value.set(&mut slot.words, coded as u32);
@@ -130,8 +129,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         count: usize,
         value: usize,
     ) -> Result<usize, DecodeError> {
-        let bits = usize::BITS - (count - 1).leading_zeros();
-        let coded = self.bypass(element, bits, value as u32) as usize;
+        let coded = self.bypass(element, index_bits(count), value as u32) as usize;
         check_range(&self.bins, element, coded as i64, &(0..=count as i64 - 1))?;
         Ok(coded)
     }

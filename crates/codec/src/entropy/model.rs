@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::blend::{BLENDED, BlendWeights};
 use super::layout::{
-    ADAPTIVE, BLEND_SETS, BLENDS, ERRORS, Field, Inputs, MAX_INPUTS, SLOTS, TABLE_UNIT, WEIGHT_ONE,
+    ADAPTIVE, BLEND_SETS, ERRORS, Field, Inputs, MAX_INPUTS, SLOTS, TABLE_UNIT, WEIGHT_ONE,
     WEIGHT_SETS, blend_index,
 };
 
@@ -13,7 +13,7 @@ use super::layout::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrainedModel {
     /// Hashes of the recordings that it was trained on.
-    trained_on: Vec<u64>,
+    pub(crate) trained_on: Vec<u64>,
     /// Log odds of bins by context slot, in multiples of [`TABLE_UNIT`]. The file stores the factors.
     pub(crate) table: Vec<i16>,
     /// By [`blend_index`].
@@ -26,20 +26,13 @@ pub struct TrainedModel {
 
 /// Error of reading a trained model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum ModelError {
-    /// The bytes do not start with the magic number.
     #[error("not a trained model: the first bytes are not {:?}", str::from_utf8(MAGIC).unwrap_or_default())]
     Magic,
     /// The bytes come from another version of this crate, or are damaged.
     #[error("a model that was trained on {trained_on} recordings has {expected} bytes, not {got}")]
-    Length {
-        /// Number of recordings, according to the bytes.
-        trained_on: usize,
-        /// Expected number of bytes for that many recordings.
-        expected: usize,
-        /// Actual number of bytes.
-        got: usize,
-    },
+    Length { trained_on: usize, expected: usize, got: usize },
 }
 
 const MAGIC: &[u8; 8] = b"CWPRIOR4";
@@ -62,7 +55,6 @@ impl TrainedModel {
     }
 
     /// The model that ships with this crate.
-    #[must_use]
     pub fn shipped() -> Arc<Self> {
         static SHIPPED: OnceLock<Arc<TrainedModel>> = OnceLock::new();
         let shipped = SHIPPED.get_or_init(|| {
@@ -73,27 +65,14 @@ impl TrainedModel {
     }
 
     /// Hashes of the recordings that it was trained on, as passed to the trainer.
-    #[must_use]
     pub fn trained_on(&self) -> &[u64] {
         &self.trained_on
-    }
-
-    pub(crate) fn set_trained_on(&mut self, hashes: Vec<u64>) {
-        self.trained_on = hashes;
     }
 
     /// Weights of a blend: for x and y, then for z.
     pub(crate) fn blend(&self, field: Field, class: usize) -> [&BlendWeights; 2] {
         let index = blend_index(field, class);
         [&self.blends[index], &self.blends[index + 1]]
-    }
-
-    /// Sets the weights of a field's blends to zero, so that each blend equals the selected candidate.
-    pub(crate) fn clear_blends(&mut self, field: Field) {
-        self.blends[blend_index(field, 0)..]
-            .iter_mut()
-            .take(2 * BLENDS[field as usize])
-            .for_each(|weights| *weights = [0; BLENDED]);
     }
 
     /// Reads a model written by [`Self::to_bytes`].
@@ -141,7 +120,6 @@ impl TrainedModel {
     /// ```
     ///
     /// At most 255 hashes are written.
-    #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         let count = self.trained_on.len().min(u8::MAX.into());
@@ -161,13 +139,11 @@ impl TrainedModel {
 
 fn sets(bytes: &[u8]) -> Vec<[i16; 8]> {
     let words = words(bytes);
-    let sets = words.as_chunks().0.iter();
-    sets.map(|set| set.map(u16::cast_signed)).collect()
+    words.as_chunks().0.iter().map(|set| set.map(u16::cast_signed)).collect()
 }
 
 fn words(bytes: &[u8]) -> Vec<u16> {
-    let words = bytes.as_chunks().0.iter();
-    words.map(|word| u16::from_le_bytes(*word)).collect()
+    bytes.as_chunks().0.iter().map(|word| u16::from_le_bytes(*word)).collect()
 }
 
 #[cfg(test)]
@@ -177,7 +153,7 @@ mod tests {
     #[test]
     fn a_model_survives_its_bytes_and_other_bytes_are_refused() {
         let mut model = TrainedModel::untrained();
-        model.set_trained_on(vec![7, u64::MAX]);
+        model.trained_on = vec![7, u64::MAX];
         model.table[5] = -9 * TABLE_UNIT;
         model.weights[3][1] = -7_000;
         model.adaptive[1] = 9;

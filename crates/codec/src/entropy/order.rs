@@ -1,8 +1,9 @@
-//! The coding order of bodies.
+//! The coding order of bodies, and the distances from resting bodies to the coded bodies.
 
-use super::history::{BaselineHistory, KinematicHistory, distance_squared};
-use super::resting::Resting;
-use crate::flags::flagged;
+use super::history::{BaselineHistory, KinematicHistory, Position, distance_squared};
+use crate::flags::{Bits, flagged};
+use crate::plan::Lengths;
+use crate::snapshot::PackedPosition;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
@@ -22,7 +23,10 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// Flags the active bodies and the anchor in `has_turn`. Returns the anchor if it is in the reference and stays.
     pub(super) fn flag_turns(&mut self, snapshots: &BaselineHistory<'_>) -> Option<usize> {
-        snapshots.flag_active(&mut self.has_turn);
+        self.has_turn.clone_from(&snapshots.motion.moved);
+        if let Some((older, _)) = snapshots.additional[0] {
+            snapshots.reference.flag_differing(older, &mut self.has_turn);
+        }
         if snapshots.plan.has_lives() {
             for body in 0..self.has_turn.len() {
                 self.has_turn[body] &= self.is_coded(snapshots, body);
@@ -78,3 +82,179 @@ impl OrderKey {
 
 /// A snapshot has at most 65 536 bodies, and its squared distances are below 2⁴⁸.
 const BODY_BITS: u32 = 16;
+
+/// Resting bodies in a grid, with the distance from each to the nearest coded body.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Resting {
+    /// First body of each cell's linked list.
+    cells: Vec<u32>,
+    /// All bodies of the snapshot, resting or not.
+    bodies: Vec<Body>,
+    /// Resting bodies that a coded body came near.
+    touched: Bits,
+    /// Number of coded bodies compared with the resting ones so far.
+    approached: usize,
+    /// Binary logarithm of the side of a cell, in steps.
+    cell_bits: u32,
+    anchor_margin: i64,
+    /// Width of a distance class, in steps.
+    class_width: f32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Body {
+    packed: PackedPosition,
+    /// Next body in the same cell.
+    next: u32,
+    /// Squared distance to the nearest coded body, in steps squared; [`FAR`] if no coded body is near.
+    nearest: u32,
+}
+
+impl Body {
+    /// A body outside the grid.
+    const NOWHERE: Self = Self { packed: PackedPosition::ORIGIN, next: NONE, nearest: FAR };
+}
+
+/// Maximum number of coded bodies to compare. Without it, the work would grow with the square of the number of bodies
+/// in a packet.
+const MAX_APPROACHED: usize = 512;
+
+/// Distance class of a body that no coded body came near.
+pub(crate) const UNTOUCHED: usize = 15;
+
+const NONE: u32 = u32::MAX;
+const FAR: u32 = u32::MAX;
+/// Number of cells along each axis, a power of two. The grid wraps around.
+const CELLS: i32 = 32;
+const CELL_COUNT: usize = (CELLS * CELLS) as usize;
+
+impl Resting {
+    /// Starts a packet. Bodies with `is_active` are left out of the grid.
+    pub(crate) fn reset(
+        &mut self,
+        positions: &[PackedPosition],
+        is_active: &[bool],
+        lengths: &Lengths,
+    ) {
+        self.clear(positions.len(), lengths);
+        let bits = lengths.cell_bits;
+        let cells: &mut [u32; CELL_COUNT] = self.cells.first_chunk_mut().expect("it was resized");
+        let bodies = positions.iter().zip(is_active).zip(0..);
+        self.bodies.clear();
+        self.bodies.extend(bodies.map(|((&packed, is_active), body)| {
+            let mut next = NONE;
+            if !is_active {
+                let [x, y] = packed.shifted_xy(bits);
+                next = std::mem::replace(&mut cells[cell(x, y)], body);
+            }
+            Body { packed, next, nearest: FAR }
+        }));
+    }
+
+    /// Starts a packet with only these bodies in the grid.
+    pub(crate) fn reset_few(
+        &mut self,
+        positions: &[PackedPosition],
+        few: &[usize],
+        lengths: &Lengths,
+    ) {
+        self.clear(positions.len(), lengths);
+        self.bodies.resize(positions.len(), Body::NOWHERE);
+        for &body in few {
+            let packed = positions[body];
+            let [x, y] = packed.shifted_xy(lengths.cell_bits);
+            let next = std::mem::replace(&mut self.cells[cell(x, y)], body as u32);
+            self.bodies[body] = Body { packed, next, nearest: FAR };
+        }
+    }
+
+    fn clear(&mut self, bodies: usize, lengths: &Lengths) {
+        self.cell_bits = lengths.cell_bits;
+        self.anchor_margin = lengths.anchor_margin;
+        self.class_width = 24.0 * lengths.scale;
+        self.cells.clear();
+        self.cells.resize(CELL_COUNT, NONE);
+        self.touched.clear(bodies);
+        self.approached = 0;
+    }
+
+    /// Returns the first touched body with at least this index.
+    pub(crate) fn touched_from(&self, body: usize) -> Option<usize> {
+        self.touched.next(body)
+    }
+
+    /// Adds a coded body at `position`. It touches resting bodies within the side of a cell; the anchor within two
+    /// sides.
+    pub(crate) fn approach(&mut self, position: Position, is_anchor: bool) {
+        if self.approached == MAX_APPROACHED {
+            return;
+        }
+        self.approached += 1;
+        let bits = self.cell_bits;
+        let reach = if is_anchor { 2 } else { 1 };
+        let limit = i64::from(reach * reach) << (2 * bits);
+        let [column, row, _] = position.map(|axis| axis >> bits);
+        for x in column - reach..=column + reach {
+            for y in row - reach..=row + reach {
+                let mut at = self.cells[cell(x, y)];
+                while at != NONE {
+                    let body = &mut self.bodies[at as usize];
+                    let distance = distance_squared(position, body.packed.position());
+                    let is_near = distance < limit;
+                    let mut near = if is_near { distance as u32 } else { FAR };
+                    if is_anchor && is_near {
+                        let gap = ((distance as f32).sqrt() as i64 - self.anchor_margin).max(0);
+                        near = (gap * gap) as u32;
+                    }
+                    body.nearest = body.nearest.min(near);
+                    self.touched.set_if(at as usize, is_near);
+                    at = body.next;
+                }
+            }
+        }
+    }
+
+    pub(crate) fn is_touched(&self, body: usize) -> bool {
+        self.touched.get(body)
+    }
+
+    /// Distance class of the nearest coded body: 0 to 14, or [`UNTOUCHED`].
+    pub(crate) fn nearest(&self, body: usize) -> usize {
+        match self.bodies[body].nearest {
+            FAR => UNTOUCHED,
+            distance => ((distance as f32).sqrt() / self.class_width).min(14.0) as usize,
+        }
+    }
+}
+
+const fn cell(x: i32, y: i32) -> usize {
+    const MASK: i32 = CELLS - 1;
+    ((y & MASK) * CELLS + (x & MASK)) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Plan;
+
+    const CELL: i32 = 512;
+
+    #[test]
+    fn only_the_first_coded_bodies_are_compared_with_those_at_rest() {
+        let mut resting = Resting::default();
+        let far = [4 * CELL, 0, 0];
+        let positions = [[0; 3], [0; 3], far].map(|position| PackedPosition::new(position, false));
+        let lengths = &Plan::cubes().lengths;
+        resting.reset(&positions, &[true, false, false], lengths);
+        for _ in 0..MAX_APPROACHED {
+            resting.approach([0; 3], false);
+        }
+        assert_eq!([1, 2].map(|body| resting.nearest(body)), [0, UNTOUCHED]);
+        resting.approach(far, false);
+        assert_eq!(resting.nearest(2), UNTOUCHED);
+        assert_eq!([0, 2].map(|body| resting.touched_from(body)), [Some(1), None]);
+        resting.reset(&positions, &[true, true, false], lengths);
+        resting.approach(far, false);
+        assert_eq!(resting.nearest(2), 0);
+    }
+}

@@ -1,7 +1,7 @@
 //! The coding of one packet. The same code encodes and decodes.
 
 use super::adaptive::AdaptiveState;
-use super::bins::{CodingObserver, Element, FixedBins, not_canonical};
+use super::bins::{CodingObserver, Element, FixedBins, check_canonical};
 use super::coder::{BinCoder, ONE};
 use super::history::BaselineHistory;
 use super::layout::{FlagContexts, Inputs, VARIANT_SLOTS};
@@ -15,52 +15,44 @@ pub(crate) struct PacketCoder<'a, B, O> {
     pub(crate) observer: O,
     pub(crate) model: &'a TrainedModel,
     pub(crate) snapshots: BaselineHistory<'a>,
-    /// Whether the packet is partial.
     pub(crate) is_partial: bool,
     /// Adaptive state, updated with every bin.
     pub(crate) next: &'a mut AdaptiveState,
 }
 
-/// A bin with contexts, and the two sets of weights that mix its probability.
-pub(super) struct Bin<'t, const N: usize> {
-    pub(super) inputs: [i16; N],
-    pub(super) weights: [&'t mut Inputs; 2],
-}
-
-impl<const N: usize> Bin<'_, N> {
-    /// Codes the bin with the mixed probability of its contexts, and updates the weights. Returns the bin and its
-    /// probability.
-    #[inline(always)]
-    pub(super) fn code(self, bins: &mut impl BinCoder, value: bool) -> (bool, u32) {
-        let Self { inputs, weights } = self;
-        let inputs = mixing::inputs(inputs);
-        let one = mixing::mix(inputs, [&*weights[0], &*weights[1]]);
-        let value = bins.bin(value, one);
-        mixing::update(weights, inputs, one, value);
-        (value, one)
-    }
-}
-
-#[derive(Clone, Copy)]
-pub(super) struct Flag<const N: usize> {
-    pub(super) kind: BitKind,
-    pub(super) body: Option<usize>,
-    pub(super) group: FlagContexts,
-    pub(super) contexts: [usize; N],
+/// Codes a bin with the probability that two sets of weights mix from its inputs, and updates the weights. Returns the
+/// bin and its probability.
+#[inline(always)]
+pub(super) fn code_mixed<const N: usize>(
+    bins: &mut impl BinCoder,
+    inputs: [i16; N],
+    weights: [&mut Inputs; 2],
+    value: bool,
+) -> (bool, u32) {
+    let inputs = mixing::inputs(inputs);
+    let one = mixing::mix(inputs, [&*weights[0], &*weights[1]]);
+    let value = bins.bin(value, one);
+    mixing::update(weights, inputs, one, value);
+    (value, one)
 }
 
 impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
-    pub(super) fn flag<const N: usize>(&mut self, flag: Flag<N>, value: bool) -> bool {
-        let Flag { kind, body, group, contexts } = flag;
+    /// Codes a flag. `contexts` has a value for each of its inputs.
+    pub(super) fn flag<const N: usize>(
+        &mut self,
+        element: Element,
+        group: FlagContexts,
+        contexts: [usize; N],
+        value: bool,
+    ) -> bool {
         let first = self.first_slot();
-        let slots = std::array::from_fn(|input| first + group.slot(input, contexts[input]));
+        let slots: [_; N] = std::array::from_fn(|input| first + group.slot(input, contexts[input]));
         let [sets, ..] = self.next.weights[group.weights()].as_chunks_mut().0 else {
             unreachable!("a flag has two sets")
         };
-        let bin =
-            Bin::<N> { inputs: slots.map(|slot| self.model.table[slot]), weights: sets.each_mut() };
-        let (value, one) = bin.code(&mut self.bins, value);
-        self.observer.begins(Element { kind, body });
+        let inputs = slots.map(|slot| self.model.table[slot]);
+        let (value, one) = code_mixed(&mut self.bins, inputs, sets.each_mut(), value);
+        self.observer.begins(element);
         self.observer.coded(&slots, value, one);
         value
     }
@@ -120,9 +112,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             let coded = self.bypass(element, 4, age.into());
             Some(coded as u16).filter(|&age| age > 0)
         });
-        if ages == USUAL || ages == NONE {
-            return Err(not_canonical(&self.bins));
-        }
+        check_canonical(&self.bins, ages != USUAL && ages != NONE)?;
         Ok(ages)
     }
 }

@@ -7,33 +7,26 @@
 //!
 //! Zero has no digits and no sign.
 
-use super::coder::ONE;
-
-/// Codes the bins of one residual.
-pub(crate) trait ResidualBins {
-    /// Codes a bin with contexts. `index` is below [`RESIDUAL_BINS`](super::layout::RESIDUAL_BINS).
-    fn bin(&mut self, index: usize, bin: bool) -> bool;
-    /// Codes the bins of the tree on the path to `leaf`. Returns the leaf.
-    fn tree(&mut self, leaf: u32) -> u32;
-    /// Codes a bin of constant probability.
-    fn fixed(&mut self, one: u32, bin: bool) -> bool;
-    /// Codes the lowest `count` digits of a number as bins of even odds, highest digit first.
-    fn bypass(&mut self, digits: u32, count: u32) -> u32;
-}
+use super::bins::CodingObserver;
+use super::coder::{BinCoder, ONE};
+use super::layout::{
+    Inputs, RESIDUAL_BINS, RESIDUAL_INPUTS, RESIDUAL_WEIGHT_SETS, residual_weights,
+};
+use super::mixing;
+use super::packet_coder::code_mixed;
 
 // Index of the first bin of each syntax element.
 /// Bins of the tree. Add the path, which starts at 1, minus 1.
-pub(super) const TREE: usize = 0;
+const TREE: usize = 0;
 /// Bins of the sign. Add the number of digits minus 1.
 const NEGATIVE: usize = 7;
 pub(crate) const FIRST: usize = 14;
 const MORE: usize = 25;
 
 /// Number of bins on the path from the root to a leaf.
-pub(super) const TREE_DEPTH: u32 = 3;
+const TREE_DEPTH: u32 = 3;
 
-/// Number of bins in the tree.
-pub(super) const TREE_BINS: usize = (1 << TREE_DEPTH) - 1;
+const TREE_BINS: usize = (1 << TREE_DEPTH) - 1;
 
 /// The last leaf means this many digits or more.
 const MANY_DIGITS: u32 = TREE_BINS as u32;
@@ -48,48 +41,125 @@ const MAX_CONTEXT_DIGITS: u32 = 12;
 /// Bounds the numbers that hostile bytes decode to. Differences of positions have at most 19 digits.
 const MAX_DIGITS: u32 = 20;
 
-/// Encodes `value`. A decoder ignores it and returns the decoded value.
-pub(crate) fn code(bins: &mut impl ResidualBins, value: i32) -> i32 {
-    let size = value.unsigned_abs();
-    let wanted = u32::BITS - size.leading_zeros();
-    let leaf = wanted.min(MANY_DIGITS);
-    let mut digits = bins.tree(leaf);
-    if digits == 0 {
-        return 0;
-    }
-    while (MANY_DIGITS..MAX_DIGITS).contains(&digits) {
-        let index = MORE + (digits - MANY_DIGITS).min(6) as usize;
-        if !bins.bin(index, digits < wanted) {
-            break;
-        }
-        digits += 1;
-    }
-    let sign = NEGATIVE + digits.min(MANY_DIGITS) as usize - 1;
-    let negative = bins.bin(sign, value < 0);
-    let mut number = 1;
-    if digits >= 2 {
-        let context = digits.min(MAX_CONTEXT_DIGITS) as usize;
-        let bit = bins.bin(FIRST + context - 2, size >> (digits - 2) & 1 == 1);
-        number = number << 1 | u32::from(bit);
-    }
-    if digits >= 3 {
-        let bit = bins.fixed(SECOND_ONE, size >> (digits - 3) & 1 == 1);
-        number = number << 1 | u32::from(bit);
-        let rest = digits - 3;
-        number = number << rest | bins.bypass(size, rest);
-    }
-    let number = number.cast_signed();
-    if negative { -number } else { number }
+/// The bins of one residual.
+pub(super) struct ResidualBins<'s, B, O> {
+    pub(super) bins: &'s mut B,
+    pub(super) observer: &'s mut O,
+    /// Slots of the first bin, by input.
+    pub(super) slots: [usize; RESIDUAL_INPUTS],
+    pub(super) inputs: [&'s [i16; RESIDUAL_BINS]; RESIDUAL_INPUTS],
+    /// Weight sets by zone and by history, each with the selected class.
+    pub(super) weights: [(&'s mut [Inputs; RESIDUAL_WEIGHT_SETS], usize); 2],
 }
 
-/// Codes the bins of the tree one after another.
-#[inline(always)]
-pub(super) fn code_tree(bins: &mut impl ResidualBins, leaf: u32) -> u32 {
-    // Unrolled, so that the compiler knows the bounds of the indices.
-    let path = 2 | u32::from(bins.bin(TREE, leaf & 4 != 0));
-    let path = path << 1 | u32::from(bins.bin(TREE + path as usize - 1, leaf & 2 != 0));
-    let path = path << 1 | u32::from(bins.bin(TREE + path as usize - 1, leaf & 1 != 0));
-    path - (1 << TREE_DEPTH)
+impl<B: BinCoder, O: CodingObserver> ResidualBins<'_, B, O> {
+    /// Encodes `value`. A decoder ignores it and returns the decoded value.
+    pub(super) fn code(&mut self, value: i32) -> i32 {
+        let size = value.unsigned_abs();
+        let wanted = u32::BITS - size.leading_zeros();
+        let leaf = wanted.min(MANY_DIGITS);
+        let mut digits = self.tree(leaf);
+        if digits == 0 {
+            return 0;
+        }
+        while (MANY_DIGITS..MAX_DIGITS).contains(&digits) {
+            let index = MORE + (digits - MANY_DIGITS).min(6) as usize;
+            if !self.bin(index, digits < wanted) {
+                break;
+            }
+            digits += 1;
+        }
+        let sign = NEGATIVE + digits.min(MANY_DIGITS) as usize - 1;
+        let negative = self.bin(sign, value < 0);
+        let mut number = 1;
+        if digits >= 2 {
+            let context = digits.min(MAX_CONTEXT_DIGITS) as usize;
+            let bit = self.bin(FIRST + context - 2, size >> (digits - 2) & 1 == 1);
+            number = number << 1 | u32::from(bit);
+        }
+        if digits >= 3 {
+            let bit = self.fixed(SECOND_ONE, size >> (digits - 3) & 1 == 1);
+            number = number << 1 | u32::from(bit);
+            let rest = digits - 3;
+            number = number << rest | self.bypass(size, rest);
+        }
+        let number = number.cast_signed();
+        if negative { -number } else { number }
+    }
+
+    /// Codes a bin with contexts. `index` is below [`RESIDUAL_BINS`].
+    #[inline(always)]
+    fn bin(&mut self, index: usize, value: bool) -> bool {
+        let [by_zone, by_history] = &mut self.weights;
+        let inputs = self.inputs.map(|row| row[index]);
+        let weights =
+            [by_zone, by_history].map(|(sets, class)| &mut sets[residual_weights(index, *class)]);
+        let (value, one) = code_mixed(self.bins, inputs, weights, value);
+        let slots = self.slots.map(|slot| slot + index);
+        self.observer.coded(&slots, value, one);
+        value
+    }
+
+    /// Codes the bins of the tree on the path to `leaf`. Returns the leaf.
+    #[inline(always)]
+    fn tree(&mut self, leaf: u32) -> u32 {
+        if B::DECODES { self.decode_tree() } else { self.encode_tree(leaf) }
+    }
+
+    #[inline(always)]
+    fn fixed(&mut self, one: u32, value: bool) -> bool {
+        let value = self.bins.bin(value, one);
+        self.observer.coded(&[], value, one);
+        value
+    }
+
+    #[inline(always)]
+    fn bypass(&mut self, digits: u32, count: u32) -> u32 {
+        let digits = self.bins.bypass(digits, count);
+        self.observer.bypassed(digits, count);
+        digits
+    }
+
+    /// Codes the bins of the tree one after another.
+    #[inline(always)]
+    fn encode_tree(&mut self, leaf: u32) -> u32 {
+        // Unrolled, so that the compiler knows the bounds of the indices.
+        let path = 2 | u32::from(self.bin(TREE, leaf & 4 != 0));
+        let path = path << 1 | u32::from(self.bin(TREE + path as usize - 1, leaf & 2 != 0));
+        let path = path << 1 | u32::from(self.bin(TREE + path as usize - 1, leaf & 1 != 0));
+        path - (1 << TREE_DEPTH)
+    }
+
+    /// Decodes the tree. It mixes the probabilities of all bins first, because a processor can compute them in
+    /// parallel. Mixing only the bins on the path would make each wait for the one before.
+    #[inline(always)]
+    fn decode_tree(&mut self) -> u32 {
+        let rows = self.inputs.map(|row| row[TREE..].first_chunk());
+        let rows = rows.map(|row| row.expect("a row is longer than the tree"));
+        let inputs = mixing::inputs_of_bins(rows);
+        let [(by_zone, zone), (by_history, history)] = &mut self.weights;
+        let indices = |bin| [*zone, *history].map(|class| residual_weights(TREE + bin, class));
+        // Longer by one than needed, so that the compiler can remove the bounds checks.
+        let mut probabilities = [0; TREE_BINS + 1];
+        for bin in 0..TREE_BINS {
+            let [zone, history] = indices(bin);
+            let weights = [&by_zone[zone], &by_history[history]];
+            probabilities[bin] = mixing::mix(inputs[bin], weights);
+        }
+        let mut path = 1;
+        for _ in 0..TREE_DEPTH {
+            let bin = (path - 1) & TREE_BINS;
+            let one = probabilities[bin];
+            let value = self.bins.bin(false, one);
+            let [zone, history] = indices(bin);
+            let weights = [&mut by_zone[zone], &mut by_history[history]];
+            mixing::update(weights, inputs[bin], one, value);
+            let slots = self.slots.map(|slot| slot + TREE + bin);
+            self.observer.coded(&slots, value, one);
+            path = path << 1 | usize::from(value);
+        }
+        (path - (TREE_BINS + 1)) as u32
+    }
 }
 
 const _: () = assert!(NEGATIVE == TREE + TREE_BINS);
@@ -139,76 +209,7 @@ pub(crate) fn signed_magnitude(value: i32) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::layout::RESIDUAL_BINS;
     use super::*;
-
-    /// Records bins and replays them.
-    #[derive(Default)]
-    struct Tape {
-        bins: std::collections::VecDeque<(usize, bool)>,
-        replays: bool,
-    }
-
-    impl ResidualBins for Tape {
-        fn bin(&mut self, index: usize, bin: bool) -> bool {
-            assert!(index < RESIDUAL_BINS);
-            if self.replays {
-                let (expected, bin) = self.bins.pop_front().unwrap();
-                assert_eq!(index, expected);
-                return bin;
-            }
-            self.bins.push_back((index, bin));
-            bin
-        }
-
-        fn tree(&mut self, leaf: u32) -> u32 {
-            code_tree(self, leaf)
-        }
-
-        fn fixed(&mut self, _: u32, bin: bool) -> bool {
-            self.bin(RESIDUAL_BINS - 1, bin)
-        }
-
-        fn bypass(&mut self, digits: u32, count: u32) -> u32 {
-            let shifts = (0..count).rev();
-            shifts.fold(0, |coded, shift| {
-                let bin = self.bin(RESIDUAL_BINS - 1, digits >> shift & 1 == 1);
-                coded << 1 | u32::from(bin)
-            })
-        }
-    }
-
-    #[test]
-    fn decoding_undoes_encoding() {
-        let ends = [-262_143, -131_072, 131_071, 262_143];
-        for value in (-5000..=5000).chain(ends) {
-            let mut tape = Tape::default();
-            assert_eq!(code(&mut tape, value), value);
-            tape.replays = true;
-            assert_eq!(code(&mut tape, 0), value);
-            assert!(tape.bins.is_empty());
-        }
-    }
-
-    #[test]
-    fn endless_set_bins_decode_to_a_bounded_number() {
-        struct Always;
-        impl ResidualBins for Always {
-            fn bin(&mut self, _: usize, _: bool) -> bool {
-                true
-            }
-            fn tree(&mut self, leaf: u32) -> u32 {
-                code_tree(self, leaf)
-            }
-            fn fixed(&mut self, _: u32, _: bool) -> bool {
-                true
-            }
-            fn bypass(&mut self, _: u32, count: u32) -> u32 {
-                (1 << count) - 1
-            }
-        }
-        assert_eq!(code(&mut Always, 0), -((1 << 20) - 1));
-    }
 
     #[test]
     fn magnitudes_grow() {

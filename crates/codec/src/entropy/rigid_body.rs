@@ -7,12 +7,11 @@ use super::carriers::{Carriers, MeanMotion, RigidMotion};
 use super::extrapolation::{self, Body, LANES};
 use super::history::{BaselineHistory, Extrapolation, KinematicHistory, Position};
 use super::predictor::{Predictor, UNKNOWN_RESIDUAL};
-use super::rolling::{Turned, rolled};
 use super::rotation::{
     Matrix, Quaternion, Vector, difference, dot, matrix, mul_add, multiply, relative_rotation,
-    transform,
+    rotation_vector, transform,
 };
-use crate::plan::Plan;
+use crate::plan::{Plan, Solid};
 
 /// Predicts with the candidates [`ORIENTATION_CANDIDATES`] and [`POSITION_CANDIDATES`].
 #[derive(Debug)]
@@ -79,16 +78,12 @@ impl Predictor for RigidBodyPredictor<'_> {
     fn prepare(&self, histories: &mut [KinematicHistory]) {
         let plan = self.plan;
         let high = plan.motion.floor.map(|floor| floor as i32 + plan.lengths.high);
-        let height = |history: &KinematicHistory| match high {
-            Some(high) if plan.solid(history.kind).has_corners() => {
-                match history.position[2] > high {
-                    false => Height::Low,
-                    true => Height::High,
-                }
-            }
-            _ => Height::Unknown,
+        // High bodies do not reach the floor. `None` for bodies without known corners, or without a floor.
+        let is_high = |history: &KinematicHistory| {
+            let high = high.filter(|_| plan.solids[history.kind].has_corners())?;
+            Some(history.position[2] > high)
         };
-        let group = |history: &KinematicHistory| (height(history) as u8, ticks_alone(history));
+        let group = |history: &KinematicHistory| (is_high(history), ticks_alone(history));
         for first in 0..histories.len() {
             if histories[first].extrapolation.is_some() {
                 continue;
@@ -126,7 +121,7 @@ impl Predictor for RigidBodyPredictor<'_> {
         let now = Turned::new(orientation);
         let before = Turned::new(history.orientation);
         let alone = Turned::new(self.alone.orientation);
-        let solid = self.plan.solid(history.kind);
+        let solid = self.plan.solids[history.kind];
         let reach = solid.below(alone.matrix[2]) + self.plan.lengths.contact;
         let is_low = |floor| self.alone.position[2] - floor < reach;
         let is_low = self.plan.motion.floor.is_some_and(is_low);
@@ -185,22 +180,11 @@ fn ticks_alone(history: &KinematicHistory) -> usize {
     history.ticks.min(MAX_EXTRAPOLATED_TICKS) as usize
 }
 
-/// Bodies are extrapolated together with bodies of the same height class and number of ticks. High bodies do not
-/// reach the floor. `Unknown` bodies have no known corners, or the scene has no floor.
-#[derive(Clone, Copy)]
-enum Height {
-    Low,
-    High,
-    Unknown,
-}
-
 /// Extrapolates up to [`LANES`] bodies.
 fn extrapolate(plan: &Plan, histories: &mut [KinematicHistory], indices: &[usize]) {
     const DAMPING: f32 = 0.87;
     const STEPS: usize = 2;
-    let Some(&first) = indices.first() else {
-        return;
-    };
+    let Some(&first) = indices.first() else { return };
     // Unused lanes repeat the first body.
     let lanes: [usize; LANES] =
         std::array::from_fn(|lane| indices.get(lane).copied().unwrap_or(first));
@@ -221,7 +205,7 @@ fn extrapolate(plan: &Plan, histories: &mut [KinematicHistory], indices: &[usize
         let history = &histories[lanes[lane]];
         let [x, y, z] = history.position.map(|axis| axis as f32);
         Body {
-            contact: plan.contact(history.kind),
+            contact: plan.contacts[history.kind],
             position: [x, y, z - floor],
             orientation: history.orientation,
             velocity: history.velocity(),
@@ -260,77 +244,54 @@ pub(super) fn quantize(plan: &Plan, position: Vector) -> Position {
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::super::rotation::{pack, unpack};
-    use super::*;
-    use crate::ladder::ARITHMETIC;
-    use crate::motion::Motion;
-    use crate::plan::Plan;
-    use crate::quantize::smallest_three::SmallestThree;
-    use crate::snapshot::{Life, QuantizedBody, QuantizedSnapshot};
+pub(super) struct Turned {
+    orientation: Quaternion,
+    pub(super) matrix: Matrix,
+}
 
-    const UPRIGHT: SmallestThree = SmallestThree { largest: 3, components: [256; 3] };
-
-    fn at(positions: &[Position]) -> QuantizedSnapshot {
-        let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), ARITHMETIC.stages.precision());
-        snapshot.clear_slots(positions.len());
-        for (slot, &position) in positions.iter().enumerate() {
-            let body = QuantizedBody { orientation: UPRIGHT, position };
-            let put = snapshot.put_integers(slot, Life::default(), body, &[0]);
-            put.unwrap();
-        }
-        snapshot
+impl Turned {
+    #[inline]
+    pub(super) fn new(orientation: Quaternion) -> Self {
+        Self { orientation, matrix: matrix(orientation) }
     }
+}
 
-    #[test]
-    fn a_teleported_body_is_predicted_within_bounds() {
-        let plan = Plan::cubes();
-        let corners = plan.bounds().map(|bounds| [bounds.min, bounds.max]);
-        for [from, to] in [[0, 1], [1, 0]] {
-            let previous = at(&[corners.map(|ends| ends[from])]);
-            let reference = at(&[corners.map(|ends| ends[to])]);
-            let snapshots = BaselineHistory {
-                plan: &plan,
-                reference: &reference,
-                ticks: 64,
-                motion: &Motion::default(),
-                additional: [Some((&previous, 1)); 2],
-            };
-            let history = snapshots.of(0);
-            let mut memory = Carriers::default();
-            let mut predictor = RigidBodyPredictor::new(&mut memory, &snapshots);
-            predictor.orientations(&history);
-            for position in predictor.positions(&history, history.orientation) {
-                for (axis, bounds) in position.into_iter().zip(plan.bounds()) {
-                    assert!((bounds.min..=bounds.max).contains(&axis), "{position:?}");
-                }
-            }
-        }
+/// Position of a body after it rolled on its lowest point from one orientation to another.
+#[inline]
+pub(super) fn rolled(solid: Solid, position: Vector, from: &Turned, to: &Turned) -> Vector {
+    match solid {
+        Solid::Cube(half) => tipped([half; 3], position, from, to),
+        Solid::Box(half) => tipped(half, position, from, to),
+        _ => rolled_round(solid, position, from, to),
     }
+}
 
-    #[test]
-    fn a_body_near_the_player_is_carried_by_it() {
-        let plan = Plan::cubes();
-        let reference = at(&[[0, 0, 600], [400, 0, 600]]);
-        let snapshots = BaselineHistory {
-            plan: &plan,
-            reference: &reference,
-            ticks: 6,
-            motion: &Motion::default(),
-            additional: [None, None],
-        };
-        let mut memory = Carriers::default();
-        let mut predictor = RigidBodyPredictor::new(&mut memory, &snapshots);
-        let [player, carried] = [0, 1].map(|body| snapshots.of(body));
-        // A quarter turn about z, and a metre along x.
-        let quarter = SmallestThree { largest: 3, components: [256, 256, 511] };
-        predictor.update(&player, unpack(&plan.components, quarter), [512, 0, 600], [0; 2]);
-        let [with_player, ..] = predictor.orientations(&carried);
-        assert_eq!(pack(&plan.components, with_player, 3)[2], 511);
-        let positions = predictor.positions(&carried, unpack(&plan.components, quarter));
-        for axis in 0..3 {
-            assert!(positions[1][axis].abs_diff([512, 400, 600][axis]) <= 3, "{positions:?}");
+/// Like [`rolled`], for bodies without corners.
+#[inline(never)]
+fn rolled_round(solid: Solid, position: Vector, from: &Turned, to: &Turned) -> Vector {
+    let on_ball = |position: Vector, radius: f32| {
+        let [x, y, _] = rotation_vector(to.orientation, from.orientation);
+        [position[0] + y * radius, position[1] - x * radius, position[2]]
+    };
+    match solid {
+        Solid::Ball(radius) => on_ball(position, radius),
+        Solid::Capsule { half, axis, radius } => {
+            let mut end = [0.0; 3];
+            end[axis] = half;
+            on_ball(tipped(end, position, from, to), radius)
         }
+        _ => position,
     }
+}
+
+/// Position of a box after it turned about its lowest corner. `half` has half of each side.
+#[inline]
+fn tipped(half: Vector, position: Vector, from: &Turned, to: &Turned) -> Vector {
+    let heights = from.matrix[2];
+    let lowest = std::array::from_fn(|axis| match heights[axis] < 0.0 {
+        true => half[axis],
+        false => -half[axis],
+    });
+    let [from, to] = [from, to].map(|turned| transform(&turned.matrix, lowest));
+    std::array::from_fn(|axis| position[axis] + from[axis] - to[axis])
 }

@@ -66,13 +66,11 @@ pub(crate) fn cross<T: Real>(a: Vector<T>, b: Vector<T>) -> Vector<T> {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
-/// `a` + `b` × `times`.
 #[inline]
 pub(crate) fn mul_add<T: Real>(a: Vector<T>, b: Vector<T>, times: T) -> Vector<T> {
     std::array::from_fn(|axis| a[axis] + b[axis] * times)
 }
 
-/// `a` − `b`.
 #[inline]
 pub(crate) fn difference(a: [i32; 3], b: [i32; 3]) -> Vector {
     std::array::from_fn(|axis| (a[axis] - b[axis]) as f32)
@@ -209,7 +207,6 @@ fn turned_by_series<T: Real>(orientation: Quaternion<T>, turn: Vector<T>) -> Qua
     multiply([x, y, z, one - square * T::from(0.5)], orientation)
 }
 
-/// Square of the length.
 #[inline]
 fn square<T: Real>([x, y, z, w]: Quaternion<T>) -> T {
     x * x + y * y + z * z + w * w
@@ -256,12 +253,6 @@ mod tests {
             let packed = SmallestThree { largest: 3, components: [middle as u16; 3] };
             assert_eq!(unpack(components, packed), identity);
         }
-    }
-
-    #[test]
-    fn components_are_ordered_by_size() {
-        assert_eq!(by_size([0.1, -0.9, 0.3, 0.2]), [1, 2, 3, 0]);
-        assert_eq!(by_size([0.5, -0.5, 0.5, 0.5]), [0, 1, 2, 3]);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! All probabilities are constant, because these bins depend on the network and on the player. The usual value of
 //! each bin is 1. A packet with only usual bins ends in zero bytes, which are not sent.
 
-use super::bins::{CodingObserver, Element, FixedBins, check_end, check_range, not_canonical};
+use super::bins::{CodingObserver, Element, FixedBins, check_canonical, check_end, check_range};
 use super::coder::{BinCoder, ONE};
 use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
@@ -105,10 +105,8 @@ impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
         let age = target.map_or(0, Origin::age);
         let origin = kind(self.digits(INPUTS, 8, age.into()) as u8);
         check_range(self.bins, INPUTS, origin.age(), &(1..=u8::MAX))?;
-        match Some(origin) == usual {
-            true => Err(not_canonical(self.bins)),
-            false => Ok(origin),
-        }
+        check_canonical(self.bins, Some(origin) != usual)?;
+        Ok(origin)
     }
 
     /// Codes an input relative to the previous one.
@@ -121,10 +119,8 @@ impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
             let same = self.flag(INPUTS, SAME_BIT, changes >> bit & 1 == 0);
             coded | u8::from(!same) << bit
         });
-        match changes {
-            0 => Err(not_canonical(self.bins)),
-            changes => Ok(last ^ changes),
-        }
+        check_canonical(self.bins, changes != 0)?;
+        Ok(last ^ changes)
     }
 
     fn state_chunk(&mut self, target: &[u8], chunk: &mut Vec<u8>) -> Result<(), DecodeError> {
@@ -132,9 +128,7 @@ impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
             return Ok(());
         }
         let length = self.digits(STATE, LENGTH_BITS, target.len() as u32);
-        if length == 0 {
-            return Err(not_canonical(self.bins));
-        }
+        check_canonical(self.bins, length > 0)?;
         for index in 0..length as usize {
             let byte = target.get(index).copied().unwrap_or(0);
             let byte = self.digits(STATE, u8::BITS, byte.into());

@@ -1,7 +1,7 @@
 //! The values of a body's further fields: whether each changed, and by how much. The probabilities adapt from packet
 //! to packet. They start at even odds in every scene.
 
-use super::bins::{CodingObserver, Element, check_range, not_canonical};
+use super::bins::{CodingObserver, Element, check_canonical, check_range};
 use super::coder::BinCoder;
 use super::layout::{DIGITS, FALLS, VALUE_CLASSES, VALUE_STATES};
 use super::packet_coder::PacketCoder;
@@ -18,7 +18,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     ) -> Result<(), DecodeError> {
         let plan = self.snapshots.plan;
         let class = self.snapshots.reference.kind(body) % VALUE_CLASSES;
-        for (index, value) in plan.values().iter().enumerate() {
+        for (index, value) in plan.values.iter().enumerate() {
             let before = value.get(words);
             let target = target.map_or(before, |target| value.get(target));
             let states = index * VALUE_STATES;
@@ -45,10 +45,8 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         }
         if value.is_name {
             let coded = self.number(element, value.max as usize + 1, target as usize)? as u32;
-            return match coded == before {
-                true => Err(not_canonical(&self.bins)),
-                false => Ok(coded),
-            };
+            check_canonical(&self.bins, coded != before)?;
+            return Ok(coded);
         }
         let count = i64::from(value.max) + 1;
         let mut change = i64::from(target) - i64::from(before);
@@ -63,15 +61,10 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let rest = self.bypass(element, digits, (size - (1 << size.ilog2())) as u32);
         let size = (1_i64 << digits) + i64::from(rest);
         let changed = i64::from(before) + if falls { -size } else { size };
-        let changed = match value.wraps {
-            true => changed.rem_euclid(count),
-            false => changed,
-        };
+        let changed = if value.wraps { changed.rem_euclid(count) } else { changed };
         check_range(&self.bins, element, changed, &(0..=value.max.into()))?;
-        match changed as u32 == before {
-            true => Err(not_canonical(&self.bins)),
-            false => Ok(changed as u32),
-        }
+        check_canonical(&self.bins, changed as u32 != before)?;
+        Ok(changed as u32)
     }
 
     /// Codes a number below 32 in unary.

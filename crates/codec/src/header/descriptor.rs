@@ -24,7 +24,6 @@ const STEPS_BITS: u32 = 3;
 const MIN_STEPS_LOG: u32 = Position::MIN_STEPS.ilog2();
 const RANGE_BITS: u32 = 5;
 
-/// The codes of one stage.
 struct Codes<T: 'static> {
     stage: &'static str,
     bits: u32,
@@ -62,8 +61,7 @@ impl<T> Codes<T> {
 impl<T: Copy + PartialEq> Codes<T> {
     /// Codes a stage. If it is not listed, the code is the length of the list.
     fn code<D: Direction>(&self, field: &mut Field<'_, '_, D>, stage: T) -> Result<u32, D::Error> {
-        let index = self.all.iter().position(|listed| *listed == stage);
-        let code = index.unwrap_or(self.all.len());
+        let code = self.all.iter().position(|listed| *listed == stage).unwrap_or(self.all.len());
         field.number(self.bits, code as u32)
     }
 
@@ -117,10 +115,7 @@ pub(super) fn code<D: Direction>(
         bits => Orientation::SmallestThree { bits: bits as u8 },
     };
     let is_simulated = target.delta == Delta::ArithmeticSimulated;
-    let delta = match is_simulated {
-        true => Delta::ArithmeticPredicted,
-        false => target.delta,
-    };
+    let delta = if is_simulated { Delta::ArithmeticPredicted } else { target.delta };
     let velocity = VELOCITY.code_listed(field, target.velocity)?;
     let position = POSITION.code(field, target.position)?;
     let delta = DELTA.code(field, delta)?;

@@ -73,31 +73,24 @@ impl BitKind {
     ///
     /// # Panics
     /// If `index` is not below [`Schema::MAX_FIELDS`].
-    #[must_use]
     pub const fn field(index: usize) -> Self {
         assert!(index < Schema::MAX_FIELDS, "a schema has fewer fields");
         Self((NAMES.len() + index) as u8)
     }
 
     /// Index in [`ALL`](Self::ALL).
-    #[must_use]
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
     /// Name for legends and messages; "field" for every field.
-    #[must_use]
     pub const fn name(self) -> &'static str {
-        match self.index() < NAMES.len() {
-            true => NAMES[self.index()],
-            false => "field",
-        }
+        if self.index() < NAMES.len() { NAMES[self.index()] } else { "field" }
     }
 
     /// Name in a scene, where a field has the name from the schema. If another kind has that name, the word *field*
     /// is put before it.
-    #[must_use]
     pub fn name_in(self, schema: &Schema) -> Cow<'_, str> {
         let field = match self.index().checked_sub(NAMES.len()) {
             Some(field) => field,
@@ -114,7 +107,6 @@ impl BitKind {
 
     /// Names of an item's [`components`](super::BitItem::components): x, y, z, or a, b, c for a smallest-three
     /// orientation. `None` if the kind has no components.
-    #[must_use]
     pub const fn component_names(self) -> Option<[&'static str; 3]> {
         match self {
             Self::Position | Self::Velocity => Some(["x", "y", "z"]),
@@ -143,7 +135,6 @@ impl fmt::Debug for BitKind {
 /// Power of two above every index of a kind.
 pub(crate) const INDICES: usize = BitKind::ALL.len().next_power_of_two();
 
-/// Names of the constants.
 const NAMES: [&str; 12] = [
     "header",
     "inputs",

@@ -52,7 +52,6 @@ impl Past {
         }
     }
 
-    /// Returns the record of a body as a slot of a snapshot, if it has one.
     pub(super) fn of(&self, body: usize) -> Option<(&QuantizedSnapshot, usize)> {
         Some((&self.records, self.record(body)?))
     }

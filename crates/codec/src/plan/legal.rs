@@ -66,7 +66,9 @@ impl Plan {
             || stages.delta == Delta::ArithmeticPredicted;
         match stages.delta {
             Delta::ArithmeticSimulated => Err(IllegalStages::DemoOnly("simulated scenes")),
-            _ if predicts && !self.has_equal_steps() => Err(IllegalStages::UnequalSteps),
+            _ if predicts && !self.has_equal_steps() => Err(IllegalStages::Combination(
+                "predictions need equal steps along all axes of the scene",
+            )),
             _ => Ok(()),
         }
     }

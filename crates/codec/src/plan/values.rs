@@ -66,35 +66,33 @@ impl Plan {
 impl FieldForm {
     /// Converts a value to its number, clamped to the range. A flag is 0 or 1, an angle is in turns, and a body is
     /// its slot, or −1 for no body. NaN counts as 0, or as no body.
-    #[must_use]
     pub fn quantize(&self, value: f64) -> u32 {
         let value = match (value.is_nan(), self) {
             (false, _) => value,
             (true, Self::Body) => -1.0,
             (true, _) => 0.0,
         };
-        let clamped = |number: f64| number.round().clamp(0.0, self.max().into()) as u32;
+        let (min, step) = self.scale();
         match *self {
-            Self::Flag => clamped(value),
-            Self::Int { min, .. } => clamped(value - f64::from(min)),
-            Self::Float { min, step, .. } => clamped((value - f64::from(min)) / f64::from(step)),
-            Self::Angle { bits } => {
-                let turns = f64::from(1_u32 << bits);
-                ((value - value.floor()) * turns).round() as u32 % (1 << bits)
-            }
-            Self::Body => clamped(value + 1.0),
+            Self::Angle { bits } => ((value - value.floor()) / step).round() as u32 % (1 << bits),
+            _ => ((value - min) / step).round().clamp(0.0, self.max().into()) as u32,
         }
     }
 
     /// Converts a number to its value: see [`quantize`](Self::quantize).
-    #[must_use]
     pub fn dequantize(&self, number: u32) -> f64 {
+        let (min, step) = self.scale();
+        min + step * f64::from(number)
+    }
+
+    /// Value of the number 0, and the difference between the values of two consecutive numbers.
+    fn scale(&self) -> (f64, f64) {
         match *self {
-            Self::Flag => number.into(),
-            Self::Int { min, .. } => f64::from(min) + f64::from(number),
-            Self::Float { min, step, .. } => f64::from(min) + f64::from(step) * f64::from(number),
-            Self::Angle { bits } => f64::from(number) / f64::from(1_u32 << bits),
-            Self::Body => f64::from(number) - 1.0,
+            Self::Flag => (0.0, 1.0),
+            Self::Int { min, .. } => (min.into(), 1.0),
+            Self::Float { min, step, .. } => (min.into(), step.into()),
+            Self::Angle { bits } => (0.0, 1.0 / f64::from(1_u32 << bits)),
+            Self::Body => (-1.0, 1.0),
         }
     }
 }

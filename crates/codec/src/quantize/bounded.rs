@@ -19,19 +19,14 @@ pub struct Bounded {
     pub max: i32,
 }
 
-/// Position along each axis at the usual 512 steps per metre: 18, 18 and 14 bits.
-pub const POSITION: [Bounded; 3] = position(512);
+/// Position along each axis at the usual 512 steps per metre: [−256, 256) m in 18 bits for x and y, [0, 32) m in 14 bits
+/// for z.
+pub const POSITION: [Bounded; 3] = {
+    let across = Bounded::new(512.0, -131_072, 131_071);
+    [across, across, Bounded::new(512.0, 0, 16_383)]
+};
 /// A component of linear velocity: 32 steps per m/s over [−32, 32) m/s, 11 bits.
 pub const VELOCITY: Bounded = Bounded::new(32.0, -1024, 1023);
-
-/// Position along each axis in steps per metre: [−256, 256) m for x and y, [0, 32) m for z.
-#[must_use]
-pub const fn position(steps_per_metre: u16) -> [Bounded; 3] {
-    let (steps_per_unit, steps) = (steps_per_metre as f64, steps_per_metre as i32);
-    let horizontal = Bounded::new(steps_per_unit, -256 * steps, 256 * steps - 1);
-    let vertical = Bounded::new(steps_per_unit, 0, 32 * steps - 1);
-    [horizontal, horizontal, vertical]
-}
 
 impl Bounded {
     pub(crate) const fn new(steps_per_unit: f64, min: i32, max: i32) -> Self {
@@ -39,32 +34,22 @@ impl Bounded {
     }
 
     /// Returns the nearest integer in the range. NaN gives 0.
-    #[must_use]
     pub fn quantize(&self, value: f32) -> i32 {
         // The product in f64 is precise enough to find the nearest step.
         nearest(f64::from(value) * self.steps_per_unit).clamp(self.min, self.max)
     }
 
     /// Returns the value of `integer`.
-    #[must_use]
     pub fn dequantize(&self, integer: i32) -> f32 {
         (f64::from(integer) / self.steps_per_unit) as f32
     }
 
-    /// Whether `integer` is in the range.
-    #[must_use]
-    pub const fn contains(&self, integer: i32) -> bool {
-        self.min <= integer && integer <= self.max
-    }
-
     /// Range of integers, `min..=max`.
-    #[must_use]
     pub const fn range(&self) -> RangeInclusive<i32> {
         self.min..=self.max
     }
 
     /// Number of bits for `integer − min`, which is the same for all integers of the range.
-    #[must_use]
     pub const fn bits(&self) -> u32 {
         u32::BITS - self.max.abs_diff(self.min).leading_zeros()
     }
@@ -73,6 +58,12 @@ impl Bounded {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Plan;
+    use crate::precision::Position;
+
+    fn position(steps_per_metre: u16) -> [Bounded; 3] {
+        Plan::cubes().position_bounds(Position::Quantized { steps_per_metre }).unwrap()
+    }
 
     #[test]
     fn a_position_in_range_is_within_half_a_step() {
@@ -89,18 +80,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn values_round_to_the_nearest_step_and_clamp() {
-        assert_eq!(POSITION[0].quantize(1.0), 512);
-        assert_eq!(POSITION[0].quantize(0.0014), 1);
-        assert_eq!(POSITION[0].quantize(-0.0014), -1);
-        assert_eq!(POSITION[0].quantize(1e9), 131_071);
-        assert_eq!(POSITION[0].quantize(-1e9), -131_072);
-        assert_eq!(POSITION[2].quantize(-0.5), 0);
-        assert_eq!(VELOCITY.quantize(32.0), 1023);
-        assert_eq!(VELOCITY.quantize(-32.0), -1024);
     }
 
     #[test]

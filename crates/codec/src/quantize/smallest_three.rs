@@ -39,7 +39,6 @@ impl Levels {
     ///
     /// # Panics
     /// If `bits` is outside [`MIN_BITS`]`..=`[`MAX_BITS`].
-    #[must_use]
     pub const fn max_component(self, bits: u8) -> u16 {
         assert!(MIN_BITS <= bits && bits <= MAX_BITS, "2 to 15 bits");
         match self {
@@ -47,14 +46,6 @@ impl Levels {
             Self::Even => (1 << bits) - 1,
         }
     }
-}
-
-/// Number of bits that a component cannot have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a smallest-three component has {MIN_BITS} to {MAX_BITS} bits, not {bits}")]
-pub struct ComponentBitsError {
-    /// The number of bits.
-    pub bits: u8,
 }
 
 /// Minimum length of a quaternion with a direction.
@@ -78,7 +69,6 @@ impl SmallestThree {
     ///
     /// # Panics
     /// If `bits` is outside [`MIN_BITS`]`..=`[`MAX_BITS`].
-    #[must_use]
     pub fn quantize(orientation: Quat, bits: u8, levels: Levels) -> Option<Self> {
         let length = length(orientation)?;
         let unit = orientation.to_array().map(|c| f64::from(c) / length);
@@ -136,7 +126,6 @@ impl SmallestThree {
     ///
     /// # Panics
     /// If `bits` is outside [`MIN_BITS`]`..=`[`MAX_BITS`], or `largest` above 3.
-    #[must_use]
     #[inline]
     pub fn dequantize(self, bits: u8, levels: Levels) -> Quat {
         assert!(self.largest < 4, "a quaternion has four components");
@@ -164,7 +153,6 @@ impl SmallestThree {
     }
 }
 
-/// Value of a component.
 const fn value(component: u16, max: u16) -> f64 {
     (component as f64 / max as f64 * 2.0 - 1.0) * FRAC_1_SQRT_2
 }
@@ -191,8 +179,7 @@ const fn narrow_values(levels: Levels) -> [f64; 2 << MAX_NARROW_BITS] {
 
 /// Length of a quaternion, or `None` if it has no direction.
 pub(crate) fn length(quaternion: Quat) -> Option<f64> {
-    let components = quaternion.to_array().map(f64::from);
-    let length = components.iter().map(|c| c * c).sum::<f64>().sqrt();
+    let length = quaternion.to_array().map(f64::from).iter().map(|c| c * c).sum::<f64>().sqrt();
     (MIN_LENGTH..f64::INFINITY).contains(&length).then_some(length)
 }
 
@@ -213,8 +200,7 @@ mod tests {
     }
 
     fn back(q: Quat, bits: u8, levels: Levels) -> Quat {
-        let packed = SmallestThree::quantize(q, bits, levels).unwrap();
-        packed.dequantize(bits, levels)
+        SmallestThree::quantize(q, bits, levels).unwrap().dequantize(bits, levels)
     }
 
     #[test]

@@ -2,10 +2,28 @@
 
 use std::ops::RangeInclusive;
 
-use super::error::{Fault, SchemaError, named};
 use super::{Axis, FieldForm, Linear, MAX_TICKS_PER_SECOND, Range, Schema, Shape, Slots};
 use crate::limits::MAX_BODIES;
 use crate::quantize::smallest_three::{MAX_BITS, MIN_BITS};
+
+/// Error of a [`Schema`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{item}: {fault}")]
+pub struct SchemaError {
+    /// The item, in the words of the [text](Schema::text), such as `ticks` or `field health`.
+    pub item: String,
+    /// The fault, such as `min must be below max`.
+    pub fault: String,
+}
+
+impl SchemaError {
+    pub(super) fn new(item: impl Into<String>, fault: impl Into<String>) -> Self {
+        Self { item: item.into(), fault: fault.into() }
+    }
+}
+
+/// The fault is the error.
+type Checked<T = ()> = Result<T, String>;
 
 const MAX_STEPS: i64 = 1 << 20;
 const MAX_NAME: usize = 32;
@@ -25,15 +43,19 @@ impl Schema {
         }
         let bits = i64::from(MIN_BITS)..=MAX_BITS.into();
         whole("bits of a component", self.component_bits, bits).map_err(at("orientation"))?;
-        self.check_slots()?;
-        count("the number of kinds", self.kinds.len(), 1..=Self::MAX_KINDS).map_err(at("kind"))?;
-        count("the number of fields", self.fields.len(), 0..=Self::MAX_FIELDS)
-            .map_err(at("field"))?;
-        let finest = self.finest_steps();
+        if let Slots::Living { max } = self.slots {
+            whole("the number of bodies", max, 1..=MAX_BODIES as i64).map_err(at("slots"))?;
+            let is_below = self.anchor.is_none_or(|body| u32::from(body) < max);
+            let fault = format!("it must be below {max}, the maximum number of bodies");
+            ensure(is_below, &fault).map_err(at("anchor"))?;
+        }
+        let (kinds, fields) = (self.kinds.len() as i64, self.fields.len() as i64);
+        whole("the number of kinds", kinds, 1..=Self::MAX_KINDS as i64).map_err(at("kind"))?;
+        whole("the number of fields", fields, 0..=Self::MAX_FIELDS as i64).map_err(at("field"))?;
         for (index, kind) in self.kinds.iter().enumerate() {
             let earlier = self.kinds[..index].iter().map(|kind| &*kind.name);
             unique_name(&kind.name, earlier)
-                .and_then(|()| kind.shape.check(finest))
+                .and_then(|()| kind.shape.check(self.finest_steps()))
                 .map_err(|fault| SchemaError::new(named("kind", &kind.name), fault))?;
         }
         for (index, field) in self.fields.iter().enumerate() {
@@ -45,40 +67,12 @@ impl Schema {
         self.check_gravity().map_err(at("gravity"))?;
         self.check_floor().map_err(at("floor"))?;
         self.check_max_speed().map_err(at("max-speed"))?;
-        match &self.world.linear {
-            Some(linear) => linear.check().map_err(at("linear")),
-            None => Ok(()),
-        }
+        self.world.linear.map_or(Ok(()), Linear::check).map_err(at("linear"))
     }
 
     /// Steps per unit of the finest axis.
     fn finest_steps(&self) -> f64 {
-        let steps = self.position.iter().map(|range| range.steps_per_unit);
-        steps.fold(0.0, f64::max)
-    }
-
-    fn check_slots(&self) -> Result<(), SchemaError> {
-        if let Slots::Living { max } = self.slots {
-            whole("the number of bodies", max, 1..=MAX_BODIES as i64)
-                .map_err(|fault| SchemaError::new("slots", fault))?;
-            if self.anchor.is_some_and(|body| u32::from(body) >= max) {
-                return Err(SchemaError::new("anchor", Fault::AnchorNotBelowMax { max }));
-            }
-        }
-        Ok(())
-    }
-
-    fn check_gravity(&self) -> Result<(), Fault> {
-        let what = "it";
-        let gravity = finite(what, self.world.gravity)?;
-        if gravity < 0.0 {
-            return Err(Fault::Negative { what });
-        }
-        let rate = f64::from(self.ticks_per_second);
-        match gravity * self.upward_steps() / (rate * rate) > MAX_STEPS as f64 {
-            true => Err(Fault::TooStrong),
-            false => Ok(()),
-        }
+        self.position.iter().map(|range| range.steps_per_unit).fold(0.0, f64::max)
     }
 
     /// Steps per unit of the axis that points up.
@@ -86,53 +80,47 @@ impl Schema {
         self.position[self.up.index()].steps_per_unit
     }
 
-    fn check_floor(&self) -> Result<(), Fault> {
-        if let Some(floor) = self.world.floor
-            && (finite("it", floor)? * self.upward_steps()).abs() > MAX_STEPS as f64
-        {
-            return Err(Fault::FloorTooFar);
-        }
-        Ok(())
+    fn check_gravity(&self) -> Checked {
+        let gravity = finite("it", self.world.gravity)?;
+        ensure(gravity >= 0.0, "it must be at least 0")?;
+        let rate = f64::from(self.ticks_per_second);
+        let steps = gravity * self.upward_steps() / (rate * rate);
+        ensure(steps <= MAX_STEPS as f64, "it must be at most 1048576 steps per tick²")
     }
 
-    fn check_max_speed(&self) -> Result<(), Fault> {
+    fn check_floor(&self) -> Checked {
+        let floor = finite("it", self.world.floor.unwrap_or(0.0))?;
+        let is_near = (floor * self.upward_steps()).abs() <= MAX_STEPS as f64;
+        ensure(is_near, "it must be from -1048576 to 1048576 steps")
+    }
+
+    fn check_max_speed(&self) -> Checked {
         let steps = positive("it", self.world.max_speed)? * self.finest_steps();
-        if steps / f64::from(self.ticks_per_second) > MAX_STEPS as f64 {
-            return Err(Fault::TooFast);
-        }
-        Ok(())
+        let per_tick = steps / f64::from(self.ticks_per_second);
+        ensure(per_tick <= MAX_STEPS as f64, "it must be at most 1048576 steps per tick")
     }
 }
 
 impl Range {
-    fn check(&self) -> Result<(), Fault> {
+    fn check(&self) -> Checked {
         let (min, max) = (finite("min", self.min)?, finite("max", self.max)?);
         positive("the number of steps per unit", self.steps_per_unit)?;
-        if min >= max {
-            return Err(Fault::MinNotBelowMax);
-        }
+        ensure(min < max, "min must be below max")?;
         let integers = self.integers();
-        if integers.is_empty() {
-            return Err(Fault::NoStep);
-        }
+        ensure(!integers.is_empty(), "the range from min to max contains no whole step")?;
         let (first, last) = integers.into_inner();
-        if first < -MAX_STEPS || last >= MAX_STEPS {
-            return Err(Fault::StepsTooFar);
-        }
-        if last - first >= MAX_STEPS {
-            return Err(Fault::TooManySteps);
-        }
-        Ok(())
+        let is_near = first >= -MAX_STEPS && last < MAX_STEPS;
+        ensure(is_near, "steps must be from -1048576 to 1048575")?;
+        let fault = "there must be at most 1048576 steps from min to max";
+        ensure(last - first < MAX_STEPS, fault)
     }
 }
 
 impl Shape {
-    fn check(&self, steps_per_unit: f64) -> Result<(), Fault> {
-        let length = |what, length: f32| {
-            if positive(what, length)? * steps_per_unit >= MAX_STEPS as f64 {
-                return Err(Fault::TooLarge { what });
-            }
-            Ok(())
+    fn check(&self, steps_per_unit: f64) -> Checked {
+        let length = |what: &str, length: f32| {
+            let is_below = positive(what, length)? * steps_per_unit < MAX_STEPS as f64;
+            ensure(is_below, &format!("{what} must be below 1048576 steps"))
         };
         match *self {
             Self::Box(halves) => {
@@ -149,22 +137,19 @@ impl Shape {
 }
 
 impl FieldForm {
-    fn check(&self) -> Result<(), Fault> {
+    fn check(&self) -> Checked {
         match *self {
             Self::Flag | Self::Body => Ok(()),
-            Self::Int { min, max } if min >= max => Err(Fault::OneValue),
-            Self::Int { .. } => Ok(()),
+            Self::Int { min, max } => {
+                ensure(min < max, "min must be below max: a field of one value needs no bits")
+            }
             Self::Float { min, max, step } => {
                 let (min, max) = (finite("min", min)?, finite("max", max)?);
                 let step = positive("the step", step)?;
-                if min >= max {
-                    return Err(Fault::MinNotBelowMax);
-                }
+                ensure(min < max, "min must be below max")?;
                 let steps = ((max - min) / step).round();
-                if !(1.0..=f64::from(i32::MAX)).contains(&steps) {
-                    return Err(Fault::FloatSteps);
-                }
-                Ok(())
+                let is_legal = (1.0..=f64::from(i32::MAX)).contains(&steps);
+                ensure(is_legal, "there must be 1 to 2147483647 steps from min to max")
             }
             Self::Angle { bits } => whole("bits", bits, 1..=16),
         }
@@ -172,7 +157,7 @@ impl FieldForm {
 }
 
 impl Linear {
-    fn check(&self) -> Result<(), Fault> {
+    fn check(self) -> Checked {
         whole("gravity's numerator", self.gravity.0, -1 << 31..=1 << 31)?;
         whole("gravity's denominator", self.gravity.1, 1..=1 << 31)?;
         whole("drag", self.drag_per_tick, 0..=1 << 16)?;
@@ -181,55 +166,47 @@ impl Linear {
     }
 }
 
-fn whole(
-    what: &'static str,
-    value: impl Into<i64>,
-    bounds: RangeInclusive<i64>,
-) -> Result<(), Fault> {
-    let (value, (min, max)) = (value.into(), bounds.into_inner());
-    match (min..=max).contains(&value) {
-        true => Ok(()),
-        false => Err(Fault::Whole { what, min, max, value }),
-    }
+fn ensure(is_legal: bool, fault: &str) -> Checked {
+    if is_legal { Ok(()) } else { Err(fault.to_owned()) }
 }
 
-fn count(what: &'static str, number: usize, bounds: RangeInclusive<usize>) -> Result<(), Fault> {
-    let (min, max) = bounds.into_inner();
-    whole(what, number as i64, min as i64..=max as i64)
-}
-
-fn name(name: &str) -> Result<(), Fault> {
-    let legal = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_');
-    if (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(legal) {
-        return Ok(());
-    }
-    Err(Fault::Name)
-}
-
-fn unique_name<'a>(word: &str, mut earlier: impl Iterator<Item = &'a str>) -> Result<(), Fault> {
-    name(word)?;
-    if earlier.any(|earlier| earlier == word) {
-        return Err(Fault::Duplicate);
-    }
-    Ok(())
-}
-
-fn finite(what: &'static str, value: impl Into<f64>) -> Result<f64, Fault> {
+fn whole(what: &str, value: impl Into<i64>, bounds: RangeInclusive<i64>) -> Checked {
     let value = value.into();
-    if !value.is_finite() {
-        let value = value.to_string();
-        return Err(Fault::NotFinite { what, value });
-    }
-    if value == 0.0 && value.is_sign_negative() {
-        return Err(Fault::NegativeZero { what });
-    }
+    let (min, max) = (bounds.start(), bounds.end());
+    let fault = format!("{what} must be a whole number from {min} to {max}, not `{value}`");
+    ensure(bounds.contains(&value), &fault)
+}
+
+fn name(name: &str) -> Checked {
+    let legal = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_');
+    let is_legal = (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(legal);
+    ensure(is_legal, "a name must have 1 to 32 characters from a-z, 0-9, - and _")
+}
+
+fn unique_name<'a>(word: &str, mut earlier: impl Iterator<Item = &'a str>) -> Checked {
+    name(word)?;
+    ensure(earlier.all(|earlier| earlier != word), "it is defined twice")
+}
+
+fn finite(what: &str, value: impl Into<f64>) -> Checked<f64> {
+    let value = value.into();
+    ensure(value.is_finite(), &format!("{what} must be a finite number, not `{value}`"))?;
+    // −0 is equal to 0 but has other bytes.
+    let is_negative_zero = value == 0.0 && value.is_sign_negative();
+    ensure(!is_negative_zero, &format!("{what} must be 0, not -0"))?;
     Ok(value)
 }
 
-fn positive(what: &'static str, value: impl Into<f64>) -> Result<f64, Fault> {
+fn positive(what: &str, value: impl Into<f64>) -> Checked<f64> {
     let value = finite(what, value)?;
-    if value <= 0.0 {
-        return Err(Fault::NotPositive { what });
-    }
+    ensure(value > 0.0, &format!("{what} must be above 0"))?;
     Ok(value)
+}
+
+/// Name of an item in messages, such as `field health`. Control characters are escaped and long names are cut, because
+/// an illegal schema can have any name.
+fn named(word: &str, name: &str) -> String {
+    let shown = name.chars().take(MAX_NAME).flat_map(char::escape_debug);
+    let more = if name.chars().nth(MAX_NAME).is_some() { "…" } else { "" };
+    format!("{word} {}{more}", shown.collect::<String>())
 }

@@ -4,7 +4,6 @@ use super::{Range, Schema};
 
 impl Schema {
     /// Returns a line for each item, in the order of the fields. The text is for display only; it cannot be parsed.
-    #[must_use]
     pub fn text(&self) -> String {
         let world = &self.world;
         let mut lines = vec![
@@ -36,7 +35,6 @@ impl Schema {
 
 /// Returns the first lines that differ between two [texts](Schema::text). The texts may have further lines after the
 /// schema. An empty string stands for a missing item.
-#[must_use]
 pub fn first_difference<'t>(ours: &'t str, theirs: &'t str) -> Option<[&'t str; 2]> {
     let (mut our_lines, mut their_lines) = (ours.lines(), theirs.lines());
     let [our, their] = loop {

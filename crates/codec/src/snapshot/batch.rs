@@ -6,7 +6,7 @@
 
 use super::PackedPosition;
 use crate::plan::Plan;
-use crate::precision::{Orientation, Position, Precision};
+use crate::precision::Precision;
 use crate::quantize::bounded::Bounded;
 use crate::quantize::smallest_three::{Levels, MAX_NARROW_BITS, SmallestThree};
 use crate::state::BodyState;
@@ -35,16 +35,11 @@ pub(super) struct Batch<'p> {
 }
 
 impl<'p> Batch<'p> {
-    /// Returns `None` if the precision does not have quantized positions, if the steps per unit are not powers of
-    /// two, or if components have more than [`MAX_NARROW_BITS`] bits.
+    /// Returns `None` if a snapshot does not pack the precision, if the steps per unit are not powers of two, or if
+    /// components have more than [`MAX_NARROW_BITS`] bits.
     pub(super) fn new(plan: &'p Plan, precision: Precision) -> Option<Self> {
-        let (
-            Position::Quantized { .. },
-            Orientation::SmallestThree { bits: component_bits @ ..=MAX_NARROW_BITS },
-        ) = (precision.position, precision.orientation)
-        else {
-            return None;
-        };
+        let bits = precision.packed_component_bits();
+        let component_bits = bits.filter(|&bits| bits <= MAX_NARROW_BITS)?;
         let bounds = plan.position_bounds(precision.position)?;
         let is_exact = |bounds: &Bounded| bounds.steps_per_unit.to_bits() << 12 == 0;
         bounds.iter().all(is_exact).then(|| Self {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{Fields, QuantizeError, QuantizedSnapshot, batch};
+use super::{Fields, QuantizedSnapshot, batch};
 use crate::ledger::BitKind;
-use crate::plan::Plan;
-use crate::precision::{Orientation, Precision, VelocityPrecision};
+use crate::precision::{Orientation, Precision, Velocity};
 use crate::quantize::affine::AFFINE_VELOCITY;
 use crate::quantize::bounded::{Bounded, VELOCITY};
 use crate::quantize::smallest_three::SmallestThree;
+use crate::stages::IllegalStages;
 use crate::state::{BodyState, Snapshot};
 
 /// A body as integers: a smallest-three orientation, and a position in the schema's steps, with z up.
@@ -34,8 +34,7 @@ impl QuantizedSnapshot {
         precision: Precision,
     ) -> Result<(), QuantizeError> {
         self.clear(precision);
-        precision.orientation.check()?;
-        precision.position.check()?;
+        precision.check()?;
         if let Some(slots) = self.plan.max_slots() {
             if !snapshot.bodies.is_empty() {
                 return Err(QuantizeError::Lives);
@@ -44,7 +43,7 @@ impl QuantizedSnapshot {
             return Ok(());
         }
         self.push_all(&snapshot.bodies).inspect_err(|_| self.clear(precision))?;
-        let words = self.len() * self.plan.words();
+        let words = self.len() * self.plan.words;
         self.words.resize(words, 0);
         Ok(())
     }
@@ -58,30 +57,13 @@ impl QuantizedSnapshot {
             if let Some(batch) = batch.as_ref().filter(|_| is_quantized) {
                 self.packed_positions.extend_from_slice(batch.packed_positions());
                 self.narrow.extend_from_slice(batch.orientations());
-                if self.precision.velocity != VelocityPrecision::Omitted {
-                    for body in bodies {
-                        let velocity = self.plan.to_core(body.linear_velocity).to_array();
-                        self.velocities.push(self.velocity_of(velocity));
-                    }
-                }
                 continue;
             }
             for (index, body) in (first..).zip(bodies) {
-                self.push(index, body, bounds.as_ref())?;
+                let fields = self.fields_of(index, body, bounds.as_ref())?;
+                self.push_fields(&fields);
             }
         }
-        Ok(())
-    }
-
-    /// `bounds` are the bounds of positions; `None` if positions are floats.
-    fn push(
-        &mut self,
-        index: usize,
-        body: &BodyState,
-        bounds: Option<&[Bounded; 3]>,
-    ) -> Result<(), QuantizeError> {
-        let fields = self.fields_of(index, body, bounds)?;
-        self.push_fields(&fields);
         Ok(())
     }
 
@@ -124,17 +106,20 @@ impl QuantizedSnapshot {
                 Orientation::Full => orientation.to_array().map(f32::to_bits),
                 Orientation::SmallestThree { .. } => Default::default(),
             },
-            smallest_three,
+            smallest_three: match self.precision.orientation {
+                Orientation::Full => SmallestThree::default(),
+                Orientation::SmallestThree { .. } => smallest_three,
+            },
             velocity: self.velocity_of(velocity),
         })
     }
 
     fn velocity_of(&self, velocity: [f32; 3]) -> [i32; 3] {
         match self.precision.velocity {
-            VelocityPrecision::Full => words(velocity),
-            VelocityPrecision::Quantized => quantize(velocity, &[VELOCITY; 3]),
-            VelocityPrecision::Affine => quantize(velocity, &[AFFINE_VELOCITY; 3]),
-            VelocityPrecision::Omitted => [0; 3],
+            Velocity::Full => words(velocity),
+            Velocity::Quantized | Velocity::AtRestFlag => quantize(velocity, &[VELOCITY; 3]),
+            Velocity::Affine => quantize(velocity, &[AFFINE_VELOCITY; 3]),
+            Velocity::Omitted => [0; 3],
         }
     }
 }
@@ -148,27 +133,21 @@ fn words(values: [f32; 3]) -> [i32; 3] {
     values.map(|value| value.to_bits().cast_signed())
 }
 
-pub(super) fn check_integers(
-    index: usize,
-    body: &QuantizedBody,
-    plan: &Plan,
-) -> Result<(), QuantizeError> {
-    let check = |field, value: i64, min: i64, max: i64| {
-        if (min..=max).contains(&value) {
-            return Ok(());
-        }
-        Err(QuantizeError::OutOfRange { body: index, field, value, min, max })
-    };
-    let schema = plan.schema();
-    let max = i64::from(schema.levels.max_component(schema.component_bits));
-    check(BitKind::Orientation, i64::from(body.orientation.largest), 0, 3)?;
-    for component in body.orientation.components {
-        check(BitKind::Orientation, i64::from(component), 0, max)?;
-    }
-    for (value, bounds) in body.position.into_iter().zip(plan.bounds()) {
-        check(BitKind::Position, i64::from(value), i64::from(bounds.min), i64::from(bounds.max))?;
-    }
-    Ok(())
+/// Error of quantizing a snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
+pub enum QuantizeError {
+    /// Illegal number of bits of a smallest-three component, or of steps per metre.
+    #[error(transparent)]
+    Precision(#[from] IllegalStages),
+    #[error("bodies of this scene can spawn and despawn: put them into slots one by one")]
+    Lives,
+    #[error("body {body}: {field} has the component {value}, which is not a finite number")]
+    NotFinite { body: usize, field: BitKind, value: f32 },
+    #[error("body {body}: the orientation is a quaternion of length zero")]
+    NoDirection { body: usize },
+    #[error("body {body}: {field} {value} is outside {min}..={max}")]
+    OutOfRange { body: usize, field: BitKind, value: i64, min: i64, max: i64 },
 }
 
 #[cfg(test)]
@@ -177,6 +156,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::plan::Plan;
     use crate::precision::Position;
     use crate::schema::{CUBES, Levels, Schema};
 
@@ -189,7 +169,8 @@ mod tests {
         let mut plain = QuantizedSnapshot::new(Arc::clone(plan), precision);
         let bounds = plain.plan.position_bounds(precision.position);
         for (index, body) in bodies.iter().enumerate() {
-            plain.push(index, body, bounds.as_ref())?;
+            let fields = plain.fields_of(index, body, bounds.as_ref())?;
+            plain.push_fields(&fields);
         }
         Ok(plain)
     }
@@ -235,12 +216,7 @@ mod tests {
     }
 
     fn precision() -> impl Strategy<Value = Precision> {
-        let velocity = prop::sample::select(vec![
-            VelocityPrecision::Full,
-            VelocityPrecision::Quantized,
-            VelocityPrecision::Affine,
-            VelocityPrecision::Omitted,
-        ]);
+        let velocity = prop::sample::select(&Velocity::ALL);
         let position = prop_oneof![
             4 => (5..=12_u16).prop_map(|log| Position::Quantized { steps_per_metre: 1 << log }),
             1 => prop::sample::select(vec![Position::Full, Position::Affine]),

@@ -1,5 +1,7 @@
 //! Slots and the lives in them.
 
+use std::ops::RangeInclusive;
+
 use super::{Fields, QuantizeError, QuantizedBody, QuantizedSnapshot};
 use crate::ledger::BitKind;
 use crate::plan::Plan;
@@ -40,7 +42,6 @@ impl LifeWord {
     }
 }
 
-/// Content of a slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Slot {
     pub(crate) life: LifeWord,
@@ -61,7 +62,7 @@ impl QuantizedSnapshot {
         if self.plan.has_lives() {
             self.lives.resize(slots, LifeWord::default());
         }
-        self.words.resize(slots * self.plan.words(), 0);
+        self.words.resize(slots * self.plan.words, 0);
     }
 
     /// Quantizes a body into a slot. `values` has a number for each of the schema's fields: see
@@ -72,7 +73,7 @@ impl QuantizedSnapshot {
     /// after an error.
     ///
     /// # Panics
-    /// If `slot` is out of range, or if the number of values differs from the number of fields.
+    /// If the number of values differs from the number of fields.
     pub fn put(
         &mut self,
         slot: usize,
@@ -89,9 +90,6 @@ impl QuantizedSnapshot {
     ///
     /// # Errors
     /// [`QuantizeError`] for the first integer out of range. The slot is unchanged after an error.
-    ///
-    /// # Panics
-    /// As [`put`](Self::put).
     pub fn put_integers(
         &mut self,
         slot: usize,
@@ -99,13 +97,28 @@ impl QuantizedSnapshot {
         body: QuantizedBody,
         values: &[u32],
     ) -> Result<(), QuantizeError> {
-        super::fill::check_integers(slot, &body, &self.plan)?;
+        self.check_integers(slot, &body)?;
         let fields = Fields {
             position: body.position,
             smallest_three: body.orientation,
             ..Fields::default()
         };
         self.put_fields(slot, life, fields, values)
+    }
+
+    fn check_integers(&self, slot: usize, body: &QuantizedBody) -> Result<(), QuantizeError> {
+        let schema = self.plan.schema();
+        let max = schema.levels.max_component(schema.component_bits);
+        let orientation = body.orientation;
+        check(slot, BitKind::Orientation, orientation.largest.into(), 0..=3)?;
+        for component in orientation.components {
+            check(slot, BitKind::Orientation, component.into(), 0..=max.into())?;
+        }
+        for (value, bounds) in body.position.into_iter().zip(self.plan.bounds()) {
+            let range = i64::from(bounds.min)..=i64::from(bounds.max);
+            check(slot, BitKind::Position, value.into(), range)?;
+        }
+        Ok(())
     }
 
     fn put_fields(
@@ -116,30 +129,20 @@ impl QuantizedSnapshot {
         values: &[u32],
     ) -> Result<(), QuantizeError> {
         assert_eq!(values.len(), self.plan.schema().fields.len(), "a value for each field");
-        let kinds = self.plan.schema().kinds.len();
-        if usize::from(life.kind) >= kinds {
-            return Err(out_of_range(index, BitKind::Life, life.kind.into(), kinds as u32 - 1));
-        }
+        let kinds = self.plan.schema().kinds.len() as i64;
+        check(index, BitKind::Life, life.kind.into(), 0..=kinds - 1)?;
         let mut slot = Slot {
             life: LifeWord::new(self.plan.has_lives().then_some(life)),
             fields,
             ..Slot::default()
         };
-        let mut values = values;
-        if self.plan.has_flag() {
-            let (&flag, rest) = values.split_first().expect("the flag is the first field");
-            if flag > 1 {
-                return Err(out_of_range(index, BitKind::Interacting, flag, 1));
-            }
-            slot.fields.interacting = flag == 1;
-            values = rest;
-        } else {
-            slot.fields.interacting = false;
+        let (flag, values) = values.split_at(usize::from(self.plan.has_flag()));
+        for &flag in flag {
+            check(index, BitKind::Interacting, flag.into(), 0..=1)?;
         }
-        for (field, &value) in self.plan.values().iter().zip(values) {
-            if value > field.max {
-                return Err(out_of_range(index, field.kind, value, field.max));
-            }
+        slot.fields.interacting = flag == [1];
+        for (field, &value) in self.plan.values.iter().zip(values) {
+            check(index, field.kind, value.into(), 0..=field.max.into())?;
             field.set(&mut slot.words, value);
         }
         self.set_slot(index, &slot);
@@ -149,16 +152,13 @@ impl QuantizedSnapshot {
     /// Empties a slot.
     ///
     /// # Panics
-    /// If `slot` is out of range, or in a scene of fixed bodies.
+    /// In a scene of fixed bodies.
     pub fn remove(&mut self, slot: usize) {
         assert!(self.plan.has_lives(), "fixed bodies stay");
         self.set_slot(slot, &Slot::default());
     }
 
     /// Copies a slot from another snapshot of the same scene and precision.
-    ///
-    /// # Panics
-    /// If `slot` is out of range in either snapshot.
     pub fn copy_slot(&mut self, slot: usize, other: &Self) {
         self.copy_to_slot(slot, other, slot);
     }
@@ -168,21 +168,14 @@ impl QuantizedSnapshot {
         assert!(slot < self.len(), "there is no slot {slot}");
         let at = (slot, from);
         copy(at, &mut self.packed_positions, &other.packed_positions);
-        copy(at, &mut self.positions, &other.positions);
-        copy(at, &mut self.interacting, &other.interacting);
-        copy(at, &mut self.quaternions, &other.quaternions);
         copy(at, &mut self.narrow, &other.narrow);
         copy(at, &mut self.wide, &other.wide);
-        copy(at, &mut self.velocities, &other.velocities);
+        copy(at, &mut self.fields, &other.fields);
         copy(at, &mut self.lives, &other.lives);
         self.set_words(slot, other.words_of(from));
     }
 
     /// Life of the body in a slot. `None` if the slot is empty.
-    ///
-    /// # Panics
-    /// If `slot` is out of range.
-    #[must_use]
     pub fn life(&self, slot: usize) -> Option<Life> {
         match self.plan.schema().slots {
             Slots::Living { .. } => self.lives[slot].get(),
@@ -200,15 +193,11 @@ impl QuantizedSnapshot {
     }
 
     /// Number of a field of the body in a slot.
-    ///
-    /// # Panics
-    /// If `slot` or `field` is out of range.
-    #[must_use]
     pub fn value(&self, slot: usize, field: usize) -> u32 {
         match (self.plan.has_flag(), field) {
             (true, 0) => self.is_interacting(slot).into(),
             (has_flag, _) => {
-                self.plan.values()[field - usize::from(has_flag)].get(self.words_of(slot))
+                self.plan.values[field - usize::from(has_flag)].get(self.words_of(slot))
             }
         }
     }
@@ -244,7 +233,7 @@ impl QuantizedSnapshot {
     }
 
     pub(crate) fn words_of(&self, slot: usize) -> &[u32] {
-        let words = self.plan.words();
+        let words = self.plan.words;
         &self.words[slot * words..][..words]
     }
 
@@ -265,7 +254,7 @@ impl QuantizedSnapshot {
         if let Some(life) = self.lives.get_mut(index) {
             *life = slot.life;
         }
-        let words = self.plan.words();
+        let words = self.plan.words;
         self.words[index * words..][..words].copy_from_slice(&slot.words[..words]);
     }
 }
@@ -277,6 +266,15 @@ fn copy<T: Copy>((slot, from_slot): (usize, usize), to: &mut [T], from: &[T]) {
     }
 }
 
-fn out_of_range(body: usize, field: BitKind, value: u32, max: u32) -> QuantizeError {
-    QuantizeError::OutOfRange { body, field, value: value.into(), min: 0, max: max.into() }
+fn check(
+    body: usize,
+    field: BitKind,
+    value: i64,
+    range: RangeInclusive<i64>,
+) -> Result<(), QuantizeError> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    let (min, max) = range.into_inner();
+    Err(QuantizeError::OutOfRange { body, field, value, min, max })
 }

@@ -53,11 +53,14 @@ impl PackedPosition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::quantize::bounded;
+    use crate::plan::Plan;
+    use crate::precision::Position;
 
     #[test]
     fn every_bound_of_the_finest_steps_survives() {
-        let ends = bounded::position(4096).map(|bounds| [bounds.min, -1, 0, 1, bounds.max]);
+        let finest = Position::Quantized { steps_per_metre: Position::MAX_STEPS };
+        let bounds = Plan::cubes().position_bounds(finest).unwrap();
+        let ends = bounds.map(|bounds| [bounds.min, -1, 0, 1, bounds.max]);
         for x in ends[0] {
             for y in ends[1] {
                 for z in ends[2] {

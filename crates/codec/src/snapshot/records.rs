@@ -5,8 +5,7 @@ use super::QuantizedSnapshot;
 /// Calls a macro for each non-empty column.
 macro_rules! for_each_column {
     ($like:expr, $do:ident) => {
-        for_each_column!(@ $like, $do, packed_positions, positions, interacting, quaternions);
-        for_each_column!(@ $like, $do, narrow, wide, velocities, lives);
+        for_each_column!(@ $like, $do, packed_positions, narrow, wide, fields, lives);
     };
     (@ $like:expr, $do:ident, $($column:ident),*) => {$(
         if !$like.$column.is_empty() {
@@ -33,8 +32,8 @@ impl QuantizedSnapshot {
             };
         }
         for_each_column!(like, gather);
-        if self.plan.words() > 0 {
-            self.words.reserve_exact(count * self.plan.words());
+        if self.plan.words > 0 {
+            self.words.reserve_exact(count * self.plan.words);
             slots().for_each(|(of, slot)| self.words.extend(of.words_of(slot)));
         }
     }
@@ -53,7 +52,7 @@ impl QuantizedSnapshot {
             };
         }
         for_each_column!(self, put);
-        if self.plan.words() > 0 {
+        if self.plan.words > 0 {
             for ((of, at), slot) in from().zip(slots()) {
                 self.set_words(slot, of.words_of(at));
             }

@@ -78,8 +78,7 @@ impl FromStr for Stages {
             let usual = usual.find(|(_, usual)| without_parameters(usual) == value);
             (stage, usual.map_or(value, |(_, usual)| usual))
         });
-        let options = NOTATION.change(&StageOptions::UNCOMPRESSED, given)?;
-        let checked = options.check();
+        let checked = NOTATION.change(&StageOptions::UNCOMPRESSED, given)?.check();
         checked.map_err(|error| TextError::Other(error.to_string()))
     }
 }

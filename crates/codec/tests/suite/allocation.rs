@@ -20,7 +20,6 @@ use crate::recording;
 use crate::scenes::{legal_rungs, send, step};
 use crate::world::World;
 
-/// Age of a baseline in ticks.
 const AGE: usize = 6;
 
 /// Number of snapshots that each side keeps: the baseline, and two more references.
@@ -86,8 +85,7 @@ fn encoding_and_decoding_allocate_nothing_once_warm() {
         states.push(state);
     }
     let fill = |tick: usize, stages: Stages, current: &mut QuantizedSnapshot| {
-        let quantized = current.quantize(&states[tick], stages.precision());
-        quantized.unwrap();
+        current.quantize(&states[tick], stages.precision()).unwrap();
     };
     let rungs: Vec<_> = ladder::all().map(|rung| rung.stages).collect();
     check(&Plan::cubes(), &states[0], &rungs, states.len(), fill, |_| None);

@@ -8,13 +8,13 @@ use cubewire_codec::stages::Orientation;
 use cubewire_codec::{Plan, Sequence, Snapshot, StageOptions, encode_initial};
 use proptest::prelude::*;
 
-use crate::example_states::example_states;
 use crate::lane::any_packed_stages;
 use crate::pair::{Course, Pair, course, float_bodies, real_play};
 use crate::plays::plays;
 use crate::random::{cases, schema};
 use crate::scenes::{legal_rungs, step};
-use crate::second_bodies::decode_block;
+use crate::second::decode_block;
+use crate::wire_document::example_states;
 use crate::world::World;
 
 #[test]
@@ -98,7 +98,7 @@ proptest! {
         let mut rungs = legal_rungs(&plan);
         rungs.retain(|stages| !stages.delta.is_arithmetic());
         let mut world = World::new(Arc::clone(&plan), 12, seed);
-        let mut pair = Pair::of_other(&plan, &world.snapshot());
+        let mut pair = Pair::of(&plan, &world.snapshot());
         for (tick, (course, [rung, flip])) in (0..).zip(courses) {
             step(&mut world);
             let stages = rungs[usize::from(rung) % rungs.len()];

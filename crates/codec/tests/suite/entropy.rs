@@ -1,20 +1,18 @@
-//! Arithmetic coding: trained models, detection of differences between the two ends, and extreme scenes.
+//! Arithmetic coding: trained and arbitrary models, detection of differences between the two ends, and extreme scenes.
 
 use std::sync::Arc;
 
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED, Rung};
 use cubewire_codec::training::Trainer;
-use cubewire_codec::{
-    Baseline, BitLedger, BodyState, QuantizedSnapshot, Sequence, Simulated, Snapshot,
-};
-
+use cubewire_codec::{Baseline, BitLedger, QuantizedSnapshot, Sequence, Simulated, Snapshot};
 use glam::Vec3;
-use proptest::prelude::*;
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
+use crate::golden::play;
 use crate::lane::Lane;
 use crate::pair::real_play;
-use crate::random::cases;
 use crate::recording;
 
 /// Frames between a snapshot and its baseline.
@@ -53,10 +51,8 @@ fn is_decoded(lane: &mut Lane, rung: Rung, current: &QuantizedSnapshot) -> bool 
     let (sequence, names) = numbered(lane.sent.len(), true);
     let numbered = (sequence, rung.stages);
     lane.encode(numbered, current, names, Simulated::default());
-    let held = |sequence: Sequence| lane.received.get(&sequence.0);
-    let mut received = Baseline::default();
-    let decoded = lane.decoder.decode(&lane.packet.bytes, held, &mut received);
-    decoded.is_ok()
+    let bytes = lane.packet.bytes.clone();
+    lane.decode(&bytes, None).is_ok()
 }
 
 fn floats(snapshot: &QuantizedSnapshot) -> Snapshot {
@@ -65,7 +61,6 @@ fn floats(snapshot: &QuantizedSnapshot) -> Snapshot {
     floats
 }
 
-/// A model trained on these frames.
 fn trained(frames: &[QuantizedSnapshot]) -> Arc<TrainedModel> {
     let mut trainer = Trainer::default();
     for _ in 0..2 {
@@ -88,7 +83,6 @@ fn trained(frames: &[QuantizedSnapshot]) -> Arc<TrainedModel> {
     Arc::new(trainer.finish(Vec::new()))
 }
 
-/// Mean size of the packets of some frames, in bytes.
 fn mean_bytes(
     frames: &[QuantizedSnapshot],
     rung: Rung,
@@ -182,36 +176,55 @@ fn worlds_move_as_a_whole_and_bodies_are_put_elsewhere() {
     send_on_both(&frames);
 }
 
-/// A position on a lattice of the limit distances for touching, carrying and being near.
-fn limit_position() -> impl Strategy<Value = Vec3> {
-    let along = || prop::sample::select(vec![0, 0, 0, 350, 512, 900, 1024]);
-    let position = |(x, y, z): (i32, i32, i32)| Vec3::new(x as f32, y as f32, (z + 102) as f32);
-    (along(), along(), along()).prop_map(move |parts| position(parts) / 512.0)
+const MODELS: usize = 24;
+
+/// Fills a model with random numbers, or with the extremes of every width.
+fn any_model(random: &mut ChaCha8Rng, kind: usize) -> TrainedModel {
+    const EXTREMES: [u8; 6] = [0x00, 0x01, 0x7F, 0x80, 0xFE, 0xFF];
+    let mut bytes = TrainedModel::untrained().to_bytes();
+    // Keeps the magic number and the number of recordings, 0.
+    let numbers = &mut bytes[9..];
+    match kind % 4 {
+        0 => random.fill_bytes(numbers),
+        1 => numbers.fill_with(|| EXTREMES[random.random_range(0..EXTREMES.len())]),
+        2 => {
+            let (a, b) = (random.random_range(0..6), random.random_range(0..6));
+            for pair in numbers.chunks_mut(2) {
+                pair[0] = EXTREMES[a];
+                *pair.last_mut().unwrap() = EXTREMES[b];
+            }
+        }
+        // Long runs of equal entries.
+        _ => {
+            for run in numbers.chunks_mut(random.random_range(16..9_000)) {
+                run.fill(random.random());
+            }
+        }
+    }
+    TrainedModel::from_bytes(&bytes).unwrap()
 }
 
-proptest! {
-    #![proptest_config(cases(1_000))]
-
-    /// Bodies at the limit distances for touching, carrying and being near.
-    #[test]
-    fn bodies_at_limits_arrive(
-        positions in prop::collection::vec(prop::collection::vec(limit_position(), 8), 6),
-        moves in prop::collection::vec(prop::collection::vec(any::<bool>(), 8), 6),
-        variant in 0_usize..2,
-    ) {
-        let body = |position: &Vec3| BodyState { position: *position, ..BodyState::default() };
-        let mut state = Snapshot { bodies: positions[0].iter().map(body).collect() };
-        let mut lane = Lane::new(&state, BitLedger::new());
-        let mut before = None;
-        for (frame, (positions, moves)) in positions.iter().zip(&moves).enumerate() {
-            for ((body, position), moves) in state.bodies.iter_mut().zip(positions).zip(moves) {
-                if *moves {
-                    body.position = *position;
+#[test]
+fn with_any_model_both_ends_understand_each_other_and_refuse_damage() {
+    let mut random = ChaCha8Rng::seed_from_u64(crate::seed());
+    let (initial, frames) = play();
+    for kind in 0..MODELS {
+        let model = Arc::new(any_model(&mut random, kind));
+        println!("model {kind}");
+        for rung in [ARITHMETIC, PREDICTED] {
+            let mut lane = Lane::with_model(&initial, &model);
+            for (number, frame) in frames.iter().enumerate().take(16) {
+                let names = [2, 3, 4].map(|age| Some(Sequence(number.checked_sub(age)? as u16)));
+                let numbered = (Sequence(number as u16), rung.stages);
+                lane.send_simulated(numbered, frame, names, Simulated::default());
+                for _ in 0..20 {
+                    let mut damaged = lane.packet.bytes.clone();
+                    let index = random.random_range(0..damaged.len());
+                    damaged[index] ^= random.random_range(1..=u8::MAX);
+                    // One packet in 16 384 may pass its check.
+                    let _ = lane.decode(&damaged, None);
                 }
             }
-            let sequence = Sequence(6 * frame as u16);
-            lane.send(sequence, [ARITHMETIC, PREDICTED][variant].stages, &state, before);
-            before = Some(sequence);
         }
     }
 }

@@ -85,15 +85,17 @@ impl Lane {
         }
     }
 
-    /// Returns the field and the body that the decoder is reading when the first `bytes` of the packet end.
-    pub(crate) fn field_at_end_of(&mut self, bytes: usize) -> (BitKind, Option<usize>) {
-        let bytes = &self.packet.bytes[..bytes];
+    /// Decodes bytes at the receiver, which simulates `prediction`. The result is not stored.
+    pub(crate) fn decode(
+        &mut self,
+        bytes: &[u8],
+        prediction: Option<&QuantizedSnapshot>,
+    ) -> Result<Baseline, DecodeError> {
         let held = |sequence: Sequence| self.received.get(&sequence.0);
-        let decoded = self.decoder.decode(bytes, held, &mut Baseline::default());
-        match decoded {
-            Err(DecodeError::Truncated { field, body, .. }) => (field, body),
-            other => panic!("{other:?}"),
-        }
+        let mut received = Baseline::default();
+        let begun = self.decoder.begin(bytes, held)?;
+        self.decoder.finish(begun, held, prediction, &mut received)?;
+        Ok(received)
     }
 
     /// Sends a snapshot relative to an earlier one, if given, and checks that it arrives.

@@ -2,18 +2,21 @@
 
 use std::sync::Arc;
 
-use cubewire_codec::ladder;
 use cubewire_codec::quantize::SmallestThree;
-use cubewire_codec::schema::CUBES;
+use cubewire_codec::schema::{CUBES, Levels, Schema, Slots};
 use cubewire_codec::simulation::MAX_STATE_CHUNK_BYTES;
-use cubewire_codec::stages::{IllegalStages, Orientation, Position};
+use cubewire_codec::stages::{Delta, IllegalStages, Orientation, Position};
 use cubewire_codec::{
-    Baseline, Baselines, EncodeError, Encoder, Life, Limits, Packet, Plan, Precision,
-    QuantizedBody, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
+    Baseline, Baselines, BitKind, BitLedger, DecodeError, Decoder, EncodeError, Encoder, Life,
+    Limits, Packet, Plan, Precision, QuantizedBody, QuantizedSnapshot, Sequence, Simulated,
+    Snapshot, Stages, ladder,
 };
 use glam::Quat;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+
+use crate::lane::Lane;
+use crate::scenes::legal_rungs;
 
 fn bodies(count: usize) -> Snapshot {
     Snapshot { bodies: vec![Default::default(); count] }
@@ -71,8 +74,7 @@ fn integers_out_of_range_and_illegal_precisions_are_refused() {
     };
     snapshot.clear_slots(2);
     let mut put = |body| {
-        let put = snapshot.put_integers(1, Life::default(), body, &[0]);
-        put.map_err(|error| error.to_string())
+        snapshot.put_integers(1, Life::default(), body, &[0]).map_err(|error| error.to_string())
     };
     assert_eq!(put(body), Ok(()));
     let far = QuantizedBody { position: [0, 131_072, 0], ..body };
@@ -184,4 +186,73 @@ fn what_does_not_fit_together_is_not_encoded() {
     let position = ladder::POSITION.stages;
     let snapshot = quantized(&bodies(3), position);
     assert_eq!(encode(position, &snapshot, Some(&other_count).into()).0, Ok(()));
+}
+
+fn plan(levels: Levels) -> Arc<Plan> {
+    Plan::new(Schema { levels, slots: Slots::Living { max: 3 }, ..CUBES }).unwrap()
+}
+
+/// A scene with one body. One component of its orientation is `component`.
+fn with_component(
+    levels: Levels,
+    stages: Stages,
+    component: u16,
+) -> Result<QuantizedSnapshot, String> {
+    let mut snapshot = QuantizedSnapshot::new(plan(levels), stages.precision());
+    snapshot.clear_slots(3);
+    let body = QuantizedBody {
+        orientation: SmallestThree { largest: 0, components: [255, component, 255] },
+        position: [0; 3],
+    };
+    let put = snapshot.put_integers(1, Life::default(), body, &[0]);
+    put.map(|()| snapshot).map_err(|error| error.to_string())
+}
+
+/// Encodes scenes with even levels, each relative to the one before, and decodes them with odd levels.
+fn decoded_with_odd_levels(stages: Stages, components: &[u16]) -> Result<(), DecodeError> {
+    let empty = Snapshot::default();
+    let mut lane = Lane::of(plan(Levels::Even), &empty, BitLedger::new());
+    lane.decoder = Decoder::new(plan(Levels::Odd), empty, Limits::default()).unwrap();
+    for (sequence, &component) in (0_u16..).zip(components) {
+        let current = with_component(Levels::Even, stages, component).unwrap();
+        let names = [sequence.checked_sub(1).map(Sequence), None, None];
+        let numbered = (Sequence(sequence), stages);
+        let kept = lane.encode(numbered, &current, names, Simulated::default());
+        lane.sent.insert(sequence, kept);
+        let bytes = lane.packet.bytes.clone();
+        let received = lane.decode(&bytes, None)?;
+        lane.received.insert(sequence, received);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_component_above_the_largest_is_refused_in_every_form() {
+    let refused = |result| {
+        let is_expected = matches!(
+            result,
+            Err(DecodeError::OutOfRange {
+                field: BitKind::Orientation,
+                body: Some(1),
+                value: 511,
+                min: 0,
+                max: 510,
+                ..
+            })
+        );
+        assert!(is_expected, "{result:?}");
+    };
+    for stages in legal_rungs(&plan(Levels::Odd)) {
+        // Whole values.
+        assert_eq!(decoded_with_odd_levels(stages, &[510]), Ok(()));
+        refused(decoded_with_odd_levels(stages, &[511]));
+        // Differences. Predictions of arithmetic coding depend on the levels, so it is left out.
+        if stages.delta != Delta::Off && !stages.delta.is_arithmetic() {
+            refused(decoded_with_odd_levels(stages, &[510, 511]));
+        }
+    }
+    let stages = plan(Levels::Odd).legal(*ladder::POSITION.stages).unwrap();
+    assert!(with_component(Levels::Odd, stages, 510).is_ok());
+    let message = "body 1: orientation 511 is outside 0..=510";
+    assert_eq!(with_component(Levels::Odd, stages, 511), Err(message.into()));
 }

@@ -4,19 +4,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use cubewire_codec::schema::FieldForm;
-use cubewire_codec::stages::{Orientation, Position};
+use cubewire_codec::stages::{Orientation, Position, Velocity};
 use cubewire_codec::{
     Baseline, BitLedger, Coverage, Plan, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
-    VelocityPrecision,
 };
 use proptest::prelude::*;
 
 use crate::lane::Lane;
 use crate::recording;
-use crate::second_bodies::{Body, FloatBody};
-use crate::second_decoder::decode;
-use crate::second_kept::Kept;
-use crate::second_scene::Scene;
+use crate::second::{Body, FloatBody, Kept, Scene, decode};
 
 pub(crate) fn float_bodies(snapshot: &Snapshot) -> Vec<FloatBody> {
     let bodies = snapshot.bodies.iter().map(|body| FloatBody {
@@ -56,10 +52,8 @@ fn integers(snapshot: &QuantizedSnapshot) -> Vec<Body> {
                 [i64::from(orientation.largest), a, b, c]
             }
         },
-        velocity: snapshot
-            .velocities()
-            .get(index)
-            .map(|&integers| widen(integers, precision.velocity == VelocityPrecision::Full)),
+        velocity: (precision.velocity != Velocity::Omitted)
+            .then(|| widen(snapshot.velocity(index), precision.velocity == Velocity::Full)),
         values: values.clone().map(|field| snapshot.value(index, field).into()).collect(),
     };
     (0..snapshot.len()).map(body).collect()
@@ -124,26 +118,20 @@ pub(crate) struct Pair {
 impl Pair {
     /// Creates a pair for the demo's scene.
     pub(crate) fn new(initial: &Snapshot) -> Self {
-        Self::of(Plan::cubes(), Scene::cubes(), initial)
+        Self::of(&Plan::cubes(), initial)
     }
 
-    /// Creates a pair for another scene of fixed bodies.
-    pub(crate) fn of_other(plan: &Arc<Plan>, initial: &Snapshot) -> Self {
-        let scene = Scene::read(&plan.schema().encode());
-        Self::of(Arc::clone(plan), scene, initial)
-    }
-
-    fn of(plan: Arc<Plan>, scene: Scene, initial: &Snapshot) -> Self {
+    /// Creates a pair for a scene of fixed bodies.
+    pub(crate) fn of(plan: &Arc<Plan>, initial: &Snapshot) -> Self {
         Self {
-            lane: Lane::of(plan, initial, BitLedger::new()),
-            scene,
+            lane: Lane::of(Arc::clone(plan), initial, BitLedger::new()),
+            scene: Scene::read(&plan.schema().encode(), *plan == Plan::cubes()),
             initial: float_bodies(initial),
             held: HashMap::new(),
             arrived: Vec::new(),
         }
     }
 
-    /// Sends a snapshot to both.
     pub(crate) fn send(
         &mut self,
         (sequence, snapshot): &(Sequence, Snapshot),
@@ -156,7 +144,6 @@ impl Pair {
         self.send_quantized((*sequence, &current), stages, course);
     }
 
-    /// Sends a quantized snapshot to both.
     pub(crate) fn send_quantized(
         &mut self,
         (sequence, current): (Sequence, &QuantizedSnapshot),
@@ -169,11 +156,9 @@ impl Pair {
         let carried = |body| is_set(course.carried.unwrap_or(0), body);
         lane.carried = (0..self.initial.len()).map(carried).collect();
         let newest = || self.arrived.iter().rev().copied();
-        let offered = newest().enumerate();
-        let offered = offered.filter(|(back, _)| is_set(course.merged, *back));
+        let offered = newest().enumerate().filter(|(back, _)| is_set(course.merged, *back));
         lane.merged = offered.map(|(_, sequence)| sequence).collect();
-        let baseline = course.back.checked_sub(1);
-        let baseline = baseline.and_then(|back| newest().nth(back));
+        let baseline = course.back.checked_sub(1).and_then(|back| newest().nth(back));
         let names = [baseline, None, None];
         lane.send_simulated((sequence, stages), current, names, Simulated::default());
         let second = decode(&lane.packet.bytes, &self.scene, &self.initial, &self.held)
@@ -191,17 +176,14 @@ impl Pair {
 
     /// Whether both accept the bytes. Fails if they disagree.
     pub(crate) fn reads(&mut self, bytes: &[u8]) -> bool {
-        let received = &self.lane.received;
-        let lookup = |sequence: Sequence| received.get(&sequence.0);
-        let mut first = Baseline::default();
-        let by_first = self.lane.decoder.decode(bytes, lookup, &mut first);
-        if by_first.is_ok() && first.stages().delta.is_arithmetic() {
+        let by_first = self.lane.decode(bytes, None);
+        if by_first.as_ref().is_ok_and(|first| first.stages().delta.is_arithmetic()) {
             // The second decoder does not support these: a damaged descriptor, and a check that is right by chance.
             return false;
         }
         let by_second = decode(bytes, &self.scene, &self.initial, &self.held);
         match (by_first, by_second) {
-            (Ok(_), Ok(second)) => {
+            (Ok(first), Ok(second)) => {
                 assert_agree(&first, &second);
                 true
             }
@@ -222,8 +204,7 @@ impl Pair {
 
 /// Some frames of a recording, with consecutive sequence numbers.
 pub(crate) fn real_play(frames: usize) -> Vec<(Sequence, Snapshot)> {
-    let recording = recording::frames("dev-pull");
-    let frames = recording.iter().enumerate().skip(600).take(frames);
+    let frames = recording::frames("dev-pull").iter().enumerate().skip(600).take(frames);
     let state = |(index, frame): (usize, &QuantizedSnapshot)| {
         let mut state = Snapshot::default();
         frame.dequantize(&mut state);

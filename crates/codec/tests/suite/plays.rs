@@ -42,7 +42,6 @@ impl Play {
     }
 }
 
-/// Plays of up to `max_bodies` bodies.
 pub(crate) fn plays(max_bodies: usize, frames: usize) -> impl Strategy<Value = Play> {
     let bodies_and_seed = (0..=max_bodies, any::<u64>());
     bodies_and_seed.prop_map(move |(bodies, seed)| Play::new(bodies, frames, seed))

@@ -142,7 +142,6 @@ fn world() -> impl Strategy<Value = World> {
         .prop_map(|(gravity, floor, max_speed, linear)| World { gravity, floor, max_speed, linear })
 }
 
-/// Slots and anchor.
 fn slots(max_living: u32) -> impl Strategy<Value = (Slots, Option<u16>)> {
     let living = (1..=max_living, option::of(any::<u16>())).prop_map(|(max, anchor)| {
         let anchor = anchor.map(|body| (u32::from(body) % max) as u16);

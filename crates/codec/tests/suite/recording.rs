@@ -42,8 +42,7 @@ fn read(name: &str) -> Vec<QuantizedSnapshot> {
                     position: [body[4], body[5], body[6]],
                 };
                 let flag = [body[7] as u32];
-                let put = snapshot.put_integers(slot, Life::default(), quantized, &flag);
-                put.unwrap();
+                snapshot.put_integers(slot, Life::default(), quantized, &flag).unwrap();
             }
             snapshot
         })

@@ -23,7 +23,6 @@ pub(crate) struct Replay<'a> {
     encoder: Encoder,
     decoder: Decoder,
     current: QuantizedSnapshot,
-    /// The last packet.
     pub(crate) packet: Packet,
     pub(crate) sent: Vec<Baseline>,
     received: Vec<Baseline>,

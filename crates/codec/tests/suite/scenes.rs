@@ -1,13 +1,13 @@
 //! Scenes that differ from the demo's: other axes, bounds, steps, bits, shapes and worlds, further fields, and bodies
-//! that come and go.
+//! that come and go. Also bytes and texts of schemas.
 
 use std::sync::Arc;
 
 use cubewire_codec::ladder::{self, Rung};
-use cubewire_codec::schema::FieldForm;
+use cubewire_codec::schema::{FieldForm, Schema, first_difference};
 use cubewire_codec::stages::Delta;
 use cubewire_codec::{
-    BitKind, BitLedger, Life, Plan, QuantizedSnapshot, Sequence, Simulated, Stages,
+    BitKind, BitLedger, Coverage, Life, Plan, QuantizedSnapshot, Sequence, Simulated, Stages,
 };
 use proptest::prelude::*;
 use rand::seq::IndexedRandom;
@@ -118,4 +118,151 @@ proptest! {
         prop_assert_eq!(is_legal(ladder::PREDICTED), has_equal_steps && has_few_bits);
         prop_assert!(!is_legal(ladder::UNCOMPRESSED), "floats are the demo's");
     }
+}
+
+const ACK_TICKS: u16 = 6;
+
+/// Sends a scene over a link that loses a third of the packets. Three in four packets are partial and carry random
+/// bodies. Returns the number of bodies merged into baselines.
+fn send_partial(plan: &Arc<Plan>, stages: Stages, seed: u64, ticks: u16) -> usize {
+    let mut world = World::new(Arc::clone(plan), 20, seed);
+    let mut random = ChaCha8Rng::seed_from_u64(!seed);
+    let mut lane = Lane::of(Arc::clone(plan), &world.snapshot(), BitLedger::new());
+    let mut arrived: Vec<u16> = Vec::new();
+    let mut truth: Vec<QuantizedSnapshot> = Vec::new();
+    let mut merged_bodies = 0;
+    let number = |tick: u16| Sequence(65_500_u16.wrapping_add(tick));
+    for tick in 0..ticks {
+        step(&mut world);
+        let current = world.quantized(stages);
+        truth.push(current.clone());
+        let acked = arrived.iter().filter(|&&acked| acked + ACK_TICKS <= tick);
+        let acked: Vec<Sequence> = acked.map(|&acked| number(acked)).collect();
+        let merged = acked.iter().rev().skip(1).copied();
+        lane.merged = merged.filter(|_| random.random_ratio(9, 10)).collect();
+        let stages = match random.random_ratio(3, 4) {
+            true => stages.with_coverage(Coverage::Partial).unwrap(),
+            false => stages,
+        };
+        let rate = random.random_range(0.0..0.5);
+        lane.carried = (0..current.len()).map(|_| random.random_bool(rate)).collect();
+        let merged = |index: usize| lane.merged.get(index).copied();
+        let names = [acked.last().copied(), merged(0), merged(1)];
+        let sequence = number(tick);
+        lane.send_simulated((sequence, stages), &current, names, Simulated::default());
+        let sent = &lane.sent[&sequence.0];
+        for (slot, &is_chosen) in lane.carried.iter().enumerate() {
+            let is_whole = stages.coverage() == Coverage::Complete;
+            assert_eq!(sent.carried(slot), is_whole || is_chosen);
+            let age = usize::from(sent.ages().nth(slot).unwrap());
+            assert_eq!(age == 0, sent.carried(slot), "{:?} at {tick}", stages.options());
+            // A received body equals the sender's body at the tick when it was carried.
+            if age < 255 {
+                let then = &truth[usize::from(tick) - age];
+                assert!(
+                    is_same(sent.snapshot(), then, slot),
+                    "{:?} {slot} at {tick}",
+                    stages.options()
+                );
+            }
+        }
+        if let Some(named) = acked.last() {
+            let named = &lane.sent[&named.0];
+            let is_older = |slot| {
+                sent.ages().nth(slot).unwrap() > (sequence.ticks_since(named.sequence())) as u8
+            };
+            let of_named = |slot: usize| is_same(sent.snapshot(), named.snapshot(), slot);
+            let slots = 0..current.len();
+            merged_bodies += slots.filter(|&s| is_older(s) && !of_named(s)).count();
+        }
+        if random.random_ratio(1, 3) {
+            lane.sent.remove(&sequence.0);
+            lane.received.remove(&sequence.0);
+        } else {
+            arrived.push(tick);
+        }
+    }
+    merged_bodies
+}
+
+fn is_same(a: &QuantizedSnapshot, b: &QuantizedSnapshot, slot: usize) -> bool {
+    let mut copy = a.clone();
+    copy.copy_slot(slot, b);
+    &copy == a
+}
+
+proptest! {
+    #![proptest_config(cases(60))]
+
+    #[test]
+    fn both_ends_have_the_same_bodies_of_the_same_ages(schema in schema(40), seed in any::<u64>()) {
+        let plan = Plan::new(schema).unwrap();
+        let mut rungs = legal_rungs(&plan);
+        rungs.retain(|rung| rung.with_coverage(Coverage::Partial).is_ok());
+        send_partial(&plan, rungs[seed as usize % rungs.len()], seed, 80);
+    }
+}
+
+#[test]
+fn what_was_carried_by_several_packets_is_merged() {
+    let plan = Plan::cubes();
+    for rung in [ladder::CHANGED_FLAGS, ladder::PREDICTED] {
+        assert!(send_partial(&plan, rung.stages, 1, 80) > 0, "{}", rung.name);
+    }
+}
+
+proptest! {
+    #[test]
+    fn fields_of_legal_schemas_have_1_to_32_bits(schema in schema(65_536)) {
+        for field in &*schema.fields {
+            prop_assert!((1..=32).contains(&field.form.bits()), "{field:?}");
+        }
+    }
+
+    #[test]
+    fn schemas_differ_where_their_texts_do(ours in schema(65_536), theirs in schema(65_536)) {
+        let texts = [ours.text(), theirs.text()];
+        prop_assert_eq!(first_difference(&texts[0], &texts[0]), None);
+        prop_assert_eq!(first_difference(&texts[0], &texts[1]).is_some(), ours != theirs);
+        prop_assert_eq!(ours.hash() == theirs.hash(), ours == theirs);
+    }
+
+    #[test]
+    fn the_bytes_of_a_legal_schema_are_read_as_that_schema(schema in schema(65_536)) {
+        let bytes = schema.encode();
+        prop_assert!(bytes.len() < Schema::MAX_BYTES);
+        prop_assert_eq!(Schema::decode(&bytes), Ok(schema));
+    }
+
+    #[test]
+    fn damaged_bytes_are_a_legal_schema_or_an_error(
+        schema in schema(65_536),
+        damage in prop::collection::vec(damage(), 1..6),
+    ) {
+        let mut bytes = schema.encode();
+        for (place, removed, inserted) in damage {
+            let start = place.index(bytes.len() + 1);
+            let end = (start + removed).min(bytes.len());
+            bytes.splice(start..end, inserted);
+        }
+        holds_promises(&bytes)?;
+    }
+}
+
+fn holds_promises(bytes: &[u8]) -> Result<(), TestCaseError> {
+    match Schema::decode(bytes) {
+        Ok(schema) => {
+            prop_assert_eq!(schema.check(), Ok(()));
+            prop_assert_eq!(schema.encode(), bytes);
+        }
+        Err(error) => prop_assert!(error.to_string().len() < 400),
+    }
+    Ok(())
+}
+
+/// Position, number of removed bytes, and the bytes in their place.
+fn damage() -> impl Strategy<Value = (prop::sample::Index, usize, Vec<u8>)> {
+    let removed = prop_oneof![4 => 0..3usize, 1 => 0..200usize];
+    let inserted = prop::collection::vec(any::<u8>(), 0..4);
+    (any::<prop::sample::Index>(), removed, inserted)
 }

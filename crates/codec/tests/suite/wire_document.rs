@@ -1,6 +1,6 @@
 //! The tables of WIRE.md, and its examples in `examples.txt`, match the code.
 
-use cubewire_codec::ladder;
+use cubewire_codec::ladder::SIMULATED;
 use cubewire_codec::motion::MAX_TICKS;
 use cubewire_codec::predict::CLASSES;
 use cubewire_codec::quantize::affine::{
@@ -8,17 +8,17 @@ use cubewire_codec::quantize::affine::{
 };
 use cubewire_codec::quantize::bounded::{Bounded, POSITION, VELOCITY};
 use cubewire_codec::simulation::{MAX_SIMULATED_TICKS, MAX_STATE_CHUNK_BYTES};
-use cubewire_codec::stages::{
-    ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Stages,
-    Velocity,
-};
+use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition, Stages};
 use cubewire_codec::{
-    GROWING_ORIENTATION_RANGES, MAX_BODIES, PREDICTED_INDEX_BITS, PREDICTED_POSITION_RANGES,
-    Sequence, encode_initial,
+    BodyState, GROWING_ORIENTATION_RANGES, Inputs, MAX_BODIES, Origin, PREDICTED_INDEX_BITS,
+    PREDICTED_POSITION_RANGES, Plan, QuantizedSnapshot, Sequence, Simulated, Snapshot,
+    encode_initial, ladder,
 };
+use glam::{Quat, Vec3};
 
-use crate::example_states::{example_states, send_example};
+use crate::lane::Lane;
 use crate::pair::{Course, Pair};
+use crate::second::{Bits, STAGE_BITS};
 
 const DOCUMENT: &str = include_str!("../../WIRE.md");
 const EXAMPLES: &str = include_str!("../examples.txt");
@@ -109,46 +109,22 @@ fn example_stages() -> impl Iterator<Item = (&'static str, Stages)> {
     rungs.chain([("changed-flags, other parameters", unusual)])
 }
 
-/// The seven codes of section 5, and their parameters.
-fn codes(stages: &Stages) -> String {
-    /// If no variant matches, the code is the number of variants, and parameters follow.
-    fn index<T: PartialEq>(all: &[T], stage: T) -> usize {
-        all.iter().position(|other| *other == stage).unwrap_or(all.len())
-    }
-    let codes = [
-        match stages.orientation {
-            Orientation::Full => 0,
-            Orientation::SmallestThree { bits } => usize::from(bits),
-        },
-        index(&Velocity::ALL, stages.velocity),
-        index(&Position::ALL, stages.position),
-        match stages.delta {
-            Delta::ArithmeticSimulated => index(&Delta::ALL, Delta::ArithmeticPredicted),
-            Delta::RelativeIndices { .. } if stages.delta != Delta::RELATIVE_INDICES => 7,
-            delta => index(&Delta::ALL, delta),
-        },
-        index(&RelativePosition::ALL, stages.relative_position),
-        index(&RelativeOrientation::ALL, stages.relative_orientation),
-        index(&ChangedFlags::ALL, stages.changed_flags),
-    ];
+/// The seven codes of section 5 in a packet that names no baseline, and their parameters.
+fn codes(packet: &[u8]) -> String {
+    let mut bits = Bits { bytes: packet, at: 17 };
+    let mut number = |width: usize| bits.number(width as u32).unwrap();
+    let codes = STAGE_BITS.map(&mut number);
     let mut text = codes.map(|code| code.to_string()).join(" ");
-    if let Position::Quantized { steps_per_metre } = stages.position
-        && codes[2] == 3
-    {
-        text += &format!(", steps {}", steps_per_metre.ilog2() - 5);
+    if codes[2] == 3 {
+        text += &format!(", steps {}", number(3));
     }
-    for (follow, range_bits) in [
-        (codes[3] == 7, stages.delta.range_bits()),
-        (codes[4] == 3, stages.relative_position.range_bits()),
-        (codes[5] == 3, stages.relative_orientation.range_bits()),
-    ] {
-        if let (true, Some([small, large])) = (follow, range_bits) {
-            text += &format!(", ranges {} {}", small - 1, large - 1);
+    for (stage, with_ranges) in [(3, 7), (4, 3), (5, 3)] {
+        if codes[stage] == with_ranges {
+            text += &format!(", ranges {} {}", number(5), number(5));
         }
     }
     if codes[3] == 6 {
-        let is_simulated = stages.delta == Delta::ArithmeticSimulated;
-        text += &format!(", simulated {}", u8::from(is_simulated));
+        text += &format!(", simulated {}", number(1));
     }
     text
 }
@@ -159,7 +135,6 @@ fn examples() -> String {
     let mut examples = String::new();
     for (name, stages) in example_stages() {
         let mut pair = Pair::new(&initial);
-        examples += &format!("\n[{name}] {}\n", codes(&stages));
         let mut before = None;
         for (sequence, state) in &states {
             // The lane also decodes the packet and checks the result. Both decoders read the bit-packed rungs.
@@ -169,7 +144,11 @@ fn examples() -> String {
                 delta if delta.is_arithmetic() => lane.send(*sequence, stages, state, before),
                 _ => pair.send(&(*sequence, state.clone()), stages, Course::complete(1)),
             }
-            examples += &to_hex(*sequence, &pair.lane.packet.bytes);
+            let packet = &pair.lane.packet.bytes;
+            if before.is_none() {
+                examples += &format!("\n[{name}] {}\n", codes(packet));
+            }
+            examples += &to_hex(*sequence, packet);
             before = Some(*sequence);
         }
     }
@@ -191,4 +170,61 @@ fn the_examples_are_what_the_code_writes_and_reads() {
 pub(crate) fn with_examples() -> String {
     let start = EXAMPLES.find("\n[uncompressed]").unwrap();
     EXAMPLES[..start].to_owned() + &examples()
+}
+
+/// The initial state and the four other states.
+pub(crate) fn example_states() -> (Snapshot, [(Sequence, Snapshot); 4]) {
+    let bodies = [Vec3::new(0.0, 0.0, 4.0), Vec3::new(2.0, 0.0, 0.5), Vec3::new(4.0, 0.0, 0.5)];
+    let initial = Snapshot {
+        bodies: bodies.map(|position| BodyState { position, ..BodyState::default() }).into(),
+    };
+    let mut states = [1000, 1006, 1012, 1018].map(|tick| (Sequence(tick), initial.clone()));
+    let flown = [
+        (Vec3::new(0.25, -0.5, 4.0), 0.0),
+        (Vec3::new(0.5, -1.0, 3.875), -2.0),
+        (Vec3::new(0.75, -1.5, 3.5), -4.0),
+        (Vec3::new(1.0, -2.0, 2.9375), -6.0),
+    ];
+    for (turn, ((_, state), (position, fall))) in states.iter_mut().zip(flown).enumerate() {
+        state.bodies[0] = BodyState {
+            position,
+            orientation: match turn {
+                0 => Quat::from_xyzw(0.6, 0.0, 0.0, 0.8),
+                _ => Quat::from_xyzw(0.48, 0.36, 0.0, 0.8),
+            },
+            linear_velocity: Vec3::new(2.5, -5.0, fall),
+            interacting: true,
+        };
+        state.bodies[1].position.x = [2.0, 2.25, 2.5, 2.5][turn];
+        state.bodies[1].linear_velocity.x = [0.0, 2.5, 2.5, 0.0][turn];
+        state.bodies[1].interacting = turn > 0;
+        state.bodies[2].interacting = true;
+    }
+    (initial, states)
+}
+
+pub(crate) fn send_example(
+    lane: &mut Lane,
+    sequence: Sequence,
+    state: &Snapshot,
+    baseline: Option<Sequence>,
+) {
+    let inputs = match sequence.0 {
+        1000 => Inputs::new(Origin::FromSceneStart(3), &[0, 1, 1]),
+        1006 => Inputs::new(Origin::Continued(6), &[1; 6]),
+        1012 => Inputs::new(Origin::Continued(6), &[1, 1, 1, 1, 9, 9]),
+        _ => None,
+    };
+    let simulated = Simulated {
+        inputs: inputs.as_ref(),
+        state_chunk: match sequence.0 {
+            1018 => &[0xC0, 0xDE],
+            _ => &[],
+        },
+    };
+    let precision = SIMULATED.stages.precision();
+    let mut current = QuantizedSnapshot::new(Plan::cubes(), precision);
+    current.quantize(state, precision).unwrap();
+    let numbered = (sequence, SIMULATED.stages);
+    lane.send_simulated(numbered, &current, [baseline, None, None], simulated);
 }

@@ -1,4 +1,4 @@
-//! Scenes of the second decoder: the demo's, and other scenes of fixed bodies, read from the bytes of their schema.
+//! Scenes of the second decoder, of fixed bodies, read from the bytes of their schema.
 //!
 //! Section numbers in comments refer to `WIRE.md`.
 
@@ -7,7 +7,6 @@ use std::ops::RangeInclusive;
 /// The description of a scene that both ends know (sections 2, 12 and 13).
 #[derive(Clone, Debug)]
 pub(crate) struct Scene {
-    /// Whether it is the demo's.
     pub(crate) is_cubes: bool,
     /// The caller's axes that become x, y and z.
     order: [usize; 3],
@@ -15,7 +14,6 @@ pub(crate) struct Scene {
     axes: [[f64; 3]; 3],
     pub(crate) component_bits: u8,
     has_even_levels: bool,
-    /// Whether *interacting* is a field.
     pub(crate) has_flag: bool,
     /// Largest number of every other field.
     pub(crate) values: Vec<i64>,
@@ -33,23 +31,8 @@ pub(crate) struct Linear {
 }
 
 impl Scene {
-    /// The scene of sections 2 to 12.
-    pub(crate) const fn cubes() -> Self {
-        let across = [-256.0, 256.0, 512.0];
-        Self {
-            is_cubes: true,
-            order: [0, 1, 2],
-            axes: [across, across, [0.0, 32.0, 512.0]],
-            component_bits: 9,
-            has_even_levels: true,
-            has_flag: true,
-            values: Vec::new(),
-            linear: Linear { gravity: [25, 9], drag: 64841, rest_height: 102, fall_height: 250 },
-        }
-    }
-
-    /// Reads another scene of fixed bodies from the bytes of its schema (section 13).
-    pub(crate) fn read(bytes: &[u8]) -> Self {
+    /// Reads a scene of fixed bodies from the bytes of its schema (section 13).
+    pub(crate) fn read(bytes: &[u8], is_cubes: bool) -> Self {
         let mut bytes = Bytes(bytes);
         bytes.text();
         let ticks = bytes.integer() as f32;
@@ -97,7 +80,7 @@ impl Scene {
         });
         assert_eq!(bytes.0, [0], "slots are fixed");
         Self {
-            is_cubes: false,
+            is_cubes,
             order,
             axes,
             component_bits,
@@ -126,10 +109,7 @@ impl Scene {
 
     /// *K*, the largest integer of a component of orientations (section 2).
     pub(crate) const fn largest_component(&self, bits: u8) -> i64 {
-        match self.has_even_levels {
-            true => (1 << bits) - 1,
-            false => (1 << bits) - 2,
-        }
+        if self.has_even_levels { (1 << bits) - 1 } else { (1 << bits) - 2 }
     }
 
     pub(crate) fn has_equal_steps(&self) -> bool {
@@ -195,10 +175,7 @@ fn half(bytes: &mut Bytes<'_>, order: [usize; 3], steps: f32) -> f32 {
         0 => {
             let halves = [length(), length(), length()];
             let [x, y, z] = order.map(|axis| halves[axis]);
-            match x == y && y == z {
-                true => x,
-                false => (x + y + z) / 3.0,
-            }
+            if x == y && y == z { x } else { (x + y + z) / 3.0 }
         }
         1 => length(),
         2 => {

@@ -4,16 +4,20 @@
 //!
 //! Section numbers in comments refer to `WIRE.md`.
 
+mod bodies;
+mod kept;
+mod packet;
+mod scene;
+
 use std::collections::HashMap;
 
-use crate::second_bits::{Bits, check};
-use crate::second_bodies::{FloatBody, quantize};
-use crate::second_fields::read_body;
-use crate::second_header::read_header;
-use crate::second_kept::{Kept, Kinetic, carried, not_carried, predict, read_merged};
-use crate::second_scene::Scene;
-use crate::second_selection::read_selection;
-use crate::second_stages::ARITHMETIC;
+pub(crate) use self::bodies::{Body, FloatBody, decode_block};
+use self::bodies::{quantize, read_body};
+pub(crate) use self::kept::Kept;
+use self::kept::{Kinetic, carried, not_carried, predict, read_merged};
+use self::packet::{ARITHMETIC, check, read_header, read_selection};
+pub(crate) use self::packet::{Bits, STAGE_BITS};
+pub(crate) use self::scene::Scene;
 
 /// Decodes one packet (section 4). `held` has the snapshots kept so far, by sequence.
 pub(crate) fn decode(
@@ -27,8 +31,7 @@ pub(crate) fn decode(
     let reference: Vec<Kinetic> = match baseline {
         Some(kept) => read_merged(&mut bits, kept, held)?,
         None => {
-            let quantized = initial.iter().map(|body| quantize(body, stages, scene));
-            quantized.map(Kinetic::initial).collect()
+            initial.iter().map(|body| quantize(body, stages, scene)).map(Kinetic::initial).collect()
         }
     };
     let count = initial.len();

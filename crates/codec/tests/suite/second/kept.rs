@@ -1,17 +1,17 @@
 //! Snapshots kept by the second decoder, their motion, and prediction from it.
 //!
 //! The motion is kept by body, as for partial packets (section 14). If all packets are complete, all bodies have the
-//! same
-//! *ticks*, and the rules of section 9 apply.
+//! same *ticks*, and the rules of section 9 apply.
 //!
 //! Section numbers in comments refer to `WIRE.md`.
 
 use std::collections::HashMap;
 
-use crate::second_bits::{Bits, binary_digits, check};
-use crate::second_bodies::Body;
-use crate::second_scene::Linear;
-use crate::second_stages::{GROWING_RANGES, POSITION_QUANTIZED, PREDICTED, Stages, precision};
+use super::bodies::Body;
+use super::packet::{
+    Bits, GROWING_RANGES, POSITION_QUANTIZED, PREDICTED, Stages, binary_digits, check, precision,
+};
+use super::scene::Linear;
 
 /// A received packet, as kept by the receiver (section 3).
 #[derive(Clone, Debug, PartialEq)]
