@@ -37,9 +37,7 @@ pub use playout::{Playout, PlayoutBuffer};
 pub use rate::{AdaptiveRate, MAX_KBPS};
 pub use receiver::{PacketOutcome, RECEIVER_RING, SnapshotReceiver};
 pub use ring::BaselineRing;
-pub use schedule::{
-    LongestWait, MAX_WEIGHT_RATIO, PacketBudget, SendState, Urgency, Wait, WaitHistory,
-};
+pub use schedule::{LongestWait, MAX_WEIGHT_RATIO, PacketBudget, SendState, Wait, WaitHistory};
 pub use sender::{
     BaselineChoice, CANDIDATES, MAX_BASELINE_AGE_TICKS, SendError, SentPacket, SharingKey,
     SnapshotSender,

@@ -68,8 +68,6 @@ pub struct SnapshotSender {
     /// Tick since which all packets of `send_within` have been complete.
     complete_since: Option<u64>,
     carried: Vec<bool>,
-    /// Buffer for [`partial`].
-    ages: Vec<u8>,
 }
 
 /// A snapshot that was sent.
@@ -138,11 +136,10 @@ impl SnapshotSender {
             candidate: (Packet::default(), Baseline::default()),
             missing_baselines: 0,
             sync: SceneSync::new(),
-            schedule: Schedule::default(),
+            schedule: Schedule::new([1.0; 2]),
             within_at: None,
             complete_since: None,
             carried: Vec::new(),
-            ages: Vec::new(),
         })
     }
 
@@ -178,7 +175,7 @@ impl SnapshotSender {
     ) -> Result<SentPacket, SendError> {
         self.begin(tick)?;
         let snapshot = snapshot.into();
-        let mut baseline_out = self.sent.take_slot(tick);
+        let mut baseline_out = self.sent.take_spare();
         let baseline = self.newest_acked();
         let is_simulated = stages.delta == Delta::ArithmeticSimulated;
         let inputs = inputs.filter(|inputs| is_simulated && inputs.tick() == tick);

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cubewire_codec::{Limits, Plan, QuantizedSnapshot, Snapshot, Stages};
 use cubewire_protocol::{
@@ -58,16 +58,12 @@ impl Play {
         sent.unwrap().is_some()
     }
 
-    /// Delivers the last packet if it `arrives`, and the ack of six ticks ago. Returns the receiver's time for the
-    /// packet.
-    pub(crate) fn deliver(&mut self, arrives: bool) -> Duration {
+    /// Delivers the last packet if it `arrives`, and the ack of six ticks ago.
+    pub(crate) fn deliver(&mut self, arrives: bool) {
         let now = self.now();
-        let mut time = Duration::ZERO;
         if arrives {
             let bytes = &self.sender.packet().bytes;
-            let start = Instant::now();
             let arrival = self.receiver.on_packet(now, bytes).unwrap();
-            time = start.elapsed();
             assert!(matches!(arrival, PacketOutcome::Decoded { late: false, .. }));
             let (sent, received) = (self.sender.get(self.tick), self.receiver.get(self.tick));
             assert_eq!(sent, received);
@@ -87,7 +83,6 @@ impl Play {
                 self.sender.on_message(&bytes).unwrap();
             }
         }
-        time
     }
 }
 
