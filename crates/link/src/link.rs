@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn a_trace_replaces_delays_and_losses_but_neither_copies_nor_the_queue() {
-        let trace = Trace::from_csv("sent_ms,delay_ms\n0,30\n10,\n20,5\n".as_bytes()).unwrap();
+        let trace = Trace::from_csv("sent_ms,delay_ms\n0,30\n10,\n20,5\n").unwrap();
         let mut link = Link::new(
             Conditions {
                 duplicate_probability: 1.0,

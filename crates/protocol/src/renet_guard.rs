@@ -2,8 +2,8 @@
 //!
 //! renet trusts some numbers of a packet: a slice's index, the slice count that each slice of a message repeats, and the
 //! identifier of a reliable message. A peer can use them to make it panic, count its memory wrongly, or hold messages
-//! that it does not count. `SECURITY.md` in the repository lists each defect with its input. The tests of this module
-//! show each one against renet itself.
+//! that it does not count. `SECURITY.md` in the repository lists each defect with its input. `tests/suite/renet_guard`
+//! shows each one against renet itself.
 //!
 //! Every packet begins with a kind and a sequence number. `v` is a variable-length integer (RFC 9000, section 16);
 //! everything is big endian.
@@ -17,9 +17,6 @@
 //! ```
 //!
 //! Ranges of acks are not checked. renet validates them itself and looks them up in its list of sent packets.
-
-#[cfg(test)]
-mod tests;
 
 use std::collections::VecDeque;
 
