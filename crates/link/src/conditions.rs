@@ -52,8 +52,7 @@ pub enum Jitter {
         #[serde(with = "Ms")]
         spread: Duration,
     },
-    /// A log-normally distributed time is added to the latency: mostly short, with a long tail. Cut off
-    /// at 60 s.
+    /// A log-normally distributed time is added to the latency: mostly short, with a long tail. Cut off at 60 s.
     LogNormal {
         /// Median of the added time, `0..=60 s`.
         #[serde(with = "Ms")]

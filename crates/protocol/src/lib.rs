@@ -46,7 +46,7 @@ pub use session::{
     ClientEvent, ClientMessage, ClientSession, Contract, Hello, PROTOCOL_VERSION, Request,
     ServerEvent, ServerMessage, ServerSession, SessionError, Settings, Welcome,
 };
-pub use slots::{COOLDOWN, SlotTable, View, Visibility, apply_visibility};
+pub use slots::{COOLDOWN, SlotTable, Visibility, apply_visibility};
 pub use state_transfer::MAX_STATE_BYTES;
 pub use sync::SyncStatus;
 pub use tracks::PlayoutSnapshot;

@@ -275,10 +275,9 @@ impl RenetGuard {
 /// Returns the packet that a peer would send to acknowledge the ack `packet`. `None` if `packet` is not an ack.
 ///
 /// renet writes an ack in each flush. It repeats the contents until the peer acknowledges an ack. A sender that drops
-/// acks
-/// to save bandwidth must pass this packet to its own `RenetClient::process_packet` for each ack that it drops.
-/// Otherwise the list of acked packets grows on links that reorder packets: renet only limits it when a packet is
-/// newer than all before. After some seconds, the list is too long for a packet and renet ends the connection.
+/// acks to save bandwidth must pass this packet to its own `RenetClient::process_packet` for each ack that it drops.
+/// Otherwise the list of acked packets grows on links that reorder packets: renet only limits it when a packet is newer
+/// than all before. After some seconds, the list is too long for a packet and renet ends the connection.
 ///
 /// The round-trip time that renet measures is not usable if acks are dropped.
 #[must_use]

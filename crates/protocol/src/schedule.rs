@@ -28,9 +28,8 @@ pub struct PacketBudget<'a> {
     /// is 0, negative or not a number is not sent in partial packets. If the receiver must remove a body from a slot,
     /// the slot's gain counts as at least 1.
     pub gains: &'a [f32],
-    /// For each body, the number of its group; bodies beyond the end have no group. Waiting bodies of a group are
-    /// sent in one packet, with the priority of the most urgent of them. A group is only split if no packet can hold
-    /// it.
+    /// For each body, the number of its group; bodies beyond the end have no group. Waiting bodies of a group are sent
+    /// in one packet, with the priority of the most urgent of them. A group is only split if no packet can hold it.
     pub groups: &'a [u32],
 }
 
@@ -40,11 +39,10 @@ pub struct PacketBudget<'a> {
 /// presumed lost. Each tick increases the priority of a due body. The priority returns to 0 when the body is sent.
 /// Errors are clamped, so the wait of a body is bounded.
 ///
-/// Let priorities grow by at least a and at most b = a [`MAX_WEIGHT_RATIO`] per tick, with gains of 1. A body that
-/// has waited for w ticks has a priority of at least a w, and so has each of the k bodies in every packet that was
-/// sent during the wait. All n bodies together gain at most n b per tick, and no priority exceeds the gain of the
-/// longest wait. So a k w² / 2 ≤ 2 n b w: without loss, no body waits for longer than 4 [`MAX_WEIGHT_RATIO`] n / k
-/// packets.
+/// Let priorities grow by at least a and at most b = a [`MAX_WEIGHT_RATIO`] per tick, with gains of 1. A body that has
+/// waited for w ticks has a priority of at least a w, and so has each of the k bodies in every packet that was sent
+/// during the wait. All n bodies together gain at most n b per tick, and no priority exceeds the gain of the longest
+/// wait. So a k w² / 2 ≤ 2 n b w: without loss, no body waits for longer than 4 [`MAX_WEIGHT_RATIO`] n / k packets.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     bodies: Vec<Body>,

@@ -236,10 +236,9 @@ impl SnapshotSender {
     /// their references are equal.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
-        let baseline = self.newest_acked();
-        baseline == other.newest_acked()
+        self.newest_acked() == other.newest_acked()
             && self.newest_sent == other.newest_sent
-            && self.held_references(baseline) == other.held_references(baseline)
+            && self.held_references() == other.held_references()
             && partial::merged(&self.sent, &self.acked)
                 == partial::merged(&other.sent, &other.acked)
     }
@@ -248,13 +247,10 @@ impl SnapshotSender {
     /// senders.
     #[must_use]
     pub fn sharing_key(&self) -> SharingKey {
-        let baseline = self.newest_acked();
-        let (newest, before) = self.held_references(baseline);
-        let [second, third] = before;
         SharingKey {
-            baseline,
+            baseline: self.newest_acked(),
             newest_sent: self.newest_sent,
-            digests: [newest, second, third].map(|held| held.map(Baseline::digest)),
+            digests: self.held_references().map(|held| held.map(Baseline::digest)),
         }
     }
 
@@ -279,7 +275,7 @@ impl SnapshotSender {
     /// [`offer_state`](Self::offer_state).
     #[must_use]
     pub const fn wants_state(&self) -> Option<u64> {
-        self.sync.wanted_at()
+        self.sync.wanted_at
     }
 
     /// Offers the state of the scene after `tick`. It is sent in chunks with the next packets if the receiver needs
@@ -306,7 +302,7 @@ impl SnapshotSender {
     /// Returns whether the receiver's simulated world is known to equal the sender's.
     #[must_use]
     pub const fn sync(&self) -> SyncStatus {
-        self.sync.status()
+        self.sync.status
     }
 
     /// During a state transfer, returns the number of chunks that the receiver is known to have, and the total.
@@ -318,7 +314,7 @@ impl SnapshotSender {
     /// Number of desyncs that the receiver has reported.
     #[must_use]
     pub const fn desyncs(&self) -> u64 {
-        self.sync.desyncs()
+        self.sync.desyncs
     }
 
     /// Sets whether the ledgers of further packets list every item: see [`BitLedger::itemized`]. Off by default.
@@ -431,13 +427,11 @@ impl SnapshotSender {
         }
     }
 
-    /// Returns the baseline of a packet and the two references before it.
-    fn held_references(
-        &self,
-        baseline: Option<u64>,
-    ) -> (Option<&Baseline>, [Option<&Baseline>; 2]) {
-        let references = references(&self.sent, &self.acked, baseline);
-        (references.baseline, references.additional)
+    /// Returns the baseline of the next packet and the two references before it.
+    fn held_references(&self) -> [Option<&Baseline>; 3] {
+        let references = references(&self.sent, &self.acked, self.newest_acked());
+        let [second, third] = references.additional;
+        [references.baseline, second, third]
     }
 
     /// Returns the newest sent tick with this sequence number.

@@ -9,7 +9,7 @@ use cubewire_codec::{Baseline, BodyState, Coverage, Plan, QuantizedSnapshot, Sta
 use cubewire_link::{Conditions, Jitter, Link, Loss};
 use cubewire_protocol::{
     BaselineChoice, Interpolation, PacketOutcome, RateLimiter, SendState, SlotTable,
-    SnapshotReceiver, SnapshotSender, View, Visibility,
+    SnapshotReceiver, SnapshotSender, Visibility, apply_visibility,
 };
 use proptest::prelude::*;
 use rand::RngExt;
@@ -57,7 +57,7 @@ struct Pair {
     sender: SnapshotSender,
     receiver: SnapshotReceiver,
     /// The receiver's view, and the view of a world that differs in everything the receiver cannot see.
-    views: [View; 2],
+    views: [QuantizedSnapshot; 2],
     visibility: Vec<Visibility>,
     down: Link<Vec<u8>>,
     up: Link<Vec<u8>>,
@@ -76,7 +76,7 @@ impl Pair {
         let world = World::new(Arc::clone(&plan), 20, seed);
         let delay = 6 * tick(&plan);
         let (sender, receiver) = ends(&plan, FIRST, &world.snapshot(), delay, Duration::ZERO);
-        let view = View::new(&world.quantized(stages));
+        let view = QuantizedSnapshot::new(Arc::clone(&plan), stages.precision());
         let link = |seed| Link::new(Conditions::PERFECT, seed);
         Self {
             sender,
@@ -239,9 +239,12 @@ impl Pair {
                 other.put(slot, life, &BodyState::default(), &values).unwrap();
             }
         }
-        let [wanted, of_other] = &mut self.views;
-        let wanted = wanted.of(&world, &self.visibility);
-        assert_eq!(wanted, of_other.of(&other, &self.visibility));
+        for (before, mut view) in self.views.iter_mut().zip([world.clone(), other]) {
+            apply_visibility(&mut view, Some(before), &self.visibility);
+            *before = view;
+        }
+        let [wanted, of_other] = &self.views;
+        assert_eq!(wanted, of_other);
         for (slot, visibility) in self.visibility.iter().enumerate() {
             let (life, seen) = (world.life(slot), wanted.life(slot));
             match visibility {
