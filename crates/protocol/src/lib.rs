@@ -39,8 +39,7 @@ pub use receiver::{PacketOutcome, RECEIVER_RING, SnapshotReceiver};
 pub use ring::BaselineRing;
 pub use schedule::{LongestWait, MAX_WEIGHT_RATIO, PacketBudget, SendState, Wait, WaitHistory};
 pub use sender::{
-    BaselineChoice, CANDIDATES, MAX_BASELINE_AGE_TICKS, SendError, SentPacket, SharingKey,
-    SnapshotSender,
+    BaselineChoice, CANDIDATES, MAX_BASELINE_AGE_TICKS, SendError, SharingKey, SnapshotSender,
 };
 pub use session::{
     ClientEvent, ClientMessage, ClientSession, Contract, Hello, PROTOCOL_VERSION, Request,

@@ -6,7 +6,7 @@ use cubewire_codec::{
     Baseline, Baselines, Coverage, EncodeError, Header, Precision, QuantizedSnapshot, Stages,
 };
 
-use super::{BaselineChoice, SendError, SentPacket, SnapshotSender, references};
+use super::{BaselineChoice, SendError, SnapshotSender, references};
 use crate::clock::sequence;
 use crate::ring::BaselineRing;
 use crate::schedule::{DeliveryState, PacketBudget, SendState};
@@ -42,7 +42,7 @@ impl SnapshotSender {
         stages: Stages,
         wanted: &QuantizedSnapshot,
         packet_budget: PacketBudget<'_>,
-    ) -> Result<Option<SentPacket>, SendError> {
+    ) -> Result<Option<Header>, SendError> {
         let Ok(partial) = stages.with_coverage(Coverage::Partial) else {
             let sent = self.send(tick, stages, wanted, BaselineChoice::Newest)?;
             return Ok(Some(sent));
@@ -62,7 +62,8 @@ impl SnapshotSender {
             let mut out = self.sent.take_spare();
             let header = self.encode(tick, stages, wanted, &mut out)?;
             if self.packet.bytes.len() <= packet_budget.bytes {
-                return Ok(Some(self.keep(tick, header, out)));
+                self.keep(tick, out);
+                return Ok(Some(header));
             }
             self.complete_since = None;
         }
@@ -123,7 +124,8 @@ impl SnapshotSender {
         if self.complete_since.is_some_and(|since| tick - since >= COMPLETE_TICKS) {
             self.schedule.stop();
         }
-        Ok(Some(self.keep(tick, header, out)))
+        self.keep(tick, out);
+        Ok(Some(header))
     }
 
     /// Whether packets are partial or have been recently. Otherwise [`send_within`](Self::send_within) sends the same
@@ -146,11 +148,9 @@ impl SnapshotSender {
             || !(self.newest_acked().is_some_and(is_same) || is_coming())
     }
 
-    fn keep(&mut self, tick: u64, header: Header, out: Baseline) -> SentPacket {
+    fn keep(&mut self, tick: u64, out: Baseline) {
         self.sent.insert(tick, out);
         self.newest_sent = Some(tick);
-        let baseline = self.newest_acked();
-        SentPacket { header, baseline }
     }
 
     /// Encodes a complete packet. Returns `None` if it takes more than `bytes`.

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cubewire_codec::{Limits, Plan, QuantizedSnapshot, Snapshot, Stages};
+use cubewire_codec::{Header, Limits, Plan, QuantizedSnapshot, Snapshot, Stages};
 use cubewire_protocol::{
-    Ack, BaselineChoice, Feedback, PacketBudget, PacketOutcome, SentPacket, SnapshotReceiver,
-    SnapshotSender, Welcome,
+    Ack, BaselineChoice, Feedback, PacketBudget, PacketOutcome, SnapshotReceiver, SnapshotSender,
+    Welcome,
 };
 
 /// Number of ticks from a packet to the arrival of its ack.
@@ -40,11 +40,7 @@ impl Play {
     }
 
     /// Sends the snapshot of the next tick.
-    pub(crate) fn send(
-        &mut self,
-        current: &QuantizedSnapshot,
-        choice: BaselineChoice,
-    ) -> SentPacket {
+    pub(crate) fn send(&mut self, current: &QuantizedSnapshot, choice: BaselineChoice) -> Header {
         self.tick += 1;
         let sent = self.sender.send(self.tick, self.stages, current, choice);
         sent.unwrap()
