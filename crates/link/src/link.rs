@@ -358,21 +358,6 @@ mod tests {
     }
 
     #[test]
-    fn conditions_out_of_range_are_clamped() {
-        let mut link = Link::new(
-            Conditions {
-                loss: Loss::Independent { probability: -1.0 },
-                duplicate_probability: f64::NAN,
-                ..latency(Duration::MAX)
-            },
-            0,
-        );
-        assert_eq!(link.conditions().check(), Ok(()));
-        link.send(Duration::MAX, usize::MAX, "late");
-        assert_eq!(link.receive_timed(Duration::MAX), Some((Duration::MAX, "late")));
-    }
-
-    #[test]
     fn the_bad_state_survives_new_probabilities_but_not_another_model() {
         let loses_all_if_bad = |to_bad| Conditions {
             loss: Loss::GilbertElliott {

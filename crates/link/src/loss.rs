@@ -101,23 +101,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bursts_have_the_given_mean_fraction() {
+    fn the_mean_fraction_weights_the_states_by_their_duration() {
         for (fraction, burst_packets) in [(0.0, 1.0), (0.01, 3.0), (0.2, 4.0), (0.75, 3.0)] {
             let mean = Loss::bursts(fraction, burst_packets).mean_fraction();
             assert!((mean - fraction).abs() < 1e-12, "{mean} of {fraction}");
         }
-    }
-
-    #[test]
-    fn the_mean_fraction_weights_the_states_by_their_duration() {
-        let loss = |to_bad, to_good| Loss::GilbertElliott {
-            to_bad,
-            to_good,
-            loss_in_good: 0.1,
-            loss_in_bad: 0.5,
-        };
-        assert!((loss(0.1, 0.3).mean_fraction() - 0.2).abs() < 1e-12);
-        assert!((loss(0.0, 0.0).mean_fraction() - 0.1).abs() < 1e-12);
-        assert!((loss(0.1, 0.0).mean_fraction() - 0.5).abs() < 1e-12);
+        for (to_bad, to_good, mean) in [(0.1, 0.3, 0.2), (0.0, 0.0, 0.1), (0.1, 0.0, 0.5)] {
+            let loss =
+                Loss::GilbertElliott { to_bad, to_good, loss_in_good: 0.1, loss_in_bad: 0.5 };
+            assert!((loss.mean_fraction() - mean).abs() < 1e-12, "{loss:?}");
+        }
     }
 }
