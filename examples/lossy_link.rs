@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         quantized.quantize(&play(tick), stages.precision())?;
         let sent = sender.send(tick, stages, &quantized, BaselineChoice::Newest)?;
-        oldest = oldest.max(sent.named().map_or(0, |baseline| tick - baseline));
+        oldest = oldest.max(sent.baseline_age().map_or(0, u64::from));
         let packet = sender.packet().bytes.clone();
         bytes += packet.len() + HEADER_BYTES;
         down.send(now, packet.len() + HEADER_BYTES, packet);

@@ -1,6 +1,6 @@
 //! Arguments that several commands share, and their value parsers.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 use bevy::math::UVec2;
 use clap::Args;
-use cubewire_link::{Preset, Trace, TraceError};
+use cubewire_link::{Preset, Trace};
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::files::FileError;
+use crate::files::{FileError, read_at_most};
 use crate::game::Failure;
 use crate::recording::{MAX_SECONDS, Script, length_of_play};
 use crate::replication::{self, LaneChange, LaneSettings, SEND_INTERVALS, setting};
@@ -180,13 +180,8 @@ impl LaneArgs {
 }
 
 fn read_trace(path: &Path) -> Result<Trace, Failure> {
-    let file = File::open(path).map_err(FileError::at(path))?;
-    let size = file.metadata().map_err(FileError::at(path))?.len();
-    let trace = match size <= Trace::MAX_BYTES {
-        true => Trace::from_csv(file),
-        false => Err(TraceError::TooLong),
-    };
-    Ok(trace.map_err(FileError::at(path))?)
+    let text = read_at_most(path, Trace::MAX_BYTES).map_err(FileError::at(path))?;
+    Ok(Trace::from_csv(&text).map_err(FileError::at(path))?)
 }
 
 /// Arguments for the script, the length of the run, and its unmeasured start.

@@ -68,8 +68,7 @@ impl PacketRng {
 impl Jitter {
     /// Delay of a packet: the latency with jitter.
     ///
-    /// Log-normal jitter uses `libm::exp`, because the last digits of the platform's `exp` differ between
-    /// platforms.
+    /// Log-normal jitter uses `libm::exp`, because the last digits of the platform's `exp` differ between platforms.
     pub(crate) fn delay(&self, latency: Duration, draw: JitterDraw) -> Duration {
         match *self {
             Self::None => latency,
@@ -95,8 +94,7 @@ impl Reordering {
     }
 }
 
-/// A packet takes 18 words, and more if the normal distribution rejects a draw, which happens once
-/// in eighty times.
+/// A packet takes 18 words, and more if the normal distribution rejects a draw, which happens once in eighty times.
 const WORDS_PER_PACKET: u128 = 64;
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ mod draw;
 mod link;
 mod loss;
 mod presets;
-mod queue;
 pub mod text;
 mod trace;
 

@@ -20,11 +20,10 @@ pub enum Loss {
     /// Packets are lost in bursts. The link is in a good or a bad state, changes state at random, and
     /// has a loss probability for each state. It starts in the good state.
     ///
-    /// Each packet is a transition and then a loss, so the time in a state counts in
-    /// packets. With no loss in the good state and total loss in the bad one, this is a simple case of
-    /// the model of E. N. Gilbert, *Capacity of a Burst-Noise Channel*, Bell System Technical Journal 39
-    /// (1960). The general case is the model of E. O. Elliott, *Estimates of Error Rates for Codes on
-    /// Burst-Noise Channels*, Bell System Technical Journal 42 (1963).
+    /// Each packet is a transition and then a loss, so the time in a state counts in packets. With no loss in the good
+    /// state and total loss in the bad one, this is a simple case of the model of E. N. Gilbert, *Capacity of a
+    /// Burst-Noise Channel*, Bell System Technical Journal 39 (1960). The general case is the model of E. O. Elliott,
+    /// *Estimates of Error Rates for Codes on Burst-Noise Channels*, Bell System Technical Journal 42 (1963).
     GilbertElliott {
         /// Probability of a transition from good to bad before a packet, `0..=1`.
         to_bad: f64,
@@ -41,10 +40,9 @@ pub enum Loss {
 impl Loss {
     /// Bursts of lost packets, without loss between them.
     ///
-    /// `mean_burst_packets` is the mean length of a burst, b, at least 1. `mean_loss_fraction` is the
-    /// fraction of packets lost in the long run, `0..=b / (b + 1)`, because at least one
-    /// packet arrives between two bursts. Other arguments give conditions that
-    /// [`check`](crate::Conditions::check) rejects.
+    /// `mean_burst_packets` is the mean length of a burst, b, at least 1. `mean_loss_fraction` is the fraction of
+    /// packets lost in the long run, `0..=b / (b + 1)`, because at least one packet arrives between two bursts. Other
+    /// arguments give conditions that [`check`](crate::Conditions::check) rejects.
     #[must_use]
     pub const fn bursts(mean_loss_fraction: f64, mean_burst_packets: f64) -> Self {
         let to_good = 1.0 / mean_burst_packets;
@@ -103,23 +101,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bursts_have_the_given_mean_fraction() {
+    fn the_mean_fraction_weights_the_states_by_their_duration() {
         for (fraction, burst_packets) in [(0.0, 1.0), (0.01, 3.0), (0.2, 4.0), (0.75, 3.0)] {
             let mean = Loss::bursts(fraction, burst_packets).mean_fraction();
             assert!((mean - fraction).abs() < 1e-12, "{mean} of {fraction}");
         }
-    }
-
-    #[test]
-    fn the_mean_fraction_weights_the_states_by_their_duration() {
-        let loss = |to_bad, to_good| Loss::GilbertElliott {
-            to_bad,
-            to_good,
-            loss_in_good: 0.1,
-            loss_in_bad: 0.5,
-        };
-        assert!((loss(0.1, 0.3).mean_fraction() - 0.2).abs() < 1e-12);
-        assert!((loss(0.0, 0.0).mean_fraction() - 0.1).abs() < 1e-12);
-        assert!((loss(0.1, 0.0).mean_fraction() - 0.5).abs() < 1e-12);
+        for (to_bad, to_good, mean) in [(0.1, 0.3, 0.2), (0.0, 0.0, 0.1), (0.1, 0.0, 0.5)] {
+            let loss =
+                Loss::GilbertElliott { to_bad, to_good, loss_in_good: 0.1, loss_in_bad: 0.5 };
+            assert!((loss.mean_fraction() - mean).abs() < 1e-12, "{loss:?}");
+        }
     }
 }

@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_trace_has_no_text() {
-        let trace = crate::Trace::from_csv("sent_ms,delay_ms\n0,1\n".as_bytes()).unwrap();
+        let trace = crate::Trace::from_csv("sent_ms,delay_ms\n0,1\n").unwrap();
         let conditions = Conditions { trace: Some(trace.into()), ..Conditions::PERFECT };
         assert_eq!(conditions.to_text(), None);
     }

@@ -58,8 +58,7 @@ const FEWEST_PACKETS: u32 = 3;
 /// Number of windows for the estimate of the rate. With bad jitter, its standard error is about 0.2 %.
 const WINDOWS: usize = 8;
 
-/// A packet counts for at least two seconds and then expires, so that playout follows slow changes of the link's
-/// delay.
+/// A packet counts for at least two seconds and then expires, so that playout follows slow changes of the link's delay.
 const FASTEST_OF_WINDOWS: usize = 5;
 
 /// Minimum number of windows for the estimate of the rate.

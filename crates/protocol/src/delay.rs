@@ -6,8 +6,7 @@ use std::time::Duration;
 use crate::clock::SenderClock;
 
 /// Returns the playout delay for a send rate. It covers two lost snapshots in a row: three send intervals, and a few
-/// frames for jitter. At 60, 30 and 10 snapshots a second these are Fiedler's values (*Snapshot Interpolation*,
-/// 2014).
+/// frames for jitter. At 60, 30 and 10 snapshots a second these are Fiedler's values (*Snapshot Interpolation*, 2014).
 ///
 /// # Panics
 /// If `snapshots_per_second` is 0.

@@ -35,22 +35,3 @@ impl FallbackReason {
         is_arithmetic.then_some(PREDICTED_POSITION.stages)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn different_fingerprints_are_a_reason() {
-        let own = Fingerprint { model: 1, arithmetic: 2 };
-        for (model, arithmetic, reason) in [
-            (1, 2, None),
-            (9, 2, Some(FallbackReason::Model)),
-            (1, 9, Some(FallbackReason::Arithmetic)),
-            (9, 9, Some(FallbackReason::Model)),
-        ] {
-            let theirs = Fingerprint { model, arithmetic };
-            assert_eq!(FallbackReason::between(theirs, own), reason);
-        }
-    }
-}

@@ -37,18 +37,15 @@ pub use playout::{Playout, PlayoutBuffer};
 pub use rate::{AdaptiveRate, MAX_KBPS};
 pub use receiver::{PacketOutcome, RECEIVER_RING, SnapshotReceiver};
 pub use ring::BaselineRing;
-pub use schedule::{
-    LongestWait, MAX_WEIGHT_RATIO, PacketBudget, SendState, Urgency, Wait, WaitHistory,
-};
+pub use schedule::{LongestWait, MAX_WEIGHT_RATIO, PacketBudget, SendState, Wait, WaitHistory};
 pub use sender::{
-    BaselineChoice, CANDIDATES, MAX_BASELINE_AGE_TICKS, SendError, SentPacket, SharingKey,
-    SnapshotSender,
+    BaselineChoice, CANDIDATES, MAX_BASELINE_AGE_TICKS, SendError, SharingKey, SnapshotSender,
 };
 pub use session::{
     ClientEvent, ClientMessage, ClientSession, Contract, Hello, PROTOCOL_VERSION, Request,
     ServerEvent, ServerMessage, ServerSession, SessionError, Settings, Welcome,
 };
-pub use slots::{COOLDOWN, SlotTable, View, Visibility, apply_visibility};
+pub use slots::{COOLDOWN, SlotTable, Visibility, apply_visibility};
 pub use state_transfer::MAX_STATE_BYTES;
 pub use sync::SyncStatus;
 pub use tracks::PlayoutSnapshot;

@@ -289,11 +289,8 @@ mod tests {
         assert_eq!((early.tick, *early.from, early.fraction), (3.0, 3, 0.0));
         let late = buffer.sample(ms(1000)).unwrap();
         assert_eq!((late.tick, *late.from, *late.to), (5.0, 5, 5));
-        assert!(
-            PlayoutBuffer::<u16>::new(SenderClock::new(60, 0, ms(0)), ms(85))
-                .sample(ms(0))
-                .is_none()
-        );
+        let empty = self::buffer([]);
+        assert!(empty.sample(ms(0)).is_none());
     }
 
     #[test]
@@ -315,17 +312,6 @@ mod tests {
         assert_eq!(buffer.sample(now).unwrap().starved_seconds, 0.0);
         let later = buffer.sample(ms(50 + 90 + 30 + 20)).unwrap();
         assert!((later.starved_seconds - 0.02).abs() < 1e-6);
-    }
-
-    #[test]
-    fn playout_follows_a_link_that_becomes_slower() {
-        let mut buffer = buffer(0..10);
-        for tick in 10..500 {
-            buffer.insert(ms(250 + 10 * tick), tick, tick as u16);
-        }
-        let now = ms(250 + 10 * 499 + 5);
-        let playout = buffer.sample(now).unwrap();
-        assert!((playout.tick - (499.5 - 3.0)).abs() < 1e-6, "{}", playout.tick);
     }
 
     #[test]

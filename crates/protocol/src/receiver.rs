@@ -205,7 +205,7 @@ impl SnapshotReceiver {
         snapshot.set(&self.next, tick, before, is_same, self.teleports);
         self.spare.extend(self.playout.insert(now, tick, snapshot));
         tracks::spread(&mut self.playout, now, tick);
-        let old = self.received.take_slot(tick);
+        let old = self.received.take_spare();
         let decoded = std::mem::replace(&mut self.next, old);
         self.received.insert(tick, decoded);
         self.restore();

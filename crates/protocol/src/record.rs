@@ -4,7 +4,6 @@
 //! samples: sums as [`Totals`], fates as [`ArrivalCounts`]. Totals since a [mark](Record::mark) cover runs of any
 //! length.
 
-mod arrivals;
 mod detail;
 mod packet;
 mod totals;
@@ -16,9 +15,8 @@ use cubewire_codec::Stages;
 
 use crate::feedback::Ack;
 
-pub use arrivals::ArrivalCounts;
 pub use detail::PacketDetail;
-pub use packet::{Fate, HEADER_BYTES, PacketArrival, PacketRecord};
+pub use packet::{ArrivalCounts, Fate, HEADER_BYTES, PacketArrival, PacketRecord};
 pub use totals::{Accounting, Totals, TransportBytes, kbps};
 
 /// One tick of a connection.

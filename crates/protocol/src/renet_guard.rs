@@ -2,8 +2,8 @@
 //!
 //! renet trusts some numbers of a packet: a slice's index, the slice count that each slice of a message repeats, and the
 //! identifier of a reliable message. A peer can use them to make it panic, count its memory wrongly, or hold messages
-//! that it does not count. `SECURITY.md` in the repository lists each defect with its input. The tests of this module
-//! show each one against renet itself.
+//! that it does not count. `SECURITY.md` in the repository lists each defect with its input. `tests/suite/renet_guard`
+//! shows each one against renet itself.
 //!
 //! Every packet begins with a kind and a sequence number. `v` is a variable-length integer (RFC 9000, section 16);
 //! everything is big endian.
@@ -17,9 +17,6 @@
 //! ```
 //!
 //! Ranges of acks are not checked. renet validates them itself and looks them up in its list of sent packets.
-
-#[cfg(test)]
-mod tests;
 
 use std::collections::VecDeque;
 
@@ -278,10 +275,9 @@ impl RenetGuard {
 /// Returns the packet that a peer would send to acknowledge the ack `packet`. `None` if `packet` is not an ack.
 ///
 /// renet writes an ack in each flush. It repeats the contents until the peer acknowledges an ack. A sender that drops
-/// acks
-/// to save bandwidth must pass this packet to its own `RenetClient::process_packet` for each ack that it drops.
-/// Otherwise the list of acked packets grows on links that reorder packets: renet only limits it when a packet is
-/// newer than all before. After some seconds, the list is too long for a packet and renet ends the connection.
+/// acks to save bandwidth must pass this packet to its own `RenetClient::process_packet` for each ack that it drops.
+/// Otherwise the list of acked packets grows on links that reorder packets: renet only limits it when a packet is newer
+/// than all before. After some seconds, the list is too long for a packet and renet ends the connection.
 ///
 /// The round-trip time that renet measures is not usable if acks are dropped.
 #[must_use]

@@ -4,16 +4,15 @@ use std::collections::VecDeque;
 
 use cubewire_codec::Baseline;
 
-/// A ring of the last snapshots that were sent or received, by the sender's tick. The slot of a tick is the tick
-/// modulo the capacity.
+/// The last snapshots that were sent or received, by the sender's tick.
 ///
 /// Ticks do not wrap. Sequence numbers wrap every 18 minutes at 60 Hz. A snapshot that is kept during such a long
 /// silence must not be confused with a newer one of the same number.
 #[derive(Clone, Debug)]
 pub struct BaselineRing {
-    slots: Vec<Option<(u64, Baseline)>>,
-    /// Ticks of the stored snapshots, ascending.
-    ticks: VecDeque<u64>,
+    capacity: usize,
+    /// Ascending by tick.
+    snapshots: VecDeque<(u64, Baseline)>,
     /// Dropped snapshots, for reuse of their memory.
     spare: Vec<Baseline>,
 }
@@ -29,75 +28,48 @@ impl BaselineRing {
     #[must_use]
     pub fn new(capacity: usize) -> Self {
         assert!(capacity > 0, "the capacity must not be 0");
-        Self {
-            slots: (0..capacity).map(|_| None).collect(),
-            ticks: VecDeque::with_capacity(capacity + 1),
-            spare: Vec::new(),
-        }
+        Self { capacity, snapshots: VecDeque::with_capacity(capacity + 1), spare: Vec::new() }
     }
 
     /// Returns the snapshot of `tick` if it is still stored.
     #[must_use]
     pub fn get(&self, tick: u64) -> Option<&Baseline> {
-        let (held, baseline) = self.slots[self.slot(tick)].as_ref()?;
-        (*held == tick).then_some(baseline)
+        let index = self.snapshots.binary_search_by_key(&tick, |&(held, _)| held).ok()?;
+        Some(&self.snapshots[index].1)
     }
 
-    /// Takes the old snapshot out of the slot of `tick`, or else a dropped one, so that its memory can be reused.
-    /// Returns an empty snapshot if neither exists.
+    /// Takes a dropped snapshot, so that its memory can be reused. If the ring is full, this is the oldest one. Returns
+    /// an empty snapshot if there is none.
     #[must_use]
-    pub fn take_slot(&mut self, tick: u64) -> Baseline {
-        let taken = self.remove(tick).or_else(|| self.spare.pop());
-        taken.unwrap_or_default()
+    pub fn take_spare(&mut self) -> Baseline {
+        let is_full = self.snapshots.len() == self.capacity;
+        let oldest = self.snapshots.pop_front_if(|_| is_full);
+        oldest.map(|(_, baseline)| baseline).or_else(|| self.spare.pop()).unwrap_or_default()
     }
 
-    /// Stores a snapshot in its slot. Returns the snapshot that it replaces, so that its memory can be reused.
+    /// Stores the snapshot of a tick. Returns the one that it replaces, so that its memory can be reused: the earlier
+    /// one of this tick, or the oldest one if the ring was full.
     pub fn insert(&mut self, tick: u64, baseline: Baseline) -> Option<Baseline> {
-        let old = self.remove(tick);
-        let index = self.ticks.partition_point(|&held| held < tick);
-        self.ticks.insert(index, tick);
-        let slot = self.slot(tick);
-        self.slots[slot] = Some((tick, baseline));
-        old
+        match self.snapshots.binary_search_by_key(&tick, |&(held, _)| held) {
+            Ok(index) => return Some(std::mem::replace(&mut self.snapshots[index].1, baseline)),
+            Err(index) => self.snapshots.insert(index, (tick, baseline)),
+        }
+        let is_over = self.snapshots.len() > self.capacity;
+        Some(self.snapshots.pop_front_if(|_| is_over)?.1)
     }
 
     /// Drops the snapshots before a tick, except for the newest `count` of them.
     pub fn forget_before(&mut self, tick: u64, count: usize) {
-        let before = self.ticks.partition_point(|&held| held < tick);
-        for _ in count..before {
-            let oldest = self.ticks[0];
-            if let Some(baseline) = self.remove(oldest) {
-                self.recycle(baseline);
-            }
-        }
-    }
-
-    /// Keeps a snapshot so that its memory can be reused.
-    pub fn recycle(&mut self, baseline: Baseline) {
-        if self.spare.len() < MAX_SPARE {
-            self.spare.push(baseline);
-        }
+        let before = self.snapshots.partition_point(|&(held, _)| held < tick);
+        let dropped = self.snapshots.drain(..before.saturating_sub(count));
+        let room = MAX_SPARE.saturating_sub(self.spare.len());
+        self.spare.extend(dropped.map(|(_, baseline)| baseline).take(room));
     }
 
     /// Memory in use for the snapshots, bytes. Shared parts count once.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        let held = self.slots.iter().flatten();
-        Baseline::memory_bytes_of(held.map(|(_, baseline)| baseline))
-    }
-
-    /// Removes the snapshot from the slot of `tick`.
-    fn remove(&mut self, tick: u64) -> Option<Baseline> {
-        let slot = self.slot(tick);
-        let (held, baseline) = self.slots[slot].take()?;
-        if let Ok(index) = self.ticks.binary_search(&held) {
-            self.ticks.remove(index);
-        }
-        Some(baseline)
-    }
-
-    fn slot(&self, tick: u64) -> usize {
-        (tick % self.slots.len() as u64) as usize
+        Baseline::memory_bytes_of(self.snapshots.iter().map(|(_, baseline)| baseline))
     }
 }
 
@@ -105,17 +77,20 @@ impl BaselineRing {
 mod tests {
     use super::*;
 
+    fn held<const N: usize>(ring: &BaselineRing, ticks: [u64; N]) -> [bool; N] {
+        ticks.map(|tick| ring.get(tick).is_some())
+    }
+
     #[test]
-    fn a_slot_is_reused_a_capacity_later() {
+    fn a_full_ring_drops_the_oldest() {
         let mut ring = BaselineRing::new(4);
-        for tick in 0..4 {
+        for tick in [0, 1, 3, 2] {
             assert!(ring.insert(tick, Baseline::default()).is_none());
         }
-        assert!(ring.get(0).is_some());
-        assert!(ring.get(4).is_none());
+        // The same sequence number, a wrap later.
+        assert_eq!(held(&ring, [0, 3, 4, 65_536]), [true, true, false, false]);
         assert!(ring.insert(4, Baseline::default()).is_some());
-        assert!(ring.get(0).is_none());
-        assert!(ring.get(4).is_some());
+        assert_eq!(held(&ring, [0, 1, 4]), [false, true, true]);
     }
 
     #[test]
@@ -125,19 +100,11 @@ mod tests {
             ring.insert(tick, Baseline::default());
         }
         ring.forget_before(3, 5);
-        assert!(ring.get(0).is_some());
+        assert_eq!(held(&ring, [0]), [true]);
         ring.forget_before(3, 1);
-        let held = [0, 1, 2, 3, 7].map(|tick| ring.get(tick).is_some());
-        assert_eq!(held, [false, false, true, true, true]);
+        assert_eq!(held(&ring, [0, 1, 2, 3, 7]), [false, false, true, true, true]);
         assert_eq!(ring.spare.len(), 2);
-        let _ = ring.take_slot(8);
+        let _ = ring.take_spare();
         assert_eq!(ring.spare.len(), 1);
-    }
-
-    #[test]
-    fn ticks_with_the_same_sequence_number_are_distinguished() {
-        let mut ring = BaselineRing::new(512);
-        ring.insert(7, Baseline::default());
-        assert!(ring.get(7 + 65_536).is_none());
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use cubewire_codec::stages::Delta;
 use cubewire_codec::{
-    Baseline, BaselineId, Baselines, BitLedger, CurrentSnapshot, EncodeError, Encoder, Header,
+    Baseline, Baselines, BitLedger, CurrentSnapshot, EncodeError, Encoder, Header,
     InitialStateError, Limits, Packet, Plan, Sequence, Snapshot, Stages,
 };
 use log::debug;
@@ -60,7 +60,6 @@ pub struct SnapshotSender {
     packet: Packet,
     /// Packet and baseline of another attempt, which are used if they are smaller.
     candidate: (Packet, Baseline),
-    missing_baselines: u64,
     sync: SceneSync,
     schedule: Schedule,
     /// Tick of the last call of `send_within`.
@@ -68,30 +67,6 @@ pub struct SnapshotSender {
     /// Tick since which all packets of `send_within` have been complete.
     complete_since: Option<u64>,
     carried: Vec<bool>,
-    /// Buffer for [`partial`].
-    ages: Vec<u8>,
-}
-
-/// A snapshot that was sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SentPacket {
-    /// The packet's header.
-    pub header: Header,
-    /// Tick of the newest acked snapshot or of the candidate that was chosen, `None` before the first ack. Stages
-    /// without delta encoding do not use it.
-    pub baseline: Option<u64>,
-}
-
-impl SentPacket {
-    /// Returns the tick of the baseline that the header names. `None` if the packet is relative to the initial state
-    /// or not delta encoded.
-    #[must_use]
-    pub const fn named(&self) -> Option<u64> {
-        match self.header.baseline {
-            BaselineId::Named { .. } => self.baseline,
-            BaselineId::Initial { .. } => None,
-        }
-    }
 }
 
 /// A key from [`SnapshotSender::sharing_key`].
@@ -136,18 +111,16 @@ impl SnapshotSender {
             acked: VecDeque::with_capacity(usize::from(MAX_BASELINE_AGE_TICKS) + 1),
             packet: Packet::default(),
             candidate: (Packet::default(), Baseline::default()),
-            missing_baselines: 0,
             sync: SceneSync::new(),
-            schedule: Schedule::default(),
+            schedule: Schedule::new([1.0; 2]),
             within_at: None,
             complete_since: None,
             carried: Vec::new(),
-            ages: Vec::new(),
         })
     }
 
     /// Encodes the snapshot of `tick` into [`packet`](Self::packet), and stores it as the receiver will decode it.
-    /// The snapshot must be quantized in the stages' precision. A snapshot that is [shared](CurrentSnapshot::Shared)
+    /// The snapshot must be quantized in the stages' precision. Returns the packet's header. A snapshot that is [shared](CurrentSnapshot::Shared)
     /// with other senders is stored only once.
     ///
     /// # Errors
@@ -159,7 +132,7 @@ impl SnapshotSender {
         stages: Stages,
         snapshot: impl Into<CurrentSnapshot<'s>>,
         choice: BaselineChoice,
-    ) -> Result<SentPacket, SendError> {
+    ) -> Result<Header, SendError> {
         self.send_simulated(tick, stages, snapshot, choice, None)
     }
 
@@ -175,10 +148,10 @@ impl SnapshotSender {
         snapshot: impl Into<CurrentSnapshot<'s>>,
         choice: BaselineChoice,
         inputs: Option<&InputHistory>,
-    ) -> Result<SentPacket, SendError> {
+    ) -> Result<Header, SendError> {
         self.begin(tick)?;
         let snapshot = snapshot.into();
-        let mut baseline_out = self.sent.take_slot(tick);
+        let mut baseline_out = self.sent.take_spare();
         let baseline = self.newest_acked();
         let is_simulated = stages.delta == Delta::ArithmeticSimulated;
         let inputs = inputs.filter(|inputs| is_simulated && inputs.tick() == tick);
@@ -186,7 +159,7 @@ impl SnapshotSender {
         let mut references = references(&self.sent, &self.acked, baseline);
         references.merged = &merged;
         references.simulated = self.sync.choose(&self.acked, inputs);
-        let header = self.encoder.encode(
+        let mut header = self.encoder.encode(
             sequence(tick),
             stages,
             snapshot,
@@ -194,15 +167,14 @@ impl SnapshotSender {
             &mut self.packet,
             Some(&mut baseline_out),
         )?;
-        let mut sent = SentPacket { header, baseline };
         if choice == BaselineChoice::Smallest && stages.uses_baseline() && !is_simulated {
             let smaller = self.try_other_baselines(tick, stages, snapshot, &mut baseline_out)?;
-            sent = smaller.unwrap_or(sent);
+            header = smaller.unwrap_or(header);
         }
         self.sent.insert(tick, baseline_out);
         self.newest_sent = Some(tick);
         self.schedule.stop();
-        Ok(sent)
+        Ok(header)
     }
 
     /// Encodes relative to older acked snapshots and keeps the smallest packet. Returns `None` if the existing packet
@@ -213,23 +185,22 @@ impl SnapshotSender {
         stages: Stages,
         snapshot: CurrentSnapshot<'_>,
         baseline_out: &mut Baseline,
-    ) -> Result<Option<SentPacket>, EncodeError> {
+    ) -> Result<Option<Header>, EncodeError> {
         let mut smallest = None;
         for &baseline in self.acked.iter().rev().skip(1).take(CANDIDATES - 1) {
-            let baseline = Some(baseline);
             let (packet, candidate) = &mut self.candidate;
             let header = self.encoder.encode(
                 sequence(tick),
                 stages,
                 snapshot,
-                references(&self.sent, &self.acked, baseline),
+                references(&self.sent, &self.acked, Some(baseline)),
                 packet,
                 Some(candidate),
             )?;
             if packet.bytes.len() < self.packet.bytes.len() {
                 mem::swap(packet, &mut self.packet);
                 mem::swap(candidate, baseline_out);
-                smallest = Some(SentPacket { header, baseline });
+                smallest = Some(header);
             }
         }
         Ok(smallest)
@@ -239,10 +210,9 @@ impl SnapshotSender {
     /// their references are equal.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
-        let baseline = self.newest_acked();
-        baseline == other.newest_acked()
+        self.newest_acked() == other.newest_acked()
             && self.newest_sent == other.newest_sent
-            && self.held_references(baseline) == other.held_references(baseline)
+            && self.held_references() == other.held_references()
             && partial::merged(&self.sent, &self.acked)
                 == partial::merged(&other.sent, &other.acked)
     }
@@ -251,13 +221,10 @@ impl SnapshotSender {
     /// senders.
     #[must_use]
     pub fn sharing_key(&self) -> SharingKey {
-        let baseline = self.newest_acked();
-        let (newest, before) = self.held_references(baseline);
-        let [second, third] = before;
         SharingKey {
-            baseline,
+            baseline: self.newest_acked(),
             newest_sent: self.newest_sent,
-            digests: [newest, second, third].map(|held| held.map(Baseline::digest)),
+            digests: self.held_references().map(|held| held.map(Baseline::digest)),
         }
     }
 
@@ -282,7 +249,7 @@ impl SnapshotSender {
     /// [`offer_state`](Self::offer_state).
     #[must_use]
     pub const fn wants_state(&self) -> Option<u64> {
-        self.sync.wanted_at()
+        self.sync.wanted_at
     }
 
     /// Offers the state of the scene after `tick`. It is sent in chunks with the next packets if the receiver needs
@@ -309,7 +276,7 @@ impl SnapshotSender {
     /// Returns whether the receiver's simulated world is known to equal the sender's.
     #[must_use]
     pub const fn sync(&self) -> SyncStatus {
-        self.sync.status()
+        self.sync.status
     }
 
     /// During a state transfer, returns the number of chunks that the receiver is known to have, and the total.
@@ -321,7 +288,7 @@ impl SnapshotSender {
     /// Number of desyncs that the receiver has reported.
     #[must_use]
     pub const fn desyncs(&self) -> u64 {
-        self.sync.desyncs()
+        self.sync.desyncs
     }
 
     /// Sets whether the ledgers of further packets list every item: see [`BitLedger::itemized`]. Off by default.
@@ -358,7 +325,6 @@ impl SnapshotSender {
             }
             // Earlier acks were wrong or are outdated: discard all of them up to this baseline.
             Feedback::MissingBaseline(baseline) => {
-                self.missing_baselines += 1;
                 self.sync.forget_transfer();
                 let newest_discarded = self.tick_of(baseline).unwrap_or(u64::MAX - 1);
                 // Packets that are still in flight can cause further reports of the same loss.
@@ -403,12 +369,6 @@ impl SnapshotSender {
         self.sent.get(tick)
     }
 
-    /// Number of missing baselines that the receiver has reported.
-    #[must_use]
-    pub const fn missing_baselines(&self) -> u64 {
-        self.missing_baselines
-    }
-
     /// Memory in use for snapshots, bytes.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
@@ -434,13 +394,11 @@ impl SnapshotSender {
         }
     }
 
-    /// Returns the baseline of a packet and the two references before it.
-    fn held_references(
-        &self,
-        baseline: Option<u64>,
-    ) -> (Option<&Baseline>, [Option<&Baseline>; 2]) {
-        let references = references(&self.sent, &self.acked, baseline);
-        (references.baseline, references.additional)
+    /// Returns the baseline of the next packet and the two references before it.
+    fn held_references(&self) -> [Option<&Baseline>; 3] {
+        let references = references(&self.sent, &self.acked, self.newest_acked());
+        let [second, third] = references.additional;
+        [references.baseline, second, third]
     }
 
     /// Returns the newest sent tick with this sequence number.

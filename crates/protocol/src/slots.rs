@@ -121,41 +121,9 @@ pub enum Visibility {
     Hidden,
 }
 
-/// The scene as one receiver sees it.
-///
-/// The values of hidden bodies, and later values of frozen ones, do not change any byte of a packet.
-#[derive(Clone, Debug)]
-pub struct View {
-    wanted: QuantizedSnapshot,
-    previous: QuantizedSnapshot,
-}
-
-impl View {
-    /// Creates the view of a receiver that has not seen anything of this world.
-    #[must_use]
-    pub fn new(world: &QuantizedSnapshot) -> Self {
-        let empty = || QuantizedSnapshot::new(world.plan().clone(), world.precision());
-        Self { wanted: empty(), previous: empty() }
-    }
-
-    /// Returns the world with [`Visibility`] applied. Slots beyond the end of `visibility` are visible.
-    ///
-    /// # Panics
-    /// If the scene has fixed bodies and a slot would become empty.
-    pub fn of(
-        &mut self,
-        world: &QuantizedSnapshot,
-        visibility: &[Visibility],
-    ) -> &QuantizedSnapshot {
-        std::mem::swap(&mut self.wanted, &mut self.previous);
-        self.wanted.copy_from(world);
-        apply_visibility(&mut self.wanted, Some(&self.previous), visibility);
-        &self.wanted
-    }
-}
-
-/// Applies visibility to `view`, which must be a copy of the world. `before` is the result for the tick before. Slots
-/// beyond the end of `visibility` are visible.
+/// Applies a receiver's visibility to `view`, which must be a copy of the world. `before` is the result for the tick
+/// before. Slots beyond the end of `visibility` are visible. The values of hidden bodies, and later values of frozen
+/// ones, do not change any byte of a packet.
 ///
 /// # Panics
 /// If the scene has fixed bodies and a slot would become empty.

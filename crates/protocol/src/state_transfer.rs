@@ -293,41 +293,34 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_is_sent_once_unless_it_is_lost() {
+    fn a_chunk_is_sent_once_unless_it_is_lost_or_nothing_is_heard() {
         let mut transfer = StateTransfer::new(100, state(1800), true);
         let mut chunk = Vec::new();
-        let mut sends = |tick, newest| {
+        let mut sends = |transfer: &mut StateTransfer, tick, newest| {
             transfer.chunk(tick, newest, &mut chunk);
             chunk.get(2).copied()
         };
-        assert_eq!(sends(101, 94), Some(0));
-        assert_eq!(sends(102, 95), Some(1));
+        assert_eq!(sends(&mut transfer, 101, 94), Some(0));
+        assert_eq!(sends(&mut transfer, 102, 95), Some(1));
         for tick in 103..110 {
-            assert_eq!(sends(tick, tick - 6), None, "{tick}");
+            assert_eq!(sends(&mut transfer, tick, tick - 6), None, "{tick}");
         }
         // The packet of 101 is not acked, but later ones are.
-        assert_eq!(sends(110, 104), Some(0));
-        assert_eq!(sends(111, 105), Some(1));
-        let again = (112..130).filter(|&tick| sends(tick, 105) == Some(0));
+        assert_eq!(sends(&mut transfer, 110, 104), Some(0));
+        assert_eq!(sends(&mut transfer, 111, 105), Some(1));
+        let again = (112..130).filter(|&tick| sends(&mut transfer, tick, 105) == Some(0));
         assert_ever_longer(&again.collect::<Vec<_>>());
+
+        let mut unheard = StateTransfer::new(100, state(9), true);
+        let sent = (101..155).filter(|&tick| sends(&mut unheard, tick, 95).is_some());
+        let sent: Vec<u64> = sent.collect();
+        assert_eq!(sent[..2], [101, 101 + TIMEOUT_TICKS + 1]);
+        assert_ever_longer(&sent[1..]);
     }
 
     /// Checks that the gaps between the ticks increase.
     fn assert_ever_longer(ticks: &[u64]) {
         let gaps: Vec<u64> = ticks.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert!(gaps.len() >= 3 && gaps.is_sorted_by(|a, b| a < b), "{ticks:?}");
-    }
-
-    #[test]
-    fn a_chunk_is_sent_again_if_nothing_is_heard() {
-        let mut transfer = StateTransfer::new(100, state(9), true);
-        let mut chunk = Vec::new();
-        let sent = (101..155).filter(|&tick| {
-            transfer.chunk(tick, 95, &mut chunk);
-            !chunk.is_empty()
-        });
-        let sent: Vec<u64> = sent.collect();
-        assert_eq!(sent[..2], [101, 101 + TIMEOUT_TICKS + 1]);
-        assert_ever_longer(&sent[1..]);
     }
 }

@@ -41,12 +41,12 @@ const MARGIN_TICKS: u64 = 20;
 /// The simulation state of one receiver, as its sender knows it.
 #[derive(Debug, Default)]
 pub(crate) struct SceneSync {
-    status: SyncStatus,
+    pub(crate) status: SyncStatus,
     /// Acks and states up to this tick are invalid.
     lost: Option<u64>,
     transfer: Option<StateTransfer>,
     /// Tick of the last packet if a state is wanted after it.
-    wanted_at: Option<u64>,
+    pub(crate) wanted_at: Option<u64>,
     /// Start of the receiver's newest world, and the tick of the first packet that named it. Earlier acks are for an
     /// older world.
     start: Option<(WorldStart, u64)>,
@@ -54,7 +54,8 @@ pub(crate) struct SceneSync {
     simulated: Option<u64>,
     retry_at: u64,
     retry_ticks: u64,
-    desyncs: u64,
+    /// Number of desyncs that the receiver has reported.
+    pub(crate) desyncs: u64,
     /// Inputs of the packet that is being sent.
     inputs: Option<Inputs>,
     state_chunk: Vec<u8>,
@@ -80,18 +81,6 @@ impl SceneSync {
     pub(crate) fn state_progress(&self) -> Option<(usize, usize)> {
         let transfer = self.transfer.as_ref()?;
         (!transfer.is_complete()).then(|| transfer.progress())
-    }
-
-    pub(crate) const fn status(&self) -> SyncStatus {
-        self.status
-    }
-
-    pub(crate) const fn desyncs(&self) -> u64 {
-        self.desyncs
-    }
-
-    pub(crate) const fn wanted_at(&self) -> Option<u64> {
-        self.wanted_at
     }
 
     /// Begins the transfer of a state if one is wanted. `is_acked` is true if the receiver has the snapshot of that
@@ -261,7 +250,7 @@ mod tests {
                 acked.push_back(tick - 1);
             }
             sync.choose(&acked, Some(&history));
-            if sync.wanted_at().is_some() {
+            if sync.wanted_at.is_some() {
                 wanted.push(tick);
                 sync.offer(tick, &state, false);
             }

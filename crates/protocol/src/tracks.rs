@@ -41,43 +41,31 @@ impl PlayoutSnapshot {
         teleports: Option<usize>,
     ) {
         let slots = baseline.snapshot();
+        let bodies = 0..slots.len();
         let is_partial = baseline.stages().coverage() == Coverage::Partial;
         self.has_velocity = baseline.stages().velocity != Velocity::Omitted;
-        self.ages.clear();
-        if is_partial {
-            self.ages.extend(baseline.ages());
+        slots.dequantize(&mut self.snapshot);
+        self.lives.clear();
+        if slots.plan().has_lives() {
+            self.lives.extend(bodies.clone().map(|slot| slots.life(slot)));
         }
-        let fits = |&(_, before): &(u64, &Self)| before.snapshot.bodies.len() == slots.len();
-        let before = before.filter(|_| is_partial).filter(fits);
+        self.teleports.clear();
+        if let Some(field) = teleports {
+            self.teleports.extend(bodies.clone().map(|slot| slots.value(slot, field)));
+        }
+        self.ages.clear();
+        if !is_partial {
+            return;
+        }
+        self.ages.extend(baseline.ages());
+        let before = before.filter(|(_, before)| before.snapshot.bodies.len() == slots.len());
         let Some((then, before)) = before else {
-            slots.dequantize(&mut self.snapshot);
-            self.lives.clear();
-            if slots.plan().has_lives() {
-                let lives = (0..slots.len()).map(|slot| slots.life(slot));
-                self.lives.extend(lives);
-            }
-            self.teleports.clear();
-            if let Some(field) = teleports {
-                let counts = (0..slots.len()).map(|slot| slots.value(slot, field));
-                self.teleports.extend(counts);
-            }
             return;
         };
-        self.snapshot.bodies.clone_from(&before.snapshot.bodies);
-        self.lives.clone_from(&before.lives);
-        self.teleports.clone_from(&before.teleports);
-        for (body, age) in self.ages.iter_mut().enumerate() {
-            let known = aged(before.age(body), tick - then);
-            if *age > known || *age == known && is_same_precision {
-                *age = known;
-                continue;
-            }
-            self.snapshot.bodies[body] = slots.body(body);
-            if let Some(life) = self.lives.get_mut(body) {
-                *life = slots.life(body);
-            }
-            if let Some((count, field)) = self.teleports.get_mut(body).zip(teleports) {
-                *count = slots.value(body, field);
+        for body in bodies {
+            let (age, known) = (self.ages[body], aged(before.age(body), tick - then));
+            if age > known || age == known && is_same_precision {
+                self.take(body, before, known);
             }
         }
     }

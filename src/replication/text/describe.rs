@@ -356,7 +356,7 @@ mod tests {
     #[test]
     fn a_trace_is_named_with_what_it_does_not_replace() {
         let mut lane = lane("rung:delta,link:4g+duplicate=0.05+loss=0.5");
-        let trace = cubewire_link::Trace::from_csv("sent_ms,delay_ms\n0,1\n".as_bytes());
+        let trace = cubewire_link::Trace::from_csv("sent_ms,delay_ms\n0,1\n");
         lane.link.conditions.trace = Some(trace.unwrap().into());
         let wanted = "recorded delays, 5 % sent twice, 10 Mbit/s";
         assert_eq!(lane.describe().join(", "), wanted);

@@ -113,7 +113,7 @@ impl ListEncoders {
         for of in &mut self.each {
             let stages = of.stages;
             let current = self.quantized.get(sent, stages.precision())?;
-            let mut kept = of.sent.take_slot(tick);
+            let mut kept = of.sent.take_spare();
             let held = |age: Option<u16>| of.sent.get(tick.checked_sub(age?.into())?);
             let baseline = held(age);
             // A receiver can simulate only from a baseline that it has.

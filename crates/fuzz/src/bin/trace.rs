@@ -8,7 +8,10 @@ use cubewire_link::{MAX_DELAY, Trace};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    match Trace::from_csv(bytes) {
+    let Ok(text) = str::from_utf8(bytes) else {
+        return;
+    };
+    match Trace::from_csv(text) {
         Ok(trace) => {
             assert!((1..=Trace::MAX_ENTRIES).contains(&trace.entries()));
             let period = trace.period();

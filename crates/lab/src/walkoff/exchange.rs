@@ -48,7 +48,7 @@ pub(super) fn exchange(
         }
         if frame < recording.frames.len() {
             let current = frames.quantize(frame);
-            let mut kept = sent.take_slot(frame as u64);
+            let mut kept = sent.take_spare();
             let mut held = acked
                 .range(frame.saturating_sub(MAX_BASELINE_AGE - 1)..)
                 .rev()

@@ -103,6 +103,6 @@ fn trace() -> impl Strategy<Value = Arc<Trace>> {
             let delay = delay.map_or(String::new(), |delay| delay.to_string());
             text.push_str(&format!("{},{delay}\n", 10 * entry));
         }
-        Arc::new(Trace::from_csv(text.as_bytes()).unwrap())
+        Arc::new(Trace::from_csv(&text).unwrap())
     })
 }

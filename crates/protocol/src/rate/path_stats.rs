@@ -14,8 +14,7 @@ use crate::feedback::Ack;
 pub(super) struct PathStats {
     /// Packets with an unknown fate, oldest first, at most [`MAX_PENDING`].
     pending: VecDeque<Pending>,
-    /// Arrived packets in the order of their acks: all of the last [`ARRIVALS_TICKS`], and at least
-    /// [`FEWEST_DELAYS`].
+    /// Arrived packets in the order of their acks: all of the last [`ARRIVALS_TICKS`], and at least [`FEWEST_DELAYS`].
     arrivals: VecDeque<Arrived>,
     last_ack: u64,
     /// Mean and mean deviation of the delay (as in RFC 6298), or `None` before the first ack.
@@ -23,8 +22,7 @@ pub(super) struct PathStats {
     /// Fate of the last packets, with the newest in the lowest bit and 1 for lost, and the number of valid bits.
     lost: u64,
     counted: u32,
-    /// Mean fraction of lost packets over the last few hundred, 0 to 1. It includes packets from before
-    /// `counts_from`.
+    /// Mean fraction of lost packets over the last few hundred, 0 to 1. It includes packets from before `counts_from`.
     pub(super) mean_loss: f64,
     /// Mean fraction of packets that begin a burst: a lost packet after an arrived one.
     mean_bursts: f64,

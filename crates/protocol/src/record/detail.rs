@@ -115,42 +115,34 @@ mod tests {
         assert_eq!(kept(&items), items);
     }
 
-    /// Returns a position item with these bits in its prefix and components.
-    fn position(prefix: f64, components: [f64; 3]) -> BitItem {
-        BitItem {
-            kind: BitKind::Position,
-            body: Some(7),
-            bits: prefix + components.into_iter().sum::<f64>(),
-            form: Some(Form::Large),
-            components: Some(components),
-        }
-    }
-
     #[test]
-    fn whole_components_stay_as_they_are() {
-        for prefix in 0..=3 {
-            for widths in (1..=33).flat_map(|x| (1..=33).map(move |y| [x, y])) {
-                for z in [1, 2, 14, 18, 32, 33] {
-                    let components = [widths[0], widths[1], z].map(f64::from);
-                    let item = position(f64::from(prefix), components);
-                    assert_eq!(kept(&[item]), [item]);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn fractions_of_a_bit_stay_within_a_ten_thousandth_and_never_exceed_the_item() {
-        let sizes = [0.0007, 0.03, 0.5, 1.37, 6.001, 19.93, 44.4, 90.1];
-        let three = |x| sizes.into_iter().flat_map(move |y| sizes.map(|z| [x, y, z]));
-        for prefix in sizes {
-            for components in sizes.into_iter().flat_map(three) {
-                let item = kept(&[position(prefix, components)])[0];
-                assert!((item.prefix() - prefix).abs() < 1e-4, "{item:?}");
-                assert!(item.prefix() >= -1e-12, "{item:?}");
-                for (bits, expected) in item.components.unwrap().into_iter().zip(components) {
-                    assert!((bits - expected).abs() < 1e-4, "{bits}, {expected}");
-                    assert!(bits >= 0.0, "{item:?}");
+    fn whole_components_stay_and_fractions_never_exceed_the_item() {
+        let whole = (1..=33).map(f64::from);
+        let fractions = [0.0007, 0.03, 0.5, 1.37, 6.001, 19.93, 44.4, 90.1];
+        let sizes: Vec<f64> = whole.chain(fractions).collect();
+        for prefix in [0.0, 0.0007, 1.0, 1.37, 3.0, 90.1] {
+            for &x in &sizes {
+                for components in sizes.iter().flat_map(|&y| sizes.iter().map(move |&z| [x, y, z]))
+                {
+                    let item = BitItem {
+                        kind: BitKind::Position,
+                        body: Some(7),
+                        bits: prefix + components.into_iter().sum::<f64>(),
+                        form: Some(Form::Large),
+                        components: Some(components),
+                    };
+                    let kept = kept(&[item])[0];
+                    if [x, components[1], components[2], prefix]
+                        .iter()
+                        .all(|bits| bits.fract() == 0.0)
+                    {
+                        assert_eq!(kept, item);
+                    }
+                    assert!((kept.prefix() - prefix).abs() < 1e-4, "{kept:?}");
+                    assert!(kept.prefix() >= -1e-12, "{kept:?}");
+                    for (bits, expected) in kept.components.unwrap().into_iter().zip(components) {
+                        assert!((bits - expected).abs() < 1e-4 && bits >= 0.0, "{kept:?}");
+                    }
                 }
             }
         }

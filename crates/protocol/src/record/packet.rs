@@ -1,10 +1,12 @@
-//! A packet and its fate.
+//! Packets and their fates.
 
+use std::iter::Sum;
 use std::sync::Arc;
 
 use cubewire_codec::{BitLedger, Header, Packet, Stages};
 
 use super::detail::PacketDetail;
+use super::{Record, Sample};
 
 /// Size of IPv4 and UDP headers, bytes. In-memory packets count as if they had them.
 pub const HEADER_BYTES: usize = 28;
@@ -26,8 +28,7 @@ pub struct PacketRecord {
     pub changed_bodies: usize,
     /// Number of bodies in the packet: the changed ones, or all if the stages send every body.
     pub sent_bodies: usize,
-    /// Ages of the three newest acked snapshots when the packet was encoded, newest first. Only the sender knows
-    /// them.
+    /// Ages of the three newest acked snapshots when the packet was encoded, newest first. Only the sender knows them.
     pub acked_ages_ticks: [Option<u16>; 3],
     /// Arrival of the packet. At a sender, only known if the receiver is in the same process.
     pub arrival: Option<PacketArrival>,
@@ -99,7 +100,7 @@ impl PacketRecord {
     }
 
     /// Returns the fate of the packet, which was sent in tick `sent`. Packets from before the tick `settled` [count
-    /// as lost](super::Record::settled_tick) if they have not arrived.
+    /// as lost](Record::settled_tick) if they have not arrived.
     #[must_use]
     pub fn fate(&self, sent: u64, settled: u64) -> Fate {
         let acked =
@@ -109,5 +110,60 @@ impl PacketRecord {
             None if sent < settled => Fate::Lost,
             None => Fate::InFlight,
         }
+    }
+}
+
+/// Number of snapshots that arrived in time, that arrived late, and that were lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ArrivalCounts(pub [usize; 3]);
+
+impl ArrivalCounts {
+    /// Counts the snapshots in samples of a record.
+    pub fn of<'a>(record: &Record, samples: impl IntoIterator<Item = &'a Sample>) -> Self {
+        let settled = record.settled_tick();
+        let mut sum = Self::default();
+        for sample in samples {
+            sum.add(sample, settled);
+        }
+        sum
+    }
+
+    /// Percentage of lost snapshots, 0 to 100.
+    #[must_use]
+    pub fn lost_percent(self) -> f64 {
+        self.percent(2)
+    }
+
+    /// Percentage of one of the three counts, 0 to 100.
+    #[must_use]
+    pub fn percent(self, index: usize) -> f64 {
+        let all: usize = self.0.iter().sum();
+        100.0 * self.0[index] as f64 / all.max(1) as f64
+    }
+
+    /// Adds a sample of a record with this [settled tick](Record::settled_tick).
+    pub fn add(&mut self, sample: &Sample, settled: u64) {
+        let [in_time, late, lost] = &mut self.0;
+        // Losses of the simulated link are known at once, other losses after a while.
+        for packet in &sample.snapshots {
+            match packet.fate(sample.tick, settled) {
+                Fate::Arrived(arrival) if arrival.is_late => *late += 1,
+                Fate::Arrived(_) => *in_time += 1,
+                Fate::Lost => *lost += 1,
+                Fate::InFlight => *lost += usize::from(sample.lost > 0),
+            }
+        }
+        // At a viewer, a lost packet leaves the tick without a snapshot.
+        if sample.snapshots.is_empty() {
+            *lost += sample.lost;
+        }
+    }
+}
+
+impl Sum for ArrivalCounts {
+    fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
+        counts.fold(Self::default(), |Self(sum), Self(more)| {
+            Self([0, 1, 2].map(|index| sum[index] + more[index]))
+        })
     }
 }

@@ -1,6 +1,6 @@
 //! State of each body after a tick with a budget: sent, in flight or waiting. For displays.
 
-use super::Schedule;
+use super::{Due, Schedule};
 
 /// State of a body after a tick with a budget. Ticks are the sender's.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,24 +54,20 @@ impl SendState {
 impl Schedule {
     /// Appends the state of every body in the tick of the last `advance`.
     pub(crate) fn send_states(&self, send_states: &mut Vec<SendState>) {
-        send_states.extend((0..self.is_due.len()).map(|slot| {
-            let sent = self.sent_at(slot);
-            match sent.filter(|_| !self.is_confirmed[slot]) {
-                _ if self.is_due[slot] => SendState::Withheld { since: self.due_since[slot] },
-                Some(sent) => SendState::InFlight { sent },
-                None => SendState::UpToDate { sent },
-            }
+        send_states.extend(self.bodies.iter().map(|body| match (body.due_since, body.sent_at) {
+            (Some(since), _) => SendState::Withheld { since },
+            (None, Some(sent)) if !body.is_confirmed => SendState::InFlight { sent },
+            (None, sent) => SendState::UpToDate { sent },
         }));
-        let mut urgent = self.urgent.clone();
-        urgent.sort_unstable();
-        for (more_urgent, urgent) in urgent.into_iter().enumerate() {
-            let due = self.due_of(urgent);
-            send_states[due.slot] = SendState::Waiting(Wait {
-                since: self.due_since[due.slot],
-                error: self.changes[due.slot].error,
-                priority: due.priority,
-                more_urgent,
-            });
+        let mut due = self.due.clone();
+        due.sort_unstable_by_key(Due::order);
+        for (more_urgent, Due { slot, priority, .. }) in due.into_iter().enumerate() {
+            let body = &self.bodies[slot];
+            if let Some(since) = body.due_since {
+                let error = body.change.error;
+                send_states[slot] =
+                    SendState::Waiting(Wait { since, error, priority, more_urgent });
+            }
         }
     }
 }

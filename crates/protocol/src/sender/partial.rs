@@ -6,10 +6,10 @@ use cubewire_codec::{
     Baseline, Baselines, Coverage, EncodeError, Header, Precision, QuantizedSnapshot, Stages,
 };
 
-use super::{BaselineChoice, SendError, SentPacket, SnapshotSender, references};
+use super::{BaselineChoice, SendError, SnapshotSender, references};
 use crate::clock::sequence;
 use crate::ring::BaselineRing;
-use crate::schedule::{DeliveryState, PacketBudget, SendState, Urgency};
+use crate::schedule::{DeliveryState, PacketBudget, SendState};
 
 /// Maximum size of a partial packet under a growing budget, bytes: one datagram.
 const MAX_BYTES: usize = 1200;
@@ -42,7 +42,7 @@ impl SnapshotSender {
         stages: Stages,
         wanted: &QuantizedSnapshot,
         packet_budget: PacketBudget<'_>,
-    ) -> Result<Option<SentPacket>, SendError> {
+    ) -> Result<Option<Header>, SendError> {
         let Ok(partial) = stages.with_coverage(Coverage::Partial) else {
             let sent = self.send(tick, stages, wanted, BaselineChoice::Newest)?;
             return Ok(Some(sent));
@@ -59,10 +59,11 @@ impl SnapshotSender {
             if !(is_due || is_silent && packet_budget.bytes >= MIN_BYTES) {
                 return Ok(None);
             }
-            let mut out = self.sent.take_slot(tick);
+            let mut out = self.sent.take_spare();
             let header = self.encode(tick, stages, wanted, &mut out)?;
             if self.packet.bytes.len() <= packet_budget.bytes {
-                return Ok(Some(self.keep(tick, header, out)));
+                self.keep(tick, out);
+                return Ok(Some(header));
             }
             self.complete_since = None;
         }
@@ -72,8 +73,7 @@ impl SnapshotSender {
             Some(sent) if sent.has_form_of(wanted) => (self.newest_sent, sent),
             _ => (None, self.encoder.initial(stages.precision())),
         };
-        let ages = &mut self.ages;
-        let delivery = delivery(&self.sent, &self.acked, stages.precision(), tick, ages);
+        let delivery = delivery(&self.sent, &self.acked, stages.precision(), tick);
         self.schedule.advance(tick, wanted, &packet_budget, start, &delivery);
         // Waiting is better if a complete packet will fit soon, or until a partial one can fill a datagram: few large
         // packets have fewer headers.
@@ -92,7 +92,7 @@ impl SnapshotSender {
         if !(is_worth || is_silent && packet_budget.bytes >= MIN_BYTES) {
             return Ok(None);
         }
-        let mut out = self.sent.take_slot(tick);
+        let mut out = self.sent.take_spare();
         // If all due bodies fit, try a complete packet: otherwise an estimate that is too high would never be
         // corrected.
         let may_fit = fits || self.schedule.all_fit(packet_budget.bytes);
@@ -124,7 +124,8 @@ impl SnapshotSender {
         if self.complete_since.is_some_and(|since| tick - since >= COMPLETE_TICKS) {
             self.schedule.stop();
         }
-        Ok(Some(self.keep(tick, header, out)))
+        self.keep(tick, out);
+        Ok(Some(header))
     }
 
     /// Whether packets are partial or have been recently. Otherwise [`send_within`](Self::send_within) sends the same
@@ -140,18 +141,16 @@ impl SnapshotSender {
             let sent = self.sent.get(at);
             sent.is_some_and(|sent| sent.stages() == stages && sent.snapshot() == wanted)
         };
-        let acked = self.newest_acked();
-        let in_flight = in_flight(tick, acked, &self.acked);
-        let mut in_flight = (0..=IN_FLIGHT_TICKS.min(tick)).filter(|age| in_flight >> age & 1 == 1);
+        let delivery = delivery(&self.sent, &self.acked, stages.precision(), tick);
+        let first = delivery.first_in_flight;
+        let is_coming = || (first..=tick).any(|at| delivery.is_in_flight(at) && is_same(at));
         !self.newest_sent.is_some_and(is_same)
-            || !(acked.is_some_and(is_same) || in_flight.any(|age| is_same(tick - age)))
+            || !(self.newest_acked().is_some_and(is_same) || is_coming())
     }
 
-    fn keep(&mut self, tick: u64, header: Header, out: Baseline) -> SentPacket {
+    fn keep(&mut self, tick: u64, out: Baseline) {
         self.sent.insert(tick, out);
         self.newest_sent = Some(tick);
-        let baseline = self.newest_acked();
-        SentPacket { header, baseline }
     }
 
     /// Encodes a complete packet. Returns `None` if it takes more than `bytes`.
@@ -230,11 +229,6 @@ impl SnapshotSender {
         self.encoder.encode(sequence(tick), stages, wanted, references, packet, out)
     }
 
-    /// Sets how bodies are chosen if not all fit.
-    pub fn set_urgency(&mut self, urgency: Urgency) {
-        self.schedule.urgency = urgency;
-    }
-
     /// Returns the longest wait of a body at `tick`, ticks.
     #[must_use]
     pub fn longest_wait(&self, tick: u64) -> u64 {
@@ -285,17 +279,16 @@ fn newest<'s>(sent: &'s BaselineRing, acked: &VecDeque<u64>) -> Option<(u64, &'s
     Some((newest, sent.get(newest)?))
 }
 
-/// Returns the delivery of bodies as of a tick. Reuses the memory of `ages`.
+/// Returns the delivery of bodies as of a tick.
 fn delivery<'s>(
-    sent: &'s BaselineRing,
+    sent: &BaselineRing,
     acked: &'s VecDeque<u64>,
     precision: Precision,
     tick: u64,
-    ages: &'s mut Vec<u8>,
 ) -> DeliveryState<'s> {
     let newest =
         newest(sent, acked).filter(|(_, newest)| newest.snapshot().precision() == precision);
-    ages.clear();
+    let mut ages = Vec::new();
     if let Some((_, newest)) = newest {
         ages.extend(newest.ages());
         // From the oldest packet on, so that newer packets overwrite the ages.
@@ -307,16 +300,7 @@ fn delivery<'s>(
         }
     }
     let newest = newest.map(|(tick, _)| tick);
-    DeliveryState { newest, ages, in_flight: in_flight(tick, newest, acked) }
-}
-
-/// Returns the packets that may still arrive as a mask: bit n is for the packet of n ticks ago. `newest` is the
-/// newest acked tick.
-fn in_flight(tick: u64, newest: Option<u64>, acked: &VecDeque<u64>) -> u64 {
     let first = newest.map_or(0, |newest| newest.saturating_sub(REORDERED_TICKS));
-    let first = first.max(tick.saturating_sub(IN_FLIGHT_TICKS));
-    // A bit for each tick from `first` on.
-    let all = u64::MAX >> (u64::from(u64::BITS) - 1 - (tick - first));
-    let acked = acked.iter().rev().take_while(|&&acked| acked >= first);
-    acked.fold(all, |mask, acked| mask & !(1 << (tick - acked)))
+    let first_in_flight = first.max(tick.saturating_sub(IN_FLIGHT_TICKS));
+    DeliveryState { newest, ages, first_in_flight, acked }
 }

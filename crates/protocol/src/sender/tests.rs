@@ -26,9 +26,11 @@ fn put(quantized: &mut QuantizedSnapshot, metres: [f32; 3]) -> Snapshot {
     snapshot
 }
 
-fn send(sender: &mut SnapshotSender, snapshot: &QuantizedSnapshot, tick: u64) -> SentPacket {
+/// Returns the tick of the baseline that the packet names.
+fn send(sender: &mut SnapshotSender, snapshot: &QuantizedSnapshot, tick: u64) -> Option<u64> {
     let stages = CHANGED_FLAGS.stages;
-    sender.send(tick, stages, snapshot, BaselineChoice::Newest).unwrap()
+    let header = sender.send(tick, stages, snapshot, BaselineChoice::Newest).unwrap();
+    header.baseline_age().map(|age| tick - u64::from(age))
 }
 
 fn ack(sender: &mut SnapshotSender, newest: u64, earlier: u32) {
@@ -38,38 +40,40 @@ fn ack(sender: &mut SnapshotSender, newest: u64, earlier: u32) {
 }
 
 #[test]
-fn a_snapshot_becomes_a_baseline_with_its_ack() {
+fn packets_are_relative_to_the_newest_ack_until_it_is_too_old_or_wrong() {
     let (mut sender, snapshot) = sender();
-    assert_eq!(send(&mut sender, &snapshot, 1).named(), None);
-    assert_eq!(send(&mut sender, &snapshot, 2).named(), None);
+    let named = |sender: &mut SnapshotSender, tick| send(sender, &snapshot, tick);
+    assert_eq!([1, 2].map(|tick| named(&mut sender, tick)), [None; 2]);
     ack(&mut sender, 1, 0);
-    assert_eq!(send(&mut sender, &snapshot, 3).named(), Some(1));
+    assert_eq!(named(&mut sender, 3), Some(1));
+    let oldest = 1 + u64::from(MAX_BASELINE_AGE_TICKS);
+    assert_eq!(named(&mut sender, oldest), Some(1));
+    assert_eq!(named(&mut sender, oldest + 1), None);
+    ack(&mut sender, oldest + 1, 0);
+    assert_eq!(named(&mut sender, oldest + 2), Some(oldest + 1));
+    // The receiver does not have this snapshot.
+    let missing = Feedback::MissingBaseline(sequence(oldest + 1));
+    sender.on_message(&missing.encode()).unwrap();
+    assert_eq!(named(&mut sender, oldest + 3), None);
+    // The number was last sent one wrap ago.
+    let later = oldest + 3 + 65_536;
+    assert_eq!(named(&mut sender, later + 1), None);
+    ack(&mut sender, later, 0);
+    assert_eq!(sender.newest_acked(), None);
 }
 
 #[test]
-fn itemizing_changes_no_byte() {
-    let ([mut plain, mut itemized], snapshot) = ([sender().0, sender().0], sender().1);
-    itemized.itemize(true);
-    for tick in 1..20 {
-        send(&mut plain, &snapshot, tick);
-        send(&mut itemized, &snapshot, tick);
-        assert_eq!(plain.packet().bytes, itemized.packet().bytes);
-        assert!(plain.packet().ledger.items().is_none());
-        assert!(itemized.packet().ledger.items().is_some());
-        ack(&mut plain, tick, 0);
-        ack(&mut itemized, tick, 0);
-    }
-}
-
-#[test]
-fn the_bit_field_acks_earlier_snapshots() {
+fn an_ack_covers_earlier_snapshots_by_its_bits_and_may_be_late() {
     let (mut sender, snapshot) = sender();
+    let first = 65_536 - 20;
     for tick in 1..=40 {
-        send(&mut sender, &snapshot, tick);
+        send(&mut sender, &snapshot, first + tick);
     }
-    // Tick 40, then 38 and 8 by their bits.
-    ack(&mut sender, 40, 1 << 1 | 1 << 31);
-    assert_eq!(sender.acked.iter().copied().collect::<Vec<_>>(), [8, 38, 40]);
+    // Tick 40, then 38 and 8 by their bits, and a late ack of 3.
+    ack(&mut sender, first + 40, 1 << 1 | 1 << 31);
+    ack(&mut sender, first + 3, 0);
+    let acked: Vec<_> = sender.acked.iter().map(|tick| tick - first).collect();
+    assert_eq!(acked, [3, 8, 38, 40]);
 }
 
 #[test]
@@ -87,58 +91,28 @@ fn an_ack_of_what_was_never_sent_is_an_error() {
 }
 
 #[test]
-fn late_acks_do_not_replace_newer_ones() {
-    let (mut sender, snapshot) = sender();
-    for tick in 65_530..65_540 {
-        send(&mut sender, &snapshot, tick);
+fn itemizing_changes_no_byte() {
+    let ([mut plain, mut itemized], snapshot) = ([sender().0, sender().0], sender().1);
+    itemized.itemize(true);
+    for tick in 1..20 {
+        for sender in [&mut plain, &mut itemized] {
+            send(sender, &snapshot, tick);
+            ack(sender, tick, 0);
+        }
+        assert_eq!(plain.packet().bytes, itemized.packet().bytes);
+        assert!(plain.packet().ledger.items().is_none());
+        assert!(itemized.packet().ledger.items().is_some());
     }
-    ack(&mut sender, 65_538, 0);
-    ack(&mut sender, 65_531, 0);
-    assert_eq!(sender.newest_acked(), Some(65_538));
-}
-
-#[test]
-fn after_a_long_silence_there_is_no_baseline_until_a_new_ack() {
-    let (mut sender, snapshot) = sender();
-    send(&mut sender, &snapshot, 1);
-    ack(&mut sender, 1, 0);
-    let oldest = 1 + u64::from(MAX_BASELINE_AGE_TICKS);
-    assert_eq!(send(&mut sender, &snapshot, oldest).named(), Some(1));
-    assert_eq!(send(&mut sender, &snapshot, oldest + 1).named(), None);
-    ack(&mut sender, oldest + 1, 0);
-    let next = send(&mut sender, &snapshot, oldest + 2);
-    assert_eq!(next.named(), Some(oldest + 1));
-}
-
-#[test]
-fn an_ack_of_the_same_number_one_wrap_ago_is_ignored() {
-    let (mut sender, snapshot) = sender();
-    send(&mut sender, &snapshot, 5);
-    send(&mut sender, &snapshot, 5 + 65_536 + 1);
-    ack(&mut sender, 5 + 65_536, 0);
-    assert_eq!(sender.newest_acked(), None);
-}
-
-#[test]
-fn after_a_missing_baseline_packets_are_relative_to_the_initial_state() {
-    let (mut sender, snapshot) = sender();
-    send(&mut sender, &snapshot, 1);
-    ack(&mut sender, 1, 0);
-    let missing = Feedback::MissingBaseline(sequence(1));
-    sender.on_message(&missing.encode()).unwrap();
-    assert_eq!(send(&mut sender, &snapshot, 2).named(), None);
-    assert_eq!(sender.missing_baselines(), 1);
 }
 
 #[test]
 fn ticks_must_increase_and_a_rejected_snapshot_changes_nothing() {
     let (mut sender, snapshot) = sender();
     send(&mut sender, &snapshot, 7);
-    let stages = CHANGED_FLAGS.stages;
-    let error = sender.send(7, stages, &snapshot, BaselineChoice::Newest).unwrap_err();
+    let newest = BaselineChoice::Newest;
+    let error = sender.send(7, CHANGED_FLAGS.stages, &snapshot, newest).unwrap_err();
     assert_eq!(error, SendError::Tick { tick: 7, newest: 7 });
-    let other = UNCOMPRESSED.stages;
-    assert!(sender.send(8, other, &snapshot, BaselineChoice::Newest).is_err());
+    assert!(sender.send(8, UNCOMPRESSED.stages, &snapshot, newest).is_err());
     send(&mut sender, &snapshot, 8);
 }
 

@@ -81,8 +81,7 @@ pub struct Settings {
     pub send_interval_ticks: u8,
     /// The server's choice of baselines.
     pub baseline: BaselineChoice,
-    /// Maximum bandwidth on the wire, kilobits a second. In a request, a value of
-    /// [`BUDGETS_KBPS`].
+    /// Maximum bandwidth on the wire, kilobits a second. In a request, a value of [`BUDGETS_KBPS`].
     pub budget_kbps: Option<u32>,
 }
 

@@ -57,8 +57,7 @@ impl ServerSession {
     /// Handles a message from the client. The app decides whether clients may request settings.
     ///
     /// # Errors
-    /// The reason why the client is refused. The caller sends it to the client and then calls
-    /// [`refuse`](Self::refuse).
+    /// The reason why the client is refused. The caller sends it to the client and then calls [`refuse`](Self::refuse).
     pub fn on_message(
         &mut self,
         contract: &Contract,

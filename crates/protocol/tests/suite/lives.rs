@@ -5,16 +5,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cubewire_codec::{Baseline, BodyState, Coverage, Plan, QuantizedSnapshot, Stages, ladder};
-use cubewire_link::{Conditions, Jitter, Link, Loss};
+use cubewire_codec::{BodyState, Coverage, Plan, QuantizedSnapshot, Stages, ladder};
+use cubewire_link::{Conditions, Jitter, Loss};
 use cubewire_protocol::{
-    BaselineChoice, Interpolation, PacketOutcome, RateLimiter, SendState, SlotTable,
-    SnapshotReceiver, SnapshotSender, View, Visibility,
+    Interpolation, RateLimiter, SendState, SlotTable, Visibility, apply_visibility,
 };
 use proptest::prelude::*;
 use rand::RngExt;
 
-use crate::play::ends;
+use crate::pair::Pair;
 use crate::random::{cases, schema};
 use crate::world::World;
 
@@ -35,87 +34,54 @@ pub(crate) const LIVING: &str = r#"(
 
 const FIRST: u64 = 65_536 - 200;
 
-/// Bytes of headers per packet.
-const OVERHEAD: usize = 36;
-
-/// More bytes than any packet has.
-const ONE_DATAGRAM: usize = 1 << 20;
-
 /// Latency of a packet, ticks.
 const LATENCY: u32 = 3;
 
-struct Pair {
-    plan: Arc<Plan>,
-    stages: Stages,
-    world: World,
+struct Scene {
+    pair: Pair,
     table: SlotTable,
     /// Each body dies with a probability of one in this number per tick.
     life_ticks: u32,
     births: u64,
     /// For each slot, the generation of its last body.
     generations: BTreeMap<usize, u8>,
-    sender: SnapshotSender,
-    receiver: SnapshotReceiver,
     /// The receiver's view, and the view of a world that differs in everything the receiver cannot see.
-    views: [View; 2],
+    views: [QuantizedSnapshot; 2],
     visibility: Vec<Visibility>,
-    down: Link<Vec<u8>>,
-    up: Link<Vec<u8>>,
-    /// Wanted snapshots by tick.
-    wanted: BTreeMap<u64, QuantizedSnapshot>,
-    tick: u64,
-    decoded: u64,
-    budget: Option<RateLimiter>,
     /// Whether changes have stopped.
     is_quiet: bool,
-    longest_wait: u64,
 }
 
-impl Pair {
+impl Scene {
     fn new(plan: Arc<Plan>, stages: Stages, seed: u64) -> Self {
         let world = World::new(Arc::clone(&plan), 20, seed);
-        let delay = 6 * tick(&plan);
-        let (sender, receiver) = ends(&plan, FIRST, &world.snapshot(), delay, Duration::ZERO);
-        let view = View::new(&world.quantized(stages));
-        let link = |seed| Link::new(Conditions::PERFECT, seed);
+        let view = QuantizedSnapshot::new(Arc::clone(&plan), stages.precision());
         Self {
-            sender,
-            receiver,
             views: [view.clone(), view],
-            stages,
             table: SlotTable::new(world.len(), plan.schema().ticks_per_second),
             life_ticks: 200,
             births: 0,
             generations: BTreeMap::new(),
             visibility: vec![Visibility::Visible; world.len()],
-            world,
-            down: link(seed),
-            up: link(!seed),
-            wanted: BTreeMap::new(),
-            tick: FIRST,
-            decoded: 0,
-            budget: None,
             is_quiet: false,
-            longest_wait: 0,
-            plan,
+            pair: Pair::of(world, stages, FIRST, Conditions::PERFECT, seed),
         }
     }
 
-    fn now(&self) -> Duration {
-        tick(&self.plan) * (self.tick - FIRST) as u32
+    fn plan(&self) -> Arc<Plan> {
+        Arc::clone(&self.pair.world.plan)
     }
 
     /// Runs for some ticks over a link on which packets take up to `jitter` ticks less or more.
     fn run(&mut self, ticks: u64, loss: f64, jitter: u32, doubled: f64) {
-        let conditions = Conditions {
-            latency: LATENCY * tick(&self.plan),
-            jitter: Jitter::Uniform { spread: jitter * tick(&self.plan) },
+        let tick = tick(&self.plan());
+        self.pair.set_conditions(&Conditions {
+            latency: LATENCY * tick,
+            jitter: Jitter::Uniform { spread: jitter * tick },
             loss: Loss::Independent { probability: loss },
             duplicate_probability: doubled,
             ..Conditions::PERFECT
-        };
-        self.down.set_conditions(conditions.clone());
-        self.up.set_conditions(conditions);
+        });
         for _ in 0..ticks {
             self.step();
         }
@@ -129,119 +95,66 @@ impl Pair {
     }
 
     fn step(&mut self) {
-        self.tick += 1;
+        let plan = self.plan();
         if !self.is_quiet {
-            if self.plan.has_lives() {
+            if plan.has_lives() {
                 self.turn_over();
             }
-            self.world.step();
+            self.pair.world.step();
         }
         let wanted = self.wanted();
-        let now = self.now();
-        while let Some(message) = self.up.receive(now) {
-            self.sender.on_message(&message).unwrap();
-        }
-        if self.send(&wanted) {
-            let bytes = self.sender.packet().bytes.clone();
-            self.down.send(now, bytes.len(), bytes);
-        }
-        self.wanted.insert(self.tick, wanted);
-        while let Some(bytes) = self.down.receive(now) {
-            if let PacketOutcome::Decoded { tick, .. } =
-                self.receiver.on_packet(now, &bytes).unwrap()
-            {
-                let received = self.receiver.get(tick).unwrap();
-                match received.stages().coverage() {
-                    Coverage::Complete => assert_eq!(received.snapshot(), &self.wanted[&tick]),
-                    Coverage::Partial => self.check_partial(tick, received),
-                }
-                // The state that later packets depend on must be equal too.
-                assert!(self.sender.get(tick).is_none_or(|sent| sent == received));
-                self.decoded += 1;
-            }
-        }
-        while let Some(feedback) = self.receiver.poll_feedback() {
-            let message = feedback.encode().to_vec();
-            self.up.send(now, message.len(), message);
-        }
-        self.receiver.advance_playout(now, Some(6 * tick(&self.plan)));
+        self.pair.exchange(wanted);
+        assert_eq!(self.pair.rejected, []);
+        let now = self.pair.now();
+        self.pair.receiver.advance_playout(now, Some(6 * tick(&plan)));
         self.check_shown(now);
-    }
-
-    /// Sends a snapshot, within the budget if there is one. The budget is sometimes suspended. Returns whether a
-    /// packet was produced.
-    fn send(&mut self, wanted: &QuantizedSnapshot) -> bool {
-        let (now, is_off) = (self.now(), self.tick % 64 > 60);
-        let Some(budget) = self.budget.as_mut().filter(|_| !is_off) else {
-            let choice = BaselineChoice::Newest;
-            let sent = self.sender.send(self.tick, self.stages, wanted, choice);
-            return sent.is_ok();
-        };
-        let packet_budget = budget.packet_budget(now, ONE_DATAGRAM, OVERHEAD);
-        let bytes = packet_budget.bytes;
-        let sent = self.sender.send_within(self.tick, self.stages, wanted, packet_budget);
-        let is_sent = sent.unwrap().is_some();
-        if is_sent {
-            let size = self.sender.packet().bytes.len();
-            assert!(size <= bytes, "{size} of {bytes}");
-            budget.spend(now, size + OVERHEAD);
-        }
-        self.longest_wait = self.longest_wait.max(self.sender.longest_wait(self.tick));
-        is_sent
-    }
-
-    /// Checks that each body is as it was wanted when a packet carried it.
-    fn check_partial(&self, tick: u64, received: &Baseline) {
-        let mut then = received.snapshot().clone();
-        for slot in 0..self.world.len() {
-            let age = received.ages().nth(slot).unwrap();
-            if age < u8::MAX {
-                then.copy_slot(slot, &self.wanted[&(tick - u64::from(age))]);
-            }
-        }
-        assert_eq!(received.snapshot(), &then, "tick {tick}");
     }
 
     /// Adds, removes, hides and shows bodies.
     fn turn_over(&mut self) {
-        for slot in 0..self.world.len() {
-            if self.world.random.random_ratio(1, self.life_ticks) && self.world.remove(slot) {
-                assert!(self.table.remove(slot, self.tick));
+        let tick = self.pair.tick + 1;
+        for slot in 0..self.pair.world.len() {
+            let world = &mut self.pair.world;
+            if world.random.random_ratio(1, self.life_ticks) && world.remove(slot) {
+                assert!(self.table.remove(slot, tick));
             }
         }
-        let kinds = self.plan.schema().kinds.len();
-        let kind = self.world.random.random_range(0..kinds) as u8;
-        if self.world.random.random_ratio(1, 1 + self.life_ticks / 30)
-            && let Some((slot, life)) = self.table.insert(kind, self.tick)
+        let kinds = self.plan().schema().kinds.len();
+        let kind = self.pair.world.random.random_range(0..kinds) as u8;
+        if self.pair.world.random.random_ratio(1, 1 + self.life_ticks / 30)
+            && let Some((slot, life)) = self.table.insert(kind, tick)
         {
-            self.world.add(slot, life);
+            self.pair.world.add(slot, life);
             self.births += 1;
             let before = self.generations.insert(slot, life.generation);
             assert_ne!(before, Some(life.generation), "it could be taken for the one before");
         }
-        if self.world.random.random_ratio(1, 5) {
+        if self.pair.world.random.random_ratio(1, 5) {
             let choices = [Visibility::Visible, Visibility::Frozen, Visibility::Hidden];
-            let slot = self.world.random.random_range(0..self.world.len());
-            self.visibility[slot] = choices[self.world.random.random_range(0..3)];
+            let slot = self.pair.world.random.random_range(0..self.pair.world.len());
+            self.visibility[slot] = choices[self.pair.world.random.random_range(0..3)];
         }
     }
 
     /// Returns the wanted view of the world.
     fn wanted(&mut self) -> QuantizedSnapshot {
-        let world = self.world.quantized(self.stages);
-        if !self.plan.has_lives() {
+        let world = self.pair.world.quantized(self.pair.stages);
+        if !self.plan().has_lives() {
             return world;
         }
         let mut other = world.clone();
         for (slot, visibility) in self.visibility.iter().enumerate() {
             if let Some(life) = world.life(slot).filter(|_| *visibility != Visibility::Visible) {
-                let values = vec![0; self.plan.schema().fields.len()];
+                let values = vec![0; self.plan().schema().fields.len()];
                 other.put(slot, life, &BodyState::default(), &values).unwrap();
             }
         }
-        let [wanted, of_other] = &mut self.views;
-        let wanted = wanted.of(&world, &self.visibility);
-        assert_eq!(wanted, of_other.of(&other, &self.visibility));
+        for (before, mut view) in self.views.iter_mut().zip([world.clone(), other]) {
+            apply_visibility(&mut view, Some(before), &self.visibility);
+            *before = view;
+        }
+        let [wanted, of_other] = &self.views;
+        assert_eq!(wanted, of_other);
         for (slot, visibility) in self.visibility.iter().enumerate() {
             let (life, seen) = (world.life(slot), wanted.life(slot));
             match visibility {
@@ -256,18 +169,18 @@ impl Pair {
     /// Checks that the display has every body and no others.
     fn check_shown(&self, now: Duration) {
         let kind = Interpolation::Linear;
-        let Some(playout) = kind.playout(self.receiver.playout(), now) else {
+        let Some(playout) = kind.playout(self.pair.receiver.playout(), now) else {
             return;
         };
-        for slot in 0..self.world.len() {
+        for slot in 0..self.pair.world.len() {
             let shown = kind.slot(&playout, slot);
             let age = playout.from.age(slot);
             if age == u8::MAX {
                 continue;
             }
-            let life = self.wanted[&(playout.from_tick - u64::from(age))].life(slot);
+            let life = self.pair.wanted[&(playout.from_tick - u64::from(age))].life(slot);
             assert_eq!(shown.is_some(), life.is_some(), "slot {slot} at {}", playout.tick);
-            if self.plan.has_lives() {
+            if self.plan().has_lives() {
                 assert_eq!(playout.from.lives[slot], life);
             }
         }
@@ -297,12 +210,12 @@ proptest! {
         let plan = Plan::new(schema).unwrap();
         let rungs = ladder::all().filter_map(|rung| plan.legal(*rung.stages).ok());
         let rungs: Vec<_> = rungs.collect();
-        let mut pair = Pair::new(plan, rungs[seed as usize % rungs.len()], seed);
-        pair.run_through_a_silence((loss, jitter, doubled), silence);
-        let before = pair.decoded;
-        pair.run(60, 0.0, 0, 0.0);
-        prop_assert!(pair.decoded - before >= 60 - u64::from(LATENCY));
-        prop_assert_eq!(pair.receiver.newest(), Some(pair.tick - u64::from(LATENCY)));
+        let mut scene = Scene::new(plan, rungs[seed as usize % rungs.len()], seed);
+        scene.run_through_a_silence((loss, jitter, doubled), silence);
+        let before = scene.pair.decoded;
+        scene.run(60, 0.0, 0, 0.0);
+        prop_assert!(scene.pair.decoded - before >= 60 - u64::from(LATENCY));
+        prop_assert_eq!(scene.pair.receiver.newest(), Some(scene.pair.tick - u64::from(LATENCY)));
     }
 }
 
@@ -322,18 +235,18 @@ proptest! {
         let rungs = rungs.filter(|stages| stages.with_coverage(Coverage::Partial).is_ok());
         let rungs: Vec<_> = rungs.collect();
         let rate = plan.schema().ticks_per_second;
-        let mut pair = Pair::new(plan, rungs[seed as usize % rungs.len()], seed);
+        let mut scene = Scene::new(plan, rungs[seed as usize % rungs.len()], seed);
         let bytes = (bytes_per_tick * u32::from(rate)).max(MIN_RATE);
-        pair.budget = Some(RateLimiter::new(bytes, rate));
-        pair.run_through_a_silence((loss, jitter, doubled), silence);
-        pair.is_quiet = true;
-        pair.run(150, loss, jitter, doubled);
-        pair.run(400, 0.0, 0, 0.0);
-        let newest = pair.receiver.newest().and_then(|tick| pair.receiver.playout().before(tick + 1));
+        scene.pair.budget = Some(RateLimiter::new(bytes, rate));
+        scene.run_through_a_silence((loss, jitter, doubled), silence);
+        scene.is_quiet = true;
+        scene.run(150, loss, jitter, doubled);
+        scene.run(400, 0.0, 0, 0.0);
+        let newest = scene.pair.receiver.newest().and_then(|tick| scene.pair.receiver.playout().before(tick + 1));
         let (_, newest) = newest.unwrap();
-        let wanted = &pair.wanted[&pair.tick];
-        for slot in 0..pair.world.len() {
-            if pair.plan.has_lives() {
+        let wanted = &scene.pair.wanted[&scene.pair.tick];
+        for slot in 0..scene.pair.world.len() {
+            if scene.plan().has_lives() {
                 prop_assert_eq!(newest.lives[slot], wanted.life(slot));
             }
             if wanted.life(slot).is_some() {
@@ -341,8 +254,8 @@ proptest! {
             }
         }
         let mut send_states = Vec::new();
-        pair.sender.send_states(pair.tick, &mut send_states);
-        prop_assert_eq!(send_states.len(), pair.world.len());
+        scene.pair.sender.send_states(scene.pair.tick, &mut send_states);
+        prop_assert_eq!(send_states.len(), scene.pair.world.len());
         for send_state in send_states {
             prop_assert!(matches!(send_state, SendState::UpToDate { .. }), "{:?}", send_state);
         }
@@ -356,11 +269,11 @@ const MIN_RATE: u32 = 2500;
 fn generations_of_a_slot_come_around() {
     let plan = Plan::new(ron::from_str(&LIVING.replace("max: 40)", "max: 2)")).unwrap()).unwrap();
     let stages = plan.legal(*ladder::PREDICTED.stages).unwrap();
-    let mut pair = Pair::new(plan, stages, 1);
-    pair.life_ticks = 2;
-    while pair.births < 2 * 260 {
-        pair.run(300, 0.05, 2, 0.05);
-        pair.run(40, 1.0, 0, 0.0);
+    let mut scene = Scene::new(plan, stages, 1);
+    scene.life_ticks = 2;
+    while scene.births < 2 * 260 {
+        scene.run(300, 0.05, 2, 0.05);
+        scene.run(40, 1.0, 0, 0.0);
     }
-    assert!(pair.decoded > 10_000, "{}", pair.decoded);
+    assert!(scene.pair.decoded > 10_000, "{}", scene.pair.decoded);
 }

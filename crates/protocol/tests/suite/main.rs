@@ -2,7 +2,6 @@
 
 #![allow(clippy::disallowed_methods, reason = "no browser runs these tests")]
 
-mod conditions;
 mod golden;
 mod hostile;
 mod lives;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use allocation_counter::measure;
 use cubewire_codec::ladder::{CHANGED_FLAGS, PREDICTED};
 use cubewire_codec::{Plan, QuantizedSnapshot, Stages};
-use cubewire_protocol::{BaselineChoice, View, Visibility};
+use cubewire_protocol::BaselineChoice;
 
 use crate::hostile::turn_over;
 use crate::lives::LIVING;
@@ -74,14 +74,9 @@ fn where_every_sixth_tick_has_a_packet_a_sender_keeps_a_third_as_many_baselines(
 /// Sends the frames repeatedly until no memory is allocated any more.
 fn settles(frames: &[QuantizedSnapshot], stages: Stages, choice: BaselineChoice) {
     let mut play = Play::new(&frames[0], stages);
-    let (mut view, visibility) = (View::new(&frames[0]), [Visibility::Visible; 9]);
     let mut run = || {
         for frame in frames {
-            let wanted = match frame.plan().has_lives() {
-                true => view.of(frame, &visibility),
-                false => frame,
-            };
-            play.send(wanted, choice);
+            play.send(frame, choice);
             play.deliver(true);
         }
     };

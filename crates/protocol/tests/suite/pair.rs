@@ -1,44 +1,46 @@
-//! A sender and a receiver with a link in each direction.
+//! A sender and a receiver of a random world, with a link in each direction.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use cubewire_codec::glam::{Quat, Vec3};
-use cubewire_codec::{BodyState, DecodeError, Plan, QuantizedSnapshot, Snapshot, Stages, ladder};
+use cubewire_codec::{
+    Baseline, Coverage, DecodeError, Plan, QuantizedSnapshot, Snapshot, Stages, ladder,
+};
 use cubewire_link::{Conditions, Link};
-use cubewire_protocol::{BaselineChoice, PacketOutcome, SnapshotReceiver, SnapshotSender};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use cubewire_protocol::{
+    BaselineChoice, PacketOutcome, RateLimiter, SnapshotReceiver, SnapshotSender,
+};
 
 use crate::play::ends;
-
-pub(crate) const TICKS_PER_SECOND: u32 = 60;
+use crate::world::World;
 
 /// Bytes of the IPv4 and UDP headers.
 const HEADER_BYTES: usize = 28;
+
+/// More bytes than any packet has.
+const ONE_DATAGRAM: usize = 1 << 20;
 
 /// Both ends. Compares every decoded snapshot with the sent one.
 pub(crate) struct Pair {
     seed: u64,
     pub(crate) tick: u64,
+    pub(crate) world: World,
     pub(crate) sender: SnapshotSender,
     pub(crate) receiver: SnapshotReceiver,
     pub(crate) stages: Stages,
     pub(crate) choice: BaselineChoice,
     pub(crate) send_interval_ticks: u64,
+    pub(crate) budget: Option<RateLimiter>,
     pub(crate) down: Link<Vec<u8>>,
     pub(crate) up: Link<Vec<u8>>,
     pub(crate) decoded: u64,
     pub(crate) rejected: Vec<DecodeError>,
-    /// Size of the newest packet, bytes.
-    pub(crate) bytes: usize,
     /// Number of ticks that the receiver's clock stood still.
     asleep: u64,
     initial: Snapshot,
-    bodies: Snapshot,
-    random: ChaCha8Rng,
-    /// Sent snapshots by tick, as far back as a packet can be in flight.
-    sent: BTreeMap<u64, QuantizedSnapshot>,
+    /// Wanted snapshots by tick, as far back as a packet can be in flight.
+    pub(crate) wanted: BTreeMap<u64, QuantizedSnapshot>,
 }
 
 /// Prints the seed if a test fails.
@@ -51,36 +53,47 @@ impl Drop for Pair {
 }
 
 impl Pair {
+    /// Creates a pair with twelve cubes.
     pub(crate) fn new(conditions: Conditions, seed: u64) -> Self {
         Self::starting_at(0, conditions, seed)
     }
 
     pub(crate) fn starting_at(tick: u64, conditions: Conditions, seed: u64) -> Self {
-        let initial = Snapshot { bodies: vec![BodyState::default(); 12] };
-        let (sender, receiver) = new_ends(tick, time(tick), &initial);
+        let world = World::new(Plan::cubes(), 12, seed);
+        Self::of(world, ladder::CHANGED_FLAGS.stages, tick, conditions, seed)
+    }
+
+    pub(crate) fn of(
+        world: World,
+        stages: Stages,
+        tick: u64,
+        conditions: Conditions,
+        seed: u64,
+    ) -> Self {
+        let initial = world.snapshot();
+        let (sender, receiver) = new_ends(&world.plan, tick, tick, &initial);
         Self {
             seed,
             tick,
+            world,
             sender,
             receiver,
-            stages: ladder::CHANGED_FLAGS.stages,
+            stages,
             choice: BaselineChoice::Newest,
             send_interval_ticks: 1,
-            down: Link::new(conditions.clone(), 2 * seed),
-            up: Link::new(conditions, 2 * seed + 1),
+            budget: None,
+            down: Link::new(conditions.clone(), seed.wrapping_mul(2)),
+            up: Link::new(conditions, seed.wrapping_mul(2) + 1),
             decoded: 0,
             rejected: Vec::new(),
-            bytes: 0,
             asleep: 0,
-            bodies: initial.clone(),
             initial,
-            random: ChaCha8Rng::seed_from_u64(seed),
-            sent: BTreeMap::new(),
+            wanted: BTreeMap::new(),
         }
     }
 
     pub(crate) fn now(&self) -> Duration {
-        time(self.tick - self.asleep)
+        time(&self.world.plan, self.tick - self.asleep)
     }
 
     pub(crate) fn set_conditions(&mut self, conditions: &Conditions) {
@@ -95,7 +108,7 @@ impl Pair {
 
     /// Replaces both ends, like a viewer that leaves and another that connects.
     pub(crate) fn reconnect(&mut self) {
-        (self.sender, self.receiver) = new_ends(self.tick, self.now(), &self.initial);
+        (self.sender, self.receiver) = self.new_ends();
         let now = self.now() + Duration::from_secs(3600);
         while self.down.receive(now).is_some() {}
         while self.up.receive(now).is_some() {}
@@ -103,7 +116,11 @@ impl Pair {
 
     /// Replaces the receiver only. The sender does not know that the new one has no snapshots.
     pub(crate) fn forget(&mut self) {
-        self.receiver = new_ends(self.tick, self.now(), &self.initial).1;
+        self.receiver = self.new_ends().1;
+    }
+
+    fn new_ends(&self) -> (SnapshotSender, SnapshotReceiver) {
+        new_ends(&self.world.plan, self.tick, self.tick - self.asleep, &self.initial)
     }
 
     /// Advances the sender by `ticks` while the receiver's clock stands still.
@@ -122,24 +139,25 @@ impl Pair {
     }
 
     pub(crate) fn step(&mut self) {
+        self.world.step();
+        let wanted = self.world.quantized(self.stages);
+        self.exchange(wanted);
+    }
+
+    /// Advances by a tick with this snapshot.
+    pub(crate) fn exchange(&mut self, wanted: QuantizedSnapshot) {
         self.tick += 1;
-        self.move_bodies();
         let now = self.now();
         while let Some(message) = self.up.receive(now) {
             self.sender.on_message(&message).unwrap();
         }
-        if self.tick.is_multiple_of(self.send_interval_ticks) {
-            let precision = self.stages.precision();
-            let mut quantized = QuantizedSnapshot::new(Plan::cubes(), precision);
-            quantized.quantize(&self.bodies, precision).unwrap();
-            let sent = self.sender.send(self.tick, self.stages, &quantized, self.choice);
-            sent.unwrap();
-            self.sent.insert(self.tick, quantized);
-            let oldest = self.tick.saturating_sub(6000);
-            self.sent = self.sent.split_off(&oldest);
+        if self.tick.is_multiple_of(self.send_interval_ticks) && self.send(&wanted) {
             let packet = self.sender.packet().bytes.clone();
-            self.bytes = packet.len();
             self.down.send(now, packet.len() + HEADER_BYTES, packet);
+        }
+        self.wanted.insert(self.tick, wanted);
+        if self.wanted.len() > 6000 {
+            self.wanted.pop_first();
         }
         while let Some(packet) = self.down.receive(now) {
             self.receive(now, &packet);
@@ -150,42 +168,65 @@ impl Pair {
         }
     }
 
+    /// Sends a snapshot, within the budget if there is one. The budget is sometimes suspended. Returns whether a
+    /// packet was produced.
+    fn send(&mut self, wanted: &QuantizedSnapshot) -> bool {
+        let (now, is_off) = (self.now(), self.tick % 64 > 60);
+        let Some(budget) = self.budget.as_mut().filter(|_| !is_off) else {
+            let sent = self.sender.send(self.tick, self.stages, wanted, self.choice);
+            return sent.is_ok();
+        };
+        let packet_budget = budget.packet_budget(now, ONE_DATAGRAM, HEADER_BYTES);
+        let bytes = packet_budget.bytes;
+        let sent = self.sender.send_within(self.tick, self.stages, wanted, packet_budget);
+        let is_sent = sent.unwrap().is_some();
+        if is_sent {
+            let size = self.sender.packet().bytes.len();
+            assert!(size <= bytes, "{size} of {bytes}");
+            budget.spend(now, size + HEADER_BYTES);
+        }
+        is_sent
+    }
+
     fn receive(&mut self, now: Duration, packet: &[u8]) {
         match self.receiver.on_packet(now, packet) {
             Ok(PacketOutcome::Decoded { tick, .. }) => {
                 self.decoded += 1;
                 let held = self.receiver.get(tick).expect("it was just decoded");
-                let sent = self.sent.get(&tick).expect("only what was sent arrives");
-                assert_eq!(held.snapshot(), sent, "tick {tick}");
+                match held.stages().coverage() {
+                    Coverage::Complete => {
+                        assert_eq!(held.snapshot(), &self.wanted[&tick], "tick {tick}");
+                    }
+                    Coverage::Partial => self.check_partial(tick, held),
+                }
+                // The state that later packets depend on must be equal too.
+                assert!(self.sender.get(tick).is_none_or(|sent| sent == held), "tick {tick}");
             }
             Ok(PacketOutcome::Duplicate { .. } | PacketOutcome::OutOfWindow { .. }) => {}
             Err(error) => self.rejected.push(error),
         }
     }
 
-    /// Moves a third of the bodies randomly. In every fifth period of 100 ticks, every body rests.
-    fn move_bodies(&mut self) {
-        if self.tick / 100 % 5 == 4 {
-            return;
+    /// Checks that each body is as it was wanted when a packet carried it.
+    fn check_partial(&self, tick: u64, received: &Baseline) {
+        let mut then = received.snapshot().clone();
+        for (slot, age) in received.ages().enumerate().filter(|&(_, age)| age < u8::MAX) {
+            then.copy_slot(slot, &self.wanted[&(tick - u64::from(age))]);
         }
-        for body in self.bodies.bodies.iter_mut().step_by(3) {
-            let mut step = || self.random.random_range(-0.05..0.05_f32);
-            let (shift, turn) =
-                (Vec3::new(step(), step(), step()), Vec3::new(step(), step(), step()));
-            let bounds = Vec3::new(200.0, 200.0, 16.0);
-            body.position = (body.position + shift).clamp(-bounds.with_z(0.0), bounds);
-            body.orientation = (Quat::from_scaled_axis(turn) * body.orientation).normalize();
-            body.linear_velocity = shift * TICKS_PER_SECOND as f32;
-            body.interacting = self.tick % 50 < 25;
-        }
+        assert_eq!(received.snapshot(), &then, "tick {tick}");
     }
 }
 
-fn time(tick: u64) -> Duration {
-    Duration::from_secs_f64(tick as f64 / f64::from(TICKS_PER_SECOND))
+/// Returns the time of a tick, exact to the nanosecond at any tick.
+fn time(plan: &Plan, tick: u64) -> Duration {
+    Duration::from_nanos(tick * 1_000_000_000 / u64::from(plan.schema().ticks_per_second))
 }
 
-fn new_ends(tick: u64, now: Duration, initial: &Snapshot) -> (SnapshotSender, SnapshotReceiver) {
-    let delay = Duration::from_millis(85);
-    ends(&Plan::cubes(), tick, initial, delay, now)
+fn new_ends(
+    plan: &Arc<Plan>,
+    tick: u64,
+    now: u64,
+    initial: &Snapshot,
+) -> (SnapshotSender, SnapshotReceiver) {
+    ends(plan, tick, initial, Duration::from_millis(85), time(plan, now))
 }

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use cubewire_codec::{Limits, Plan, QuantizedSnapshot, Snapshot, Stages};
+use cubewire_codec::{Header, Limits, Plan, QuantizedSnapshot, Snapshot, Stages};
 use cubewire_protocol::{
-    Ack, BaselineChoice, Feedback, PacketBudget, PacketOutcome, SentPacket, SnapshotReceiver,
-    SnapshotSender, Welcome,
+    Ack, BaselineChoice, Feedback, PacketBudget, PacketOutcome, SnapshotReceiver, SnapshotSender,
+    Welcome,
 };
 
 /// Number of ticks from a packet to the arrival of its ack.
@@ -40,11 +40,7 @@ impl Play {
     }
 
     /// Sends the snapshot of the next tick.
-    pub(crate) fn send(
-        &mut self,
-        current: &QuantizedSnapshot,
-        choice: BaselineChoice,
-    ) -> SentPacket {
+    pub(crate) fn send(&mut self, current: &QuantizedSnapshot, choice: BaselineChoice) -> Header {
         self.tick += 1;
         let sent = self.sender.send(self.tick, self.stages, current, choice);
         sent.unwrap()
@@ -58,16 +54,12 @@ impl Play {
         sent.unwrap().is_some()
     }
 
-    /// Delivers the last packet if it `arrives`, and the ack of six ticks ago. Returns the receiver's time for the
-    /// packet.
-    pub(crate) fn deliver(&mut self, arrives: bool) -> Duration {
+    /// Delivers the last packet if it `arrives`, and the ack of six ticks ago.
+    pub(crate) fn deliver(&mut self, arrives: bool) {
         let now = self.now();
-        let mut time = Duration::ZERO;
         if arrives {
             let bytes = &self.sender.packet().bytes;
-            let start = Instant::now();
             let arrival = self.receiver.on_packet(now, bytes).unwrap();
-            time = start.elapsed();
             assert!(matches!(arrival, PacketOutcome::Decoded { late: false, .. }));
             let (sent, received) = (self.sender.get(self.tick), self.receiver.get(self.tick));
             assert_eq!(sent, received);
@@ -87,7 +79,6 @@ impl Play {
                 self.sender.on_message(&bytes).unwrap();
             }
         }
-        time
     }
 }
 

@@ -48,7 +48,6 @@ struct Second {
     /// Lowest budget.
     least_kbps: u32,
     sent_kbps: u64,
-    arrived: u32,
     /// Longest time without a packet.
     gap_ticks: u64,
 }
@@ -104,7 +103,6 @@ impl Stream {
         for _ in 0..TICKS_PER_SECOND {
             let (bytes, arrived) = self.step();
             sent += bytes as u64;
-            second.arrived += arrived;
             if arrived > 0 {
                 self.arrived_at = self.tick;
             }

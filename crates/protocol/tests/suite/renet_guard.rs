@@ -1,12 +1,14 @@
 //! renet behind its guard: a correct peer works over any link, and other packets do no harm.
 
+mod defects;
+
 use std::time::Duration;
 
 use allocation_counter::measure;
 use cubewire_link::{Conditions, Jitter, Link, Loss};
 use cubewire_protocol::renet_guard::{
-    MAX_GAP, MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES, RELIABLE_CHANNEL, RenetGuard,
-    UNRELIABLE_CHANNEL, ack_of,
+    MAX_GAP, MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES, RELIABLE_CHANNEL, RefusedPacket, RenetGuard,
+    SLICE_BYTES, UNRELIABLE_CHANNEL, ack_of,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -24,6 +26,8 @@ const CONTENT: u8 = b'a';
 
 const ACK: u8 = 4;
 
+const CHANNELS: [u8; 2] = [UNRELIABLE_CHANNEL, RELIABLE_CHANNEL];
+
 fn connection() -> RenetClient {
     let channel = |channel_id, send_type| ChannelConfig {
         channel_id,
@@ -31,10 +35,9 @@ fn connection() -> RenetClient {
         send_type,
     };
     let resend_time = Duration::from_millis(300);
-    let reliable = SendType::ReliableOrdered { resend_time };
     let channels = vec![
         channel(UNRELIABLE_CHANNEL, SendType::Unreliable),
-        channel(RELIABLE_CHANNEL, reliable),
+        channel(RELIABLE_CHANNEL, SendType::ReliableOrdered { resend_time }),
     ];
     let mut connection = RenetClient::new(ConnectionConfig {
         available_bytes_per_tick: 16 << 20,
@@ -48,6 +51,37 @@ fn connection() -> RenetClient {
 fn received(connection: &mut RenetClient, channel: u8) -> Vec<Vec<u8>> {
     let messages = std::iter::from_fn(|| connection.receive_message(channel));
     messages.map(|message| message.to_vec()).collect()
+}
+
+/// A packet of up to 2¹⁶ − 1 messages: number and length.
+fn small(channel: u8, messages: &[(u64, usize)]) -> Vec<u8> {
+    let mut bytes = head(1 - channel, channel);
+    bytes.extend((messages.len() as u16).to_be_bytes());
+    for &(message, length) in messages {
+        if channel == RELIABLE_CHANNEL {
+            varint(message, &mut bytes);
+        }
+        varint(length as u64, &mut bytes);
+        bytes.extend(vec![CONTENT; length]);
+    }
+    bytes
+}
+
+fn slice_of(channel: u8, message: u64, index: u64, slices: u64, length: usize) -> Vec<u8> {
+    let mut bytes = head(3 - channel, channel);
+    for value in [message, index, slices, length as u64] {
+        varint(value, &mut bytes);
+    }
+    bytes.extend(vec![CONTENT; length]);
+    bytes
+}
+
+fn slice(channel: u8, message: u64, index: u64, slices: u64) -> Vec<u8> {
+    slice_of(channel, message, index, slices, SLICE_BYTES)
+}
+
+fn head(kind: u8, channel: u8) -> Vec<u8> {
+    vec![kind, 7, channel]
 }
 
 /// Returns the bytes that the channels count and the bytes that they store, from renet's debug output.
@@ -109,72 +143,118 @@ fn scenario() -> impl Strategy<Value = Scenario> {
     )
 }
 
+/// What an end does with a packet of acks only, unless a reliable message has arrived since the last one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Acks {
+    Sent,
+    /// Forgets it with [`ack_of`].
+    Saved,
+    /// Drops it.
+    Dropped,
+}
+
 /// One end, and the link to the other end.
 struct End {
     renet: RenetClient,
     guard: RenetGuard,
     link: Link<Vec<u8>>,
     owes_ack: bool,
+    /// Messages by channel.
     received: [Vec<Vec<u8>>; 2],
 }
 
+struct Pair {
+    ends: [End; 2],
+    acks: Acks,
+    now: Duration,
+    /// Length of the longest ack, bytes.
+    longest_ack: usize,
+    refused: Option<RefusedPacket>,
+}
+
+impl Pair {
+    fn new(conditions: &Conditions, seed: u64, acks: Acks) -> Self {
+        let ends = [0, 1].map(|direction| End {
+            renet: connection(),
+            guard: RenetGuard::new(),
+            link: Link::new(conditions.clone(), seed ^ direction),
+            owes_ack: false,
+            received: Default::default(),
+        });
+        Self { ends, acks, now: Duration::ZERO, longest_ack: 0, refused: None }
+    }
+
+    fn send(&mut self, from: usize, channel: u8, length: usize) {
+        self.ends[from].renet.send_message(channel, vec![CONTENT; length]);
+    }
+
+    fn is_disconnected(&self) -> bool {
+        self.ends.iter().any(|end| end.renet.is_disconnected())
+    }
+
+    /// Flushes both ends, and delivers the packets that arrive within a tick.
+    fn tick(&mut self) {
+        for end in &mut self.ends {
+            for packet in end.renet.get_packets_to_send() {
+                let ack = ack_of(&packet);
+                if ack.is_some() {
+                    self.longest_ack = self.longest_ack.max(packet.len());
+                }
+                match (ack, self.acks) {
+                    (Some(ack), Acks::Saved) if !end.owes_ack => end.renet.process_packet(&ack),
+                    (Some(_), Acks::Dropped) if !end.owes_ack => {}
+                    _ => end.link.send(self.now, packet.len(), packet),
+                }
+            }
+            end.owes_ack = false;
+        }
+        self.now += TICK;
+        for from in [0, 1] {
+            while let Some(packet) = self.ends[from].link.receive(self.now) {
+                let to = &mut self.ends[1 - from];
+                self.refused = self.refused.or(to.guard.check(&packet).err());
+                to.owes_ack |= packet[0] == 0 || packet[0] == 2;
+                to.renet.process_packet(&packet);
+            }
+        }
+        for end in &mut self.ends {
+            end.renet.update(TICK);
+            for channel in CHANNELS {
+                let messages = received(&mut end.renet, channel);
+                end.received[usize::from(channel)].extend(messages);
+            }
+        }
+    }
+}
+
 fn play(scenario: Scenario) -> Result<(), TestCaseError> {
-    let mut ends = [0, 1].map(|direction| End {
-        renet: connection(),
-        guard: RenetGuard::new(),
-        link: Link::new(scenario.conditions.clone(), scenario.seed ^ direction),
-        owes_ack: false,
-        received: Default::default(),
-    });
+    let acks = if scenario.saves_acks { Acks::Saved } else { Acks::Sent };
+    let mut pair = Pair::new(&scenario.conditions, scenario.seed, acks);
     let sent = |from: usize, channel: u8| {
         let all = scenario.messages.iter().copied();
         let these = all.filter(move |message| (message.0, message.1) == (from, channel));
         these.map(|(_, _, length)| vec![CONTENT; length])
     };
     let mut waiting = scenario.messages.chunks(scenario.per_tick);
-    let (mut now, mut quiet) = (Duration::ZERO, 0);
+    let mut quiet = 0;
     // Until every message has arrived, and incomplete ones have been discarded.
     while quiet < 300 {
         let next = waiting.next();
         for &(from, channel, length) in next.into_iter().flatten() {
-            ends[from].renet.send_message(channel, vec![CONTENT; length]);
+            pair.send(from, channel, length);
         }
-        for end in &mut ends {
-            for packet in end.renet.get_packets_to_send() {
-                match ack_of(&packet) {
-                    Some(ack) if scenario.saves_acks && !end.owes_ack => {
-                        end.renet.process_packet(&ack);
-                    }
-                    _ => end.link.send(now, packet.len(), packet),
-                }
-            }
-            end.owes_ack = false;
-        }
-        now += TICK;
-        for from in [0, 1] {
-            while let Some(packet) = ends[from].link.receive(now) {
-                let to = &mut ends[1 - from];
-                prop_assert_eq!(to.guard.check(&packet), Ok(()));
-                to.owes_ack |= packet[0] == 0 || packet[0] == 2;
-                to.renet.process_packet(&packet);
-            }
-        }
-        let mut is_quiet = next.is_none();
-        for (to, end) in ends.iter_mut().enumerate() {
-            end.renet.update(TICK);
-            prop_assert_eq!(end.renet.disconnect_reason(), None);
-            for channel in [UNRELIABLE_CHANNEL, RELIABLE_CHANNEL] {
-                let messages = received(&mut end.renet, channel);
-                end.received[usize::from(channel)].extend(messages);
-            }
-            let arrived = end.received[usize::from(RELIABLE_CHANNEL)].len();
+        pair.tick();
+        prop_assert!(!pair.is_disconnected());
+        prop_assert_eq!(pair.refused, None);
+        let has_all = pair.ends.iter().enumerate().all(|(to, end)| {
             let free = end.renet.channel_available_memory(RELIABLE_CHANNEL);
-            is_quiet &= arrived == sent(1 - to, RELIABLE_CHANNEL).count() && free == LIMIT;
-        }
-        quiet = if is_quiet { quiet + 1 } else { 0 };
-        prop_assert!(now < Duration::from_secs(600));
+            let arrived = end.received[usize::from(RELIABLE_CHANNEL)].len();
+            arrived == sent(1 - to, RELIABLE_CHANNEL).count() && free == LIMIT
+        });
+        quiet = if has_all && next.is_none() { quiet + 1 } else { 0 };
+        prop_assert!(pair.now < Duration::from_secs(600));
     }
-    for (to, end) in ends.iter().enumerate() {
+    for (to, end) in pair.ends.iter().enumerate() {
         let [unreliable, reliable] = &end.received;
         prop_assert!(reliable.iter().cloned().eq(sent(1 - to, RELIABLE_CHANNEL)));
         let all: Vec<_> = sent(1 - to, UNRELIABLE_CHANNEL).collect();
@@ -184,55 +264,24 @@ fn play(scenario: Scenario) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Runs for ten minutes. Both ends send every tick. Acks are sent only after a reliable message. Returns the
-/// length of the longest ack, or `None` if renet ended the connection.
-fn longest_ack(conditions: &Conditions, forgets: bool) -> Option<usize> {
-    let mut ends = [connection(), connection()];
-    let mut links = [0, 1].map(|direction| Link::new(conditions.clone(), direction));
-    let (mut now, mut owes_ack, mut longest) = (Duration::ZERO, [false; 2], 0);
-    let mut arrived = 0;
+/// Runs for ten minutes. Both ends send every tick. Returns the length of the longest ack, or `None` if renet ended
+/// the connection.
+fn longest_ack(conditions: &Conditions, acks: Acks) -> Option<usize> {
+    let mut pair = Pair::new(conditions, 0, acks);
     for tick in 0..36_000 {
-        ends[0].send_message(UNRELIABLE_CHANNEL, vec![CONTENT; 8]);
-        ends[1].send_message(UNRELIABLE_CHANNEL, vec![CONTENT; 30]);
+        pair.send(0, UNRELIABLE_CHANNEL, 8);
+        pair.send(1, UNRELIABLE_CHANNEL, 30);
         if tick % 60 == 0 {
-            ends[1].send_message(RELIABLE_CHANNEL, vec![CONTENT; 30]);
+            pair.send(1, RELIABLE_CHANNEL, 30);
         }
-        for from in [0, 1] {
-            let packets = ends[from].get_packets_to_send();
-            if ends[from].is_disconnected() {
-                return None;
-            }
-            for packet in packets {
-                let ack = ack_of(&packet);
-                if ack.is_some() {
-                    longest = longest.max(packet.len());
-                }
-                match ack {
-                    Some(ack) if !owes_ack[from] => {
-                        if forgets {
-                            ends[from].process_packet(&ack);
-                        }
-                    }
-                    _ => links[from].send(now, packet.len(), packet),
-                }
-            }
-            owes_ack[from] = false;
-        }
-        now += TICK;
-        for from in [0, 1] {
-            while let Some(packet) = links[from].receive(now) {
-                owes_ack[1 - from] |= packet[0] == 0 || packet[0] == 2;
-                ends[1 - from].process_packet(&packet);
-            }
-        }
-        arrived += received(&mut ends[0], RELIABLE_CHANNEL).len();
-        for end in &mut ends {
-            end.update(TICK);
-            received(end, UNRELIABLE_CHANNEL);
+        pair.tick();
+        if pair.is_disconnected() {
+            return None;
         }
     }
+    let arrived = pair.ends[0].received[usize::from(RELIABLE_CHANNEL)].len();
     assert!(arrived > 590, "{arrived}");
-    Some(longest)
+    Some(pair.longest_ack)
 }
 
 #[test]
@@ -245,35 +294,23 @@ fn acks_that_are_not_sent_are_forgotten() {
             loss: Loss::bursts(loss, 2.0),
             ..Conditions::PERFECT
         };
-        let longest = longest_ack(&conditions, true);
+        let longest = longest_ack(&conditions, Acks::Saved);
         assert!(longest.is_some_and(|bytes| bytes < 100), "{longest:?}");
         // Without the guard's help, renet fails on every link that reorders packets.
-        assert_eq!(longest_ack(&conditions, false).is_some(), spread.is_zero());
+        assert_eq!(longest_ack(&conditions, Acks::Dropped).is_some(), spread.is_zero());
     }
 }
 
 #[test]
 fn accepted_packets_take_bounded_memory() {
-    let mut hostile = Vec::new();
     // Slices that begin as many messages as possible, and one-byte messages after a gap.
-    for (kind, channel, slices, messages) in [(3, 0, 256, 400), (2, 1, 55, 200)] {
-        for message in 1..messages {
-            let mut packet = vec![kind, 0, channel];
-            for number in [message, 0, slices, 1200] {
-                varint(number, &mut packet);
-            }
-            packet.extend([CONTENT; 1200]);
-            hostile.push(packet);
-        }
-    }
-    for first in (200..MAX_GAP).step_by(100) {
-        let mut packet = vec![0, 0, 1, 0, 100];
-        for message in first..first + 100 {
-            varint(message, &mut packet);
-            packet.extend([1, CONTENT]);
-        }
-        hostile.push(packet);
-    }
+    let unreliable = (1..400).map(|message| slice(UNRELIABLE_CHANNEL, message, 0, 256));
+    let reliable = (1..200).map(|message| slice(RELIABLE_CHANNEL, message, 0, 55));
+    let far = (200..MAX_GAP).step_by(100).map(|first| {
+        let messages: Vec<_> = (first..first + 100).map(|message| (message, 1)).collect();
+        small(RELIABLE_CHANNEL, &messages)
+    });
+    let hostile: Vec<_> = unreliable.chain(reliable).chain(far).collect();
     let used = measure(|| {
         let (mut renet, mut guard) = (connection(), RenetGuard::new());
         for packet in &hostile {
@@ -321,35 +358,20 @@ fn number() -> impl Strategy<Value = u64> {
 /// Packets that renet can parse. Most are illegal.
 fn readable() -> impl Strategy<Value = Vec<u8>> {
     let length = prop_oneof![4 => Just(1200_usize), 1 => 0..3_usize, 1 => 1190..1210_usize];
-    let small = (0..2_u8, 0..3_u8, vec((number(), 0..4_usize), 0..6));
-    let small = small.prop_map(|(kind, channel, messages)| {
-        let mut bytes = vec![channel];
-        bytes.extend((messages.len() as u16).to_be_bytes());
-        for (message, length) in messages {
-            if kind == 0 {
-                varint(message, &mut bytes);
+    let packet = prop_oneof![
+        3 => (0..2_u8, vec((number(), 0..4_usize), 0..6))
+            .prop_map(|(channel, messages)| small(channel, &messages)),
+        6 => (0..2_u8, [number(), number(), number()], length).prop_map(
+            |(channel, [message, index, slices], length)| {
+                slice_of(channel, message, index, slices, length)
             }
-            varint(length as u64, &mut bytes);
-            bytes.extend(vec![CONTENT; length]);
-        }
-        (kind, bytes)
+        ),
+    ];
+    // A third of the packets have a channel that does not exist.
+    let packet = (packet, prop::bool::weighted(0.33)).prop_map(|(mut packet, is_other)| {
+        packet[2] = if is_other { 2 } else { packet[2] };
+        (packet[0], packet.split_off(2))
     });
-    let slice = (2..4_u8, 0..3_u8, [number(), number(), number()], length);
-    let slice = slice.prop_map(|(kind, channel, numbers, length)| {
-        let mut bytes = vec![channel];
-        for number in numbers.into_iter().chain([length as u64]) {
-            varint(number, &mut bytes);
-        }
-        bytes.extend(vec![CONTENT; length]);
-        (kind, bytes)
-    });
-    // Two of three slices have the channel of their kind.
-    let channel = |(kind, mut bytes): (u8, Vec<u8>)| {
-        if bytes[0] != 2 {
-            bytes[0] = u8::from(kind % 2 == 0);
-        }
-        (kind, bytes)
-    };
     let ack = vec(number(), 0..12).prop_map(|numbers| {
         let mut bytes = Vec::new();
         for number in numbers {
@@ -358,12 +380,7 @@ fn readable() -> impl Strategy<Value = Vec<u8>> {
         (ACK, bytes)
     });
     let other = (any::<u8>(), vec(prop_oneof![3 => 0..3_u8, 1 => any::<u8>()], 0..40));
-    let body = prop_oneof![
-        3 => small.prop_map(channel),
-        6 => slice.prop_map(channel),
-        2 => ack,
-        1 => other,
-    ];
+    let body = prop_oneof![9 => packet, 2 => ack, 1 => other];
     (number(), body).prop_map(|(sequence, (kind, body))| {
         let mut bytes = vec![kind];
         varint(sequence, &mut bytes);
@@ -422,8 +439,9 @@ proptest! {
                     continue;
                 }
                 Step::Take => {
-                    received(&mut renet, UNRELIABLE_CHANNEL);
-                    received(&mut renet, RELIABLE_CHANNEL);
+                    for channel in CHANNELS {
+                        received(&mut renet, channel);
+                    }
                     continue;
                 }
                 Step::Wait(ms) => {

@@ -241,6 +241,7 @@ fn ends_with_different_fingerprints_do_without_arithmetic_coding() {
         (own, None),
         (Fingerprint { model, ..own }, Some(FallbackReason::Model)),
         (Fingerprint { arithmetic, ..own }, Some(FallbackReason::Arithmetic)),
+        (Fingerprint { model, arithmetic }, Some(FallbackReason::Model)),
     ] {
         let mut other = contract();
         other.fingerprint = fingerprint;

@@ -53,7 +53,6 @@ fn a_receiver_that_forgot_reports_it_and_recovers() {
     let missing = |error: &DecodeError| matches!(error, DecodeError::UnknownBaseline(Sequence(_)));
     assert!(pair.rejected.iter().all(missing), "{:?}", pair.rejected);
     assert!((3..=12).contains(&pair.rejected.len()), "{:?}", pair.rejected);
-    assert!(pair.sender.missing_baselines() > 0);
     assert!(decoded >= 45, "{decoded}");
 }
 

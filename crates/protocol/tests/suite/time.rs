@@ -41,11 +41,9 @@ struct Show {
 /// Measurements of some frames.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
-    stalls: u64,
     starved: Duration,
     /// Mean lag of the displayed tick behind the sender's current tick, seconds of the receiver's time.
     mean_lag: f64,
-    max_lag: f64,
     /// Minimum and maximum step between frames, relative to the correct one.
     steps: [f64; 2],
 }
@@ -119,7 +117,7 @@ impl Show {
 
     fn frames(&mut self, frames: u64) -> Seen {
         let playout = self.receiver.playout();
-        let (stalls, starved) = (playout.stalls(), playout.starved());
+        let starved = playout.starved();
         let mut seen = Seen { steps: [f64::MAX, f64::MIN], ..Seen::default() };
         for _ in 0..frames {
             let before = self.due();
@@ -132,10 +130,8 @@ impl Show {
             seen.steps = [seen.steps[0].min(step), seen.steps[1].max(step)];
             let lag = (self.sender_time - due) * TICK_SECONDS / self.rate;
             seen.mean_lag += lag / frames as f64;
-            seen.max_lag = seen.max_lag.max(lag);
         }
         let playout = self.receiver.playout();
-        seen.stalls = playout.stalls() - stalls;
         seen.starved = playout.starved() - starved;
         seen
     }

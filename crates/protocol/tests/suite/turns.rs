@@ -1,5 +1,4 @@
-//! Bodies take turns within a budget. No body waits longer than the bound, and the bodies of a group are sent
-//! together.
+//! Bodies take turns within a budget. No body waits longer than the bound, and the bodies of a group are sent together.
 
 use cubewire_codec::glam::Vec3;
 use cubewire_codec::{
