@@ -203,7 +203,7 @@ impl State {
         self.touched.insert(id);
         let alive_at = self.slots[slot].as_of.unwrap_or(0);
         self.slots[slot].shown = Some(DisplayedBody { life, entity, alive_at });
-        if let Some(&kind) = protocol.kinds.get(usize::from(life.kind)) {
+        if let Some(kind) = protocol.kind_name(life.kind) {
             let last = (RemoteBody(id), Remote, BodyKind::named(kind));
             write(world, entity, last);
         }
@@ -237,13 +237,12 @@ impl State {
     fn write_fields(&mut self, world: &mut World, protocol: &Compiled, slot: usize, body: Entity) {
         let changed = std::mem::take(&mut self.slots[slot].changed);
         let (fields, hidden) = (protocol.plan.schema().fields.len(), protocol.hidden_fields());
-        let kind = self.slots[slot].life.map(|life| usize::from(life.kind));
-        let kind = kind.and_then(|kind| protocol.kinds.get(kind));
+        let kind = self.slots[slot].life.and_then(|life| protocol.kind_name(life.kind));
         let body_of = |slot: usize| Some(self.slots.get(slot)?.shown?.entity);
         let values = self.values[slot * fields..][..fields].iter().enumerate();
-        for (field, (bit, &value)) in protocol.fields.iter().zip(values.skip(hidden)) {
+        for (field, (bit, &value)) in protocol.items.fields.iter().zip(values.skip(hidden)) {
             let has_it =
-                field.kinds.is_empty() || kind.is_some_and(|kind| field.kinds.contains(kind));
+                field.kinds.is_empty() || kind.is_some_and(|kind| field.kinds.contains(&kind));
             if changed >> bit & 1 == 1 && has_it {
                 (field.write)(world, body, field.form().dequantize(value), &body_of);
             }

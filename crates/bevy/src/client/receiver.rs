@@ -100,7 +100,7 @@ impl ReplicationReceiver {
             values: vec![0; slots * schema.fields.len()],
             components: ReliableComponents::new(slots),
             touched: HashSet::new(),
-            inputs: protocol.inputs.iter().map(|_| Inputs::default()).collect(),
+            inputs: protocol.items.inputs.iter().map(|_| Inputs::default()).collect(),
             undecodable: 0,
             interpolation: Interpolation::default(),
             shown_tick: 0,
@@ -218,12 +218,8 @@ fn on_message(
         }
         ReliableToClient::Message { channel, bytes } => {
             let protocol = Arc::clone(&state.protocol);
-            let entry = protocol.to_client.get(usize::from(channel));
-            let entry = entry.ok_or(none)?;
-            let is_delivered = (entry.deliver)(world, server, bytes, entity_from_wire);
-            is_delivered
-                .then_some(())
-                .ok_or_else(|| format!("malformed message from the server (`{}`)", entry.name))
+            let entry = protocol.items.to_client.get(usize::from(channel)).ok_or(none)?;
+            entry.deliver(world, server, bytes, entity_from_wire, "server")
         }
         ReliableToClient::Gone { body, tick, is_hidden } => {
             state.components.leave(body);
@@ -244,7 +240,7 @@ fn on_message(
             Ok(())
         }
         ReliableToClient::Components { body, part, components } => {
-            let count = state.protocol.components.len();
+            let count = state.protocol.items.components.len();
             let is_known = |&(component, _): &(u8, _)| usize::from(component) < count;
             let slot = state.slots.get(usize::from(body.slot)).ok_or(none)?;
             if !components.iter().all(is_known) {
@@ -367,7 +363,7 @@ impl State {
         let slots = &self.slots;
         let entity =
             |other: BodyId| (other == at).then_some(body).or_else(|| shown_body(slots, other));
-        self.components.write(world, at, body, &self.protocol.components, entity);
+        self.components.write(world, at, body, &self.protocol.items.components, entity);
     }
 }
 

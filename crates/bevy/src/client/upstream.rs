@@ -50,7 +50,7 @@ pub(super) fn send(world: &mut World, servers: &mut QueryState<Connection, IsCon
         let taken = entries.iter();
         taken.map(|entry| entry.take(world, entity_to_wire)).collect()
     };
-    let (inputs, messages) = (take(&protocol.inputs), take(&protocol.to_server));
+    let (inputs, messages) = (take(&protocol.items.inputs), take(&protocol.items.to_server));
     let Some((mut replication, mut buffer)) = servers.iter_mut(world).next() else {
         return;
     };
@@ -64,7 +64,8 @@ pub(super) fn send(world: &mut World, servers: &mut QueryState<Connection, IsCon
     let Some(state) = &mut replication.0 else {
         return;
     };
-    for ((channel, inputs), entry) in state.inputs.iter_mut().zip(inputs).zip(&protocol.inputs) {
+    let entries = &protocol.items.inputs;
+    for ((channel, inputs), entry) in state.inputs.iter_mut().zip(inputs).zip(entries) {
         for (_, input) in inputs {
             let bytes = input.len();
             if bytes > MAX_REPEATED_BYTES {

@@ -168,7 +168,7 @@ pub(super) fn change_kind(inserted: On<Insert, BodyKind>, mut commands: Commands
 /// Warns once if teleports are not registered.
 pub(super) fn check_teleport(_: On<Insert, Teleport>, bodies: Option<ResMut<Bodies>>) {
     if let Some(mut bodies) = bodies
-        && !bodies.protocol.has_teleports
+        && !bodies.protocol.items.has_teleports
         && !std::mem::replace(&mut bodies.warned.no_teleports, true)
     {
         log::warn!("`Teleport` has no effect: the protocol has no `replicate_teleports`");
@@ -310,7 +310,7 @@ impl Bodies {
         let kind = kind.ok_or(NoSlot::OfNoKind)?;
         let place = self.table.insert(kind, self.tick);
         let (slot, life) = place.ok_or(NoSlot::AllInUse)?;
-        let components = self.protocol.components.len();
+        let components = self.protocol.items.components.len();
         if slot == self.slots.len() {
             self.slots.push(BodySlot {
                 entity: body,
@@ -418,10 +418,10 @@ impl Bodies {
         if protocol.has_components() {
             values.push(state.components.iter().any(Option::is_some).into());
         }
-        let fields = protocol.fields.iter();
+        let fields = protocol.items.fields.iter();
         let slot_of = |entity| world.get::<InSlot>(entity).map(|at| at.slot);
         values.extend(fields.map(|field| field.form().quantize((field.read)(body, &slot_of))));
-        if protocol.has_teleports {
+        if protocol.items.has_teleports {
             let ticks = body.get_change_ticks::<Teleport>();
             if is_known && ticks.is_some_and(|ticks| ticks.is_changed(last, this)) {
                 state.teleports = state.teleports.wrapping_add(1);
@@ -465,7 +465,7 @@ impl Bodies {
         world: &World,
     ) {
         let to_wire = |entity: Entity| world.get::<InSlot>(entity)?.to_wire();
-        for (index, entry) in self.protocol.components.iter().enumerate() {
+        for (index, entry) in self.protocol.items.components.iter().enumerate() {
             let slot = &mut self.slots[at.slot];
             let (known, refers) = (&mut slot.components[index], &mut slot.refers[index]);
             let is_unsendable = &mut slot.is_unsendable[index];

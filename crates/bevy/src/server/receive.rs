@@ -15,6 +15,7 @@ use super::sender::{Ready, ReplicationSender};
 use super::visibility::Hidden;
 use crate::body::{Disconnected, HasEnded};
 use crate::measure::Measure;
+use crate::messages::MessageEntry;
 use crate::protocol::Compiled;
 use crate::transport::{Client, Connected, MessageBuffer};
 use crate::wire::{
@@ -124,16 +125,9 @@ fn on_message(
             }
         }
         ReliableToServer::Message { channel, bytes } if peer.ready.is_some() => {
-            let entry = protocol.to_server.get(usize::from(channel));
+            let entry = protocol.items.to_server.get(usize::from(channel));
             let entry = entry.ok_or("message of an unregistered type from the client")?;
-            if let Err(error) = fits(bytes.len(), MAX_TO_SERVER_BYTES) {
-                entry.drop(error);
-                return Ok(());
-            }
-            let is_delivered = (entry.deliver)(world, client, bytes, entity_from_wire);
-            is_delivered
-                .then_some(())
-                .ok_or_else(|| format!("malformed message from the client (`{}`)", entry.name))
+            deliver_to_app(world, client, entry, bytes)
         }
         ReliableToServer::Message { .. } => Err("unexpected message from the client".to_owned()),
     }
@@ -193,15 +187,23 @@ fn on_datagram(
         acks.iter().for_each(|ack| measure.on_ack(tick, ack));
     }
     for (channel, input) in inputs {
-        let entry = &protocol.inputs[channel];
-        if let Err(error) = fits(input.len(), MAX_TO_SERVER_BYTES) {
-            entry.drop(error);
-            continue;
-        }
-        if !(entry.deliver)(world, client, input, entity_from_wire) {
-            let name = entry.name;
-            return Err(format!("malformed input from the client (`{name}`)"));
-        }
+        deliver_to_app(world, client, &protocol.items.inputs[channel], input)?;
     }
     Ok(())
+}
+
+/// Passes an input or message to the app. Drops one that is longer than a correct client sends.
+fn deliver_to_app(
+    world: &mut World,
+    client: Entity,
+    entry: &MessageEntry,
+    bytes: &[u8],
+) -> Outcome {
+    match fits(bytes.len(), MAX_TO_SERVER_BYTES) {
+        Ok(()) => entry.deliver(world, client, bytes, entity_from_wire, "client"),
+        Err(error) => {
+            entry.drop(error);
+            Ok(())
+        }
+    }
 }

@@ -61,7 +61,7 @@ pub(super) fn send_messages(
     clients: &mut QueryState<(Entity, &'static mut MessageBuffer), ReadyClient>,
 ) {
     let protocol = world.resource::<Bodies>().protocol.clone();
-    for (channel, entry) in protocol.to_client.iter().enumerate() {
+    for (channel, entry) in protocol.items.to_client.iter().enumerate() {
         for (to, bytes) in entry.take(world, entity_to_wire) {
             let channel = channel as u8;
             let bytes = &bytes;

@@ -154,7 +154,7 @@ impl Ready {
             gains: Vec::new(),
             budget: None,
             first: None,
-            inputs: vec![0; protocol.inputs.len()],
+            inputs: vec![0; protocol.items.inputs.len()],
         })
     }
 
