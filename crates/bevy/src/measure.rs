@@ -99,7 +99,7 @@ impl Measure {
         let now = self.begin(tick, ticks_per_second);
         now.traffic.wire_bytes = (wire_bytes - before) as usize;
         now.send_interval_ticks = settings.send_interval_ticks.into();
-        now.budget_kbps = budget.map(|budget| budget.bytes_per_second() / 125);
+        now.budget_kbps = budget.map(|budget| budget.kbps);
     }
 
     /// Records which bodies wait after a tick.

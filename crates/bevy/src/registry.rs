@@ -18,7 +18,7 @@ use crate::forms::{Field, Pose};
 use crate::messages::{MapMessage, MessageEntry};
 use crate::protocol::{Compiled, FieldEntry, Items, Protocol};
 use crate::transport::FlushInterval;
-use crate::wire::{ReliableToServer, encode};
+use crate::wire::{LoggedOnce, ReliableToServer, encode};
 
 /// Name, tick rate and physics of a protocol. Add it before registering anything.
 ///
@@ -137,11 +137,8 @@ impl Plugin for CubewirePlugin {
 
 /// Logs a warning with the first connection.
 fn warn_of_first<C: Component>(app: &mut App, line: &'static str) {
-    app.add_observer(move |_: On<Add, C>, mut is_known: Local<bool>| {
-        if !std::mem::replace(&mut *is_known, true) {
-            log::warn!("{line}");
-        }
-    });
+    let warned = LoggedOnce::default();
+    app.add_observer(move |_: On<Add, C>| warned.warn(line));
 }
 
 pub(crate) fn registry(app: &mut App) -> Mut<'_, Registry> {
@@ -227,10 +224,8 @@ impl Registry {
                 let is_there = self.items.kinds.iter().any(|(there, _)| there == kind);
                 assert!(is_there, "field `{name}` is of kind `{kind}`, which is not registered");
             }
-            let mut fields = self.items.fields.iter_mut();
-            let field = fields.find(|field| field.schema.name == name);
-            let field = field.unwrap_or_else(|| panic!("there is no field `{name}`"));
-            field.kinds = kinds;
+            let field = self.items.fields.iter_mut().find(|field| field.schema.name == name);
+            field.unwrap_or_else(|| panic!("there is no field `{name}`")).kinds = kinds;
         }
     }
 
@@ -278,7 +273,7 @@ impl Registry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::CubewireAppExt;
+    use crate::{CubewireAppExt, Shape};
 
     fn text(register: impl FnOnce(&mut App)) -> String {
         let mut app = App::empty();

@@ -129,8 +129,7 @@ impl Shadow {
     /// Number of queued ticks of a list, excluding ticks that the task is encoding.
     #[must_use]
     pub fn queued(&self, list: &Arc<[Stages]>) -> usize {
-        let jobs = self.queue.iter();
-        jobs.filter(|job| is_same(&job.list, list)).count()
+        self.queue.iter().filter(|job| is_same(&job.list, list)).count()
     }
 
     /// Starts a task that encodes the oldest ticks, unless a task is running. `most` has the maximum number of ticks for each
@@ -140,16 +139,14 @@ impl Shadow {
     /// If a snapshot cannot be encoded.
     pub fn start(&mut self, most: &mut [(&Arc<[Stages]>, usize)]) -> Result<Vec<Encoded>> {
         self.queue.retain(|job| job.list.strong_count() > 0);
-        let mut is_taken = |job: &mut Job| {
-            let mut lists = most.iter_mut();
-            let of = lists.find(|(list, _)| is_same(&job.list, list));
-            let left = of.and_then(|(_, left)| Some((left.checked_sub(1)?, left)));
-            left.map(|(less, left)| *left = less).is_some()
-        };
         if self.encoders.is_none() {
             return Ok(Vec::new());
         }
-        let jobs: Vec<_> = self.queue.extract_if(.., &mut is_taken).collect();
+        let is_taken = |job: &mut Job| {
+            let mut lists = most.iter_mut().filter(|(_, left)| *left > 0);
+            lists.find(|(list, _)| is_same(&job.list, list)).map(|(_, left)| *left -= 1).is_some()
+        };
+        let jobs: Vec<_> = self.queue.extract_if(.., is_taken).collect();
         let Some(mut encoders) = self.encoders.take_if(|_| !jobs.is_empty()) else {
             return Ok(Vec::new());
         };
@@ -189,10 +186,7 @@ impl Shadow {
     }
 
     fn wait(&mut self) -> Result<Vec<Encoded>> {
-        match self.task.take() {
-            Some(task) => self.take_back(block_on(task)),
-            None => Ok(Vec::new()),
-        }
+        self.task.take().map_or(Ok(Vec::new()), |task| self.take_back(block_on(task)))
     }
 
     fn take_back(&mut self, (encoders, encoded): Done) -> Result<Vec<Encoded>> {

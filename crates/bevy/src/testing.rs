@@ -94,14 +94,12 @@ impl TestNet {
     /// Ends a client's connection, and connects it again.
     pub fn reconnect(&mut self, client: usize) {
         self.disconnect(client);
-        let connection = self.network.connect();
-        self.clients[client].world_mut().spawn(connection);
+        self.clients[client].world_mut().spawn(self.network.connect());
     }
 
     /// Runs one tick of all apps.
     pub fn tick(&mut self) {
-        let step = self.server.world().resource::<Time<Fixed>>().timestep();
-        self.now += step;
+        self.now += self.server.world().resource::<Time<Fixed>>().timestep();
         self.network.set_time(self.now);
         self.server.update();
         for client in &mut self.clients {

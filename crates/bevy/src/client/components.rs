@@ -111,13 +111,11 @@ impl ReliableComponents {
     /// Marks components that refer to these bodies as dirty. The bodies have appeared or vanished.
     pub(super) fn on_touched(&mut self, bodies: &HashSet<BodyId>) {
         let refers = |component: &&mut Component| {
-            let mut references = component.references.iter();
-            references.any(|body| bodies.contains(body))
+            component.references.iter().any(|body| bodies.contains(body))
         };
         for &slot in &self.referring {
             let entry = self.bodies[usize::from(slot)].iter_mut();
-            let components = entry.flat_map(|entry| &mut entry.components);
-            for component in components.filter(refers) {
+            for component in entry.flat_map(|entry| &mut entry.components).filter(refers) {
                 component.is_dirty = true;
                 self.dirty.insert(slot);
             }

@@ -13,13 +13,8 @@ pub(super) struct Inputs {
     recent: VecDeque<(Vec<u8>, usize)>,
 }
 
-/// Consecutive inputs.
-#[derive(Debug, PartialEq, Eq)]
-struct Run {
-    /// Number of the last one.
-    newest: u64,
-    inputs: Vec<Vec<u8>>,
-}
+/// Consecutive inputs, and the number of the last one.
+type Run = (u64, Vec<Vec<u8>>);
 
 /// Limit of the input bytes in one datagram, including their headers. With the rest of the [`Upstream`], that is 1200
 /// bytes, which need no fragmentation.
@@ -59,16 +54,14 @@ impl Inputs {
             *sent += 1;
         }
         self.recent.retain(|&(_, sent)| sent < RECENT_INPUTS);
-        let newest = self.newest;
         if inputs.is_empty() {
             return Vec::new();
         } else if size <= room {
-            return vec![Run { newest, inputs }];
+            return vec![(self.newest, inputs)];
         }
         // The new inputs alone exceed the room, so each one gets a separate run.
-        let before = newest - inputs.len() as u64;
-        let single = |(newest, input)| Run { newest, inputs: vec![input] };
-        (before + 1..).zip(inputs).map(single).collect()
+        let before = self.newest - inputs.len() as u64;
+        (before + 1..).zip(inputs.into_iter().map(|input| vec![input])).collect()
     }
 }
 
@@ -84,8 +77,8 @@ pub(super) fn datagrams(channels: &mut [Inputs]) -> Vec<Vec<u8>> {
     }
     let mut datagrams: Vec<Upstream<'_>> = Vec::new();
     let mut left = 0_usize;
-    for (channel, run) in &runs {
-        let inputs: Vec<_> = run.inputs.iter().map(Vec::as_slice).collect();
+    for &(channel, (newest, ref inputs)) in &runs {
+        let inputs: Vec<_> = inputs.iter().map(Vec::as_slice).collect();
         let bytes = inputs.iter().map(|input| input.len() + LENGTH_BYTES);
         let bytes = CHANNEL_BYTES + bytes.sum::<usize>();
         if datagrams.is_empty() || bytes > left {
@@ -94,7 +87,7 @@ pub(super) fn datagrams(channels: &mut [Inputs]) -> Vec<Vec<u8>> {
         }
         left = left.saturating_sub(bytes);
         let last = datagrams.len() - 1;
-        datagrams[last].inputs.push(RecentInputs { channel: *channel, newest: run.newest, inputs });
+        datagrams[last].inputs.push(RecentInputs { channel, newest, inputs });
     }
     datagrams.iter().map(encode).collect()
 }

@@ -5,16 +5,15 @@
 
 use std::sync::Arc;
 
-use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
-use bevy_ecs::query::Allow;
 
 use super::inputs::{MAX_REPEATED_BYTES, datagrams};
 use super::receiver::ReplicationReceiver;
 use crate::body::RemoteBody;
 use crate::components::to_wire;
+use crate::messages::MessageEntry;
 use crate::protocol::Protocol;
-use crate::transport::{Connected, MessageBuffer};
+use crate::transport::{Connected, MessageBuffer, OrDisabled};
 use crate::wire::{ReliableToServer, Upstream, encode};
 
 /// Returns the wire form of a remote body.
@@ -23,7 +22,7 @@ fn entity_to_wire(world: &World, entity: Entity) -> Option<Entity> {
 }
 
 type Connection = (&'static mut ReplicationReceiver, &'static mut MessageBuffer);
-type IsConnected = (With<Connected>, Allow<Disabled>);
+type IsConnected = (With<Connected>, OrDisabled);
 
 /// Queues acks in a separate datagram, because a long datagram of inputs is more likely to be lost.
 pub(super) fn send_feedback(mut servers: Query<Connection, IsConnected>) {
@@ -46,9 +45,8 @@ pub(super) fn send_feedback(mut servers: Query<Connection, IsConnected>) {
 /// Queues the inputs and messages that the app has written. Drops them without a connection.
 pub(super) fn send(world: &mut World, servers: &mut QueryState<Connection, IsConnected>) {
     let protocol = Arc::clone(&world.resource::<Protocol>().0);
-    let mut take = |entries: &[crate::messages::MessageEntry]| -> Vec<Vec<_>> {
-        let taken = entries.iter();
-        taken.map(|entry| entry.take(world, entity_to_wire)).collect()
+    let mut take = |entries: &[MessageEntry]| -> Vec<Vec<_>> {
+        entries.iter().map(|entry| entry.take(world, entity_to_wire)).collect()
     };
     let (inputs, messages) = (take(&protocol.items.inputs), take(&protocol.items.to_server));
     let Some((mut replication, mut buffer)) = servers.iter_mut(world).next() else {
@@ -56,9 +54,7 @@ pub(super) fn send(world: &mut World, servers: &mut QueryState<Connection, IsCon
     };
     for (channel, messages) in messages.iter().enumerate() {
         for (_, bytes) in messages {
-            let channel = channel as u8;
-            let message = ReliableToServer::Message { channel, bytes };
-            buffer.outgoing.messages.push(encode(&message));
+            buffer.send(&ReliableToServer::Message { channel: channel as u8, bytes });
         }
     }
     let Some(state) = &mut replication.0 else {

@@ -2,28 +2,25 @@
 
 use std::sync::Arc;
 
-use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
-use bevy_ecs::query::Allow;
 use bevy_time::{Real, Time};
 use cubewire_codec::Snapshot;
 use cubewire_protocol::{Feedback, ServerEvent, ServerMessage};
 
-use super::apply::ask;
 use super::capture::{Bodies, entity_from_wire};
 use super::sender::{Ready, ReplicationSender};
+use super::settings::ask;
 use super::visibility::Hidden;
 use crate::body::{Disconnected, HasEnded};
 use crate::measure::Measure;
 use crate::messages::MessageEntry;
 use crate::protocol::Compiled;
-use crate::transport::{Client, Connected, MessageBuffer};
+use crate::transport::{Client, Connected, MessageBuffer, OrDisabled};
 use crate::wire::{
-    MAX_TO_SERVER_BYTES, ReliableToClient, ReliableToServer, Upstream, decode, encode, fits,
-    new_inputs,
+    MAX_TO_SERVER_BYTES, ReliableToClient, ReliableToServer, Upstream, decode, fits, new_inputs,
 };
 
-type NewClient = (With<Client>, Without<ReplicationSender>, Allow<Disabled>);
+type NewClient = (With<Client>, Without<ReplicationSender>, OrDisabled);
 
 /// Inserts [`ReplicationSender`] on each new connection.
 pub(super) fn admit(new: Query<Entity, NewClient>, time: Res<Time<Real>>, mut commands: Commands) {
@@ -36,31 +33,25 @@ pub(super) fn admit(new: Query<Entity, NewClient>, time: Res<Time<Real>>, mut co
 /// Processes the messages and datagrams of all clients.
 pub(super) fn deliver(
     world: &mut World,
-    clients: &mut QueryState<Entity, (With<ReplicationSender>, Allow<Disabled>)>,
+    clients: &mut QueryState<Entity, (With<ReplicationSender>, OrDisabled)>,
 ) {
     let now = world.resource::<Time<Real>>().elapsed();
     // Copied, because observers triggered below need the resource in the world.
     let bodies = world.resource::<Bodies>();
     let (protocol, tick) = (Arc::clone(&bodies.protocol), bodies.tick);
     for client in clients.iter(world).collect::<Vec<_>>() {
-        let taken = world.get_mut::<MessageBuffer>(client).map(|mut buffer| {
-            let buffer = &mut buffer.incoming;
-            (std::mem::take(&mut buffer.messages), std::mem::take(&mut buffer.datagrams))
-        });
-        let Some((messages, datagrams)) = taken else {
+        let Some(mut buffer) = world.get_mut::<MessageBuffer>(client) else {
             continue;
         };
-        let messages = messages.iter().map(|bytes| (true, bytes));
-        let queue = messages.chain(datagrams.iter().map(|bytes| (false, bytes)));
-        for (is_message, bytes) in queue {
-            let outcome = match is_message {
-                true => on_message(world, &protocol, tick, client, bytes),
-                false => on_datagram(world, &protocol, tick, client, bytes),
-            };
-            if let Err(reason) = outcome {
-                turn_away(world, client, reason);
-                break;
-            }
+        let queue = std::mem::take(&mut buffer.incoming);
+        let mut messages = queue.messages.iter();
+        let mut outcome =
+            messages.try_for_each(|bytes| on_message(world, &protocol, tick, client, bytes));
+        for bytes in &queue.datagrams {
+            outcome = outcome.and_then(|()| on_datagram(world, &protocol, tick, client, bytes));
+        }
+        if let Err(reason) = outcome {
+            turn_away(world, client, reason);
         }
         match world.get::<ReplicationSender>(client).map(|peer| &peer.session) {
             Some(session) if !session.is_overdue(now) => {}
@@ -89,8 +80,7 @@ pub(super) fn turn_away(world: &mut World, client: Entity, reason: String) {
     }
     if let Some(mut buffer) = entity.get_mut::<MessageBuffer>() {
         buffer.reliable_allowance = None;
-        let refused = encode(&ReliableToClient::Session(ServerMessage::Refused(&reason)));
-        buffer.outgoing.messages.push(refused);
+        buffer.send(&ReliableToClient::Session(ServerMessage::Refused(&reason)));
     }
     log::debug!("client {client} refused: {reason}");
     entity.insert(HasEnded);
@@ -146,8 +136,7 @@ fn welcome(world: &mut World, protocol: &Compiled, tick: u64, client: Entity) ->
     let ready = Ready::new(protocol).map_err(|error| error.to_string())?;
     peer.ready = Some(Box::new(ready));
     if let Some(mut buffer) = client.get_mut::<MessageBuffer>() {
-        let welcome = encode(&ReliableToClient::Session(welcome));
-        buffer.outgoing.messages.push(welcome);
+        buffer.send(&ReliableToClient::Session(welcome));
     }
     client.insert(Connected);
     log::debug!("client {} admitted at tick {tick}", client.id());

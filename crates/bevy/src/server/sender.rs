@@ -24,7 +24,7 @@ use crate::transport::{MessageBuffer, SLICE_BYTES};
 /// arrives for a second: its packets are limited to sixteen datagrams, most urgent bodies first, until the client has all bodies.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ByteBudget {
-    kbps: u32,
+    pub(crate) kbps: u32,
 }
 
 impl ByteBudget {
@@ -32,12 +32,6 @@ impl ByteBudget {
     #[must_use]
     pub fn kbps(kbps: u32) -> Self {
         Self { kbps: kbps.max(*BUDGETS_KBPS.start()) }
-    }
-
-    /// Returns the budget in bytes per second.
-    #[must_use]
-    pub const fn bytes_per_second(&self) -> u32 {
-        self.kbps.saturating_mul(125)
     }
 }
 
@@ -67,26 +61,33 @@ pub(super) struct Ready {
     /// The client's view in the last tick. `None` if no filter freezes bodies.
     pub(super) view: Option<Arc<QuantizedSnapshot>>,
     pub(super) visibility: Vec<Visibility>,
-    /// By slot: the body that was visible in the last tick.
-    pub(super) seen: Vec<Option<Life>>,
-    /// By slot: the last body that had reliable components queued for the client.
-    pub(super) told: Vec<Option<Life>>,
-    /// By slot: whether reliable components have changed while the body was frozen.
-    pub(super) is_stale: Vec<bool>,
+    pub(super) slots: Vec<SlotView>,
     /// Reliable components that wait for room.
     pub(super) outbox: Outbox,
-    /// By slot: whether the body is near enough. Empty without an [`Interest`](super::Interest).
-    pub(super) near: Vec<bool>,
     /// Last position of the center of the interest.
     pub(super) center: Option<Vec3>,
     /// By slot: factor of the body's priority.
     pub(super) gains: Vec<f32>,
+    ticks_per_second: u16,
     /// `None` without a [`ByteBudget`].
     pub(super) budget: Option<SendBudget>,
     /// The first tick without a budget.
     first: Option<u64>,
     /// By channel: number of the last received input.
     pub(super) inputs: Vec<u64>,
+}
+
+/// What a client sees in a slot.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SlotView {
+    /// The body that was visible in the last tick.
+    pub(super) seen: Option<Life>,
+    /// The last body that had reliable components queued for the client.
+    pub(super) told: Option<Life>,
+    /// Whether reliable components have changed while the body was frozen.
+    pub(super) is_stale: bool,
+    /// Whether the body is near enough. False without an [`Interest`](super::Interest).
+    pub(super) is_near: bool,
 }
 
 /// Limit of a packet to a client without a budget, after larger packets did not arrive, in bytes. At a loss of 5 %, all
@@ -145,13 +146,11 @@ impl Ready {
             limit: None,
             view: None,
             visibility: Vec::new(),
-            seen: Vec::new(),
-            told: Vec::new(),
-            is_stale: Vec::new(),
+            slots: Vec::new(),
             outbox: Outbox::default(),
-            near: Vec::new(),
             center: None,
             gains: Vec::new(),
+            ticks_per_second: plan.schema().ticks_per_second,
             budget: None,
             first: None,
             inputs: vec![0; protocol.items.inputs.len()],
@@ -182,20 +181,17 @@ impl Ready {
     pub(super) fn without_budget(
         &mut self,
         tick: u64,
-        ticks_per_second: u16,
         wanted: &QuantizedSnapshot,
     ) -> Option<PacketBudget<'static>> {
         let sender = &self.sender;
         let first = *self.first.get_or_insert(tick);
         let interval = u64::from(self.settings.send_interval_ticks);
-        let cut_off = CUT_OFF_TICKS.max(ticks_per_second.into()) + interval;
+        let cut_off = CUT_OFF_TICKS.max(self.ticks_per_second.into()) + interval;
         let is_cut_off = || sender.newest_acked().unwrap_or(first) + cut_off < tick;
         let is_limited =
             sender.is_scheduling() || wanted.memory_bytes() > MAX_JOINING_BYTES && is_cut_off();
         if is_limited && !sender.is_scheduling() {
-            log::debug!(
-                "no ack for {cut_off} ticks: limiting packets to {MAX_JOINING_BYTES} bytes"
-            );
+            log::debug!("no ack for {cut_off} ticks: packets have up to {MAX_JOINING_BYTES} bytes");
         }
         is_limited.then(|| PacketBudget { bytes: MAX_JOINING_BYTES, ..PacketBudget::default() })
     }
@@ -206,7 +202,6 @@ impl Ready {
         &mut self,
         tick: u64,
         now: Duration,
-        ticks_per_second: u16,
         buffer: &mut MessageBuffer,
     ) -> Option<PacketBudget<'static>> {
         let Some(asked) = self.limit else {
@@ -214,10 +209,8 @@ impl Ready {
             buffer.reliable_allowance = None;
             return None;
         };
-        let budget = self.budget.get_or_insert_with(|| SendBudget::adaptive(ticks_per_second));
-        let is_partial = self.stages.can_be_partial();
-        let allowed = buffer.allow(budget, tick, now, Some(asked.kbps), is_partial);
-        match allowed {
+        let budget = self.budget.get_or_insert_with(|| SendBudget::adaptive(self.ticks_per_second));
+        match buffer.allow(budget, tick, now, Some(asked.kbps), self.stages.can_be_partial()) {
             AllowedSnapshot::Partial(packet_budget) => Some(packet_budget),
             AllowedSnapshot::Complete | AllowedSnapshot::Nothing => None,
         }
@@ -226,8 +219,7 @@ impl Ready {
     /// Returns the part of the budget that the link lets through.
     pub(super) fn kbps(&self) -> Option<u32> {
         let asked = self.limit?.kbps;
-        let granted = self.budget.as_ref();
-        granted.map_or(Some(asked), |budget| budget.granted_kbps(Some(asked)))
+        self.budget.as_ref().map_or(Some(asked), |budget| budget.granted_kbps(Some(asked)))
     }
 
     /// Returns the number of bytes of reliable messages that the transport can take now. It holds a round trip's worth and a few
@@ -239,7 +231,6 @@ impl Ready {
             MAX_WAITING_BYTES.min(bytes as usize)
         });
         let messages = buffer.outgoing.messages.iter().map(Vec::len);
-        let waiting = buffer.backlog_bytes + messages.sum::<usize>();
-        most.saturating_sub(waiting)
+        most.saturating_sub(buffer.backlog_bytes + messages.sum::<usize>())
     }
 }

@@ -40,8 +40,7 @@ impl LiveLadder {
     /// Returns each rung with its mean cost over the newest second of counted ticks, in kilobits per second by article
     /// accounting, without a byte budget. The cost is `None` before the first counted tick.
     pub fn rungs(&self) -> impl ExactSizeIterator<Item = (Rung, Option<f64>)> {
-        let rungs = self.rungs.iter().enumerate();
-        rungs.map(|(index, rung)| (*rung, self.sampled.kbps(index)))
+        self.rungs.iter().enumerate().map(|(index, rung)| (*rung, self.sampled.kbps(index)))
     }
 
     /// Returns the costs, by index of the rung.

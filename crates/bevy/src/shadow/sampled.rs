@@ -66,8 +66,7 @@ impl Sampled {
     #[must_use]
     pub fn kbps(&self, index: usize) -> Option<f64> {
         let bytes = self.bytes.get(index).filter(|bytes| !bytes.is_empty())?;
-        let sum = bytes.iter().sum();
-        Some(kbps(sum, bytes.len(), self.ticks_per_second.into()))
+        Some(kbps(bytes.iter().sum(), bytes.len(), self.ticks_per_second.into()))
     }
 
     /// Returns the age of the costs at tick `now`, in ticks. `None` before the first counted tick.
@@ -109,8 +108,7 @@ impl Sampled {
     pub fn count(&mut self, encoded: &[Encoded]) {
         for encoded in encoded.iter().filter(|encoded| encoded.is_of(&self.list)) {
             self.budget.spend(encoded.time);
-            let chosen = self.counts.iter();
-            let passed = chosen.take_while(|(tick, _)| *tick <= encoded.tick).count();
+            let passed = self.counts.iter().take_while(|(tick, _)| *tick <= encoded.tick).count();
             let last = self.counts.drain(..passed).next_back();
             if last != Some((encoded.tick, true)) {
                 continue;
@@ -119,8 +117,7 @@ impl Sampled {
                 if bytes.len() == usize::from(self.ticks_per_second) {
                     bytes.pop_front();
                 }
-                let packet = encoded.packets.get(index);
-                bytes.push_back(packet.map_or(0, PacketRecord::article_bytes));
+                bytes.push_back(encoded.packets.get(index).map_or(0, PacketRecord::article_bytes));
             }
             self.newest = Some(encoded.tick);
         }

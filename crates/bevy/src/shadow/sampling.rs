@@ -88,10 +88,7 @@ impl Sampling {
                 self.chosen.pop_front();
             }
             self.chosen.push_back((tick, depth));
-            match depth >= MIN_DEPTH {
-                true => Choice::Count,
-                false => Choice::Encode,
-            }
+            if depth >= MIN_DEPTH { Choice::Count } else { Choice::Encode }
         };
         self.last = Some(choice);
         choice
@@ -142,8 +139,7 @@ impl Budget {
 
     /// Adds the share of the passed real time.
     pub(super) fn earn(&mut self, time: Duration) {
-        let earned = self.left + Self::SHARE * time.as_secs_f64();
-        self.left = earned.min(Self::MAX_SAVED);
+        self.left = (self.left + Self::SHARE * time.as_secs_f64()).min(Self::MAX_SAVED);
     }
 
     /// Subtracts a tick's encoding time.

@@ -12,10 +12,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket}
 use std::sync::Arc;
 use std::time::Duration;
 
-use bevy_app::{App, FixedPostUpdate, Plugin, PostUpdate, PreUpdate};
-use bevy_ecs::entity_disabling::Disabled;
+use bevy_app::{App, Plugin};
 use bevy_ecs::prelude::*;
-use bevy_ecs::query::Allow;
 use bevy_ecs::world::DeferredWorld;
 use bevy_time::{Real, Time};
 use renetcode::NETCODE_USER_DATA_BYTES;
@@ -25,9 +23,9 @@ use self::handshakes::Handshakes;
 use self::reports::Reports;
 use self::socket::Socket;
 use super::Key;
-use crate::body::{self, Disconnected};
+use crate::body::{Disconnected, disconnect_later};
 use crate::traffic::SocketTraffic;
-use crate::transport::{self, CubewireSystems, MessageBuffer};
+use crate::transport::{self, MessageBuffer, OrDisabled};
 
 /// Listens for clients with tokens made with the server's key.
 #[derive(Clone, Debug)]
@@ -95,7 +93,7 @@ impl UdpServer {
 
 impl Plugin for UdpServer {
     fn build(&self, app: &mut App) {
-        transport::add(app);
+        transport::add_systems(app, (receive, deliver).chain(), flush);
         app.insert_resource(UdpHost {
             socket: Socket::new(Arc::clone(&self.socket), self.listens_at),
             address: self.listens_at,
@@ -107,10 +105,7 @@ impl Plugin for UdpServer {
             now: Duration::ZERO,
         })
         .add_observer(note_why)
-        .add_observer(disconnect)
-        .add_systems(PreUpdate, (receive, deliver).chain().in_set(CubewireSystems::Receive))
-        .add_systems(FixedPostUpdate, flush.in_set(CubewireSystems::Flush))
-        .add_systems(PostUpdate, flush.in_set(CubewireSystems::Flush));
+        .add_observer(disconnect);
     }
 }
 
@@ -181,8 +176,7 @@ impl UdpHost {
 
     /// Returns the client with this connection entity.
     fn client_mut(&mut self, entity: Entity) -> Option<&mut Connection> {
-        let mut clients = self.clients.values_mut();
-        clients.find(|client| client.entity == entity)
+        self.clients.values_mut().find(|client| client.entity == entity)
     }
 }
 
@@ -212,7 +206,7 @@ fn receive(time: Res<Time<Real>>, mut host: ResMut<UdpHost>, mut commands: Comma
 }
 
 /// Fills the message buffers.
-fn deliver(mut host: ResMut<UdpHost>, mut buffers: Query<&mut MessageBuffer, Allow<Disabled>>) {
+fn deliver(mut host: ResMut<UdpHost>, mut buffers: Query<&mut MessageBuffer, OrDisabled>) {
     for client in host.clients.values_mut() {
         if let Ok(mut buffer) = buffers.get_mut(client.entity) {
             client.has_spoken |= client.renet.deliver(&mut buffer);
@@ -223,7 +217,7 @@ fn deliver(mut host: ResMut<UdpHost>, mut buffers: Query<&mut MessageBuffer, All
 /// Sends the contents of the message buffers.
 fn flush(
     mut host: ResMut<UdpHost>,
-    mut buffers: Query<&mut MessageBuffer, Allow<Disabled>>,
+    mut buffers: Query<&mut MessageBuffer, OrDisabled>,
     mut commands: Commands,
 ) {
     let host = &mut *host;
@@ -231,20 +225,17 @@ fn flush(
         let Ok(mut buffer) = buffers.get_mut(client.entity) else {
             continue;
         };
-        let packets = client.renet.flush(host.now, &mut buffer);
-        let packets = packets.unwrap_or_else(|reason| {
-            let entity = client.entity;
-            commands.queue(move |world: &mut World| body::disconnect(world, entity, reason));
+        let packets = client.renet.flush(host.now, &mut buffer).unwrap_or_else(|reason| {
+            disconnect_later(&mut commands, client.entity, reason);
             Vec::new()
         });
         for packet in packets {
             let datagram = client.netcode.generate_payload_packet(client.id, &packet);
             if let Ok((_, datagram)) = datagram {
-                let bytes = host.socket.send(datagram, address);
-                client.traffic.sent.count(&packet, bytes);
+                client.traffic.sent.count(&packet, host.socket.send(datagram, address));
             }
         }
-        buffer.traffic.add(&std::mem::take(&mut client.traffic));
+        buffer.traffic = client.traffic;
     }
 }
 
