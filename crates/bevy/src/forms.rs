@@ -147,6 +147,8 @@ impl Field {
 mod tests {
     use bevy_math::Quat;
     use cubewire_codec::quantize::SmallestThree;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
 
     use super::*;
 
@@ -172,18 +174,14 @@ mod tests {
 
     #[test]
     fn a_point_5_units_away_stays_within_a_step() {
-        // A fixed pseudorandom sequence of rotations. Half of them have nearly equal components, which is the worst
-        // case.
-        let mut state = 1_u32;
-        let mut random = || {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (f64::from(state) / f64::from(u32::MAX) * 2.0 - 1.0) as f32
-        };
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let mut random = || random.random_range(-1.0..1.0_f32);
         for step in [1.0 / 164.0, 1.0 / 128.0, 1.0 / 80.0, 1.0 / 40.0, 1.0 / 20.0] {
             let bits = pose().step(step).component_bits();
             for round in 0..20_000 {
                 let mut components = [random(), random(), random(), random()];
                 if round % 2 == 0 {
+                    // The worst case is nearly equal components.
                     components = components.map(|part| 1.0 + 0.01 * part);
                 }
                 let rotation = Quat::from_array(components).normalize();

@@ -145,12 +145,10 @@ impl Plugin for BevyRenet {
     }
 }
 
-/// Entities of the current connections.
 #[derive(Resource, Debug)]
 struct Connections {
     channels: BevyRenet,
     entities: BTreeMap<RenetPeer, Entity>,
-    /// Limits the warning about an overlong message to one.
     dropped: LoggedOnce,
 }
 
@@ -241,7 +239,6 @@ fn follow(mut connections: ResMut<Connections>, ends: Ends, mut commands: Comman
     }
 }
 
-/// Moves received messages into the message buffers.
 fn receive(
     connections: Res<Connections>,
     mut ends: Ends,

@@ -61,27 +61,11 @@ impl Measure {
     }
 
     /// Returns the newest tick, or `None` before the first packet, when a client does not know the server's clock.
-    fn begun(&mut self) -> Option<&mut Sample> {
+    pub(crate) fn begun(&mut self) -> Option<&mut Sample> {
         let has_begun = !self.record.samples().is_empty();
         has_begun.then(|| self.record.current())
     }
 }
-
-/// Recording at a client.
-#[cfg(feature = "client")]
-impl Measure {
-    /// Adds stalls to the newest tick: the difference of the totals after and before.
-    pub(crate) fn count_starved(&mut self, before: Starved, playout: Starved) {
-        if let Some(now) = self.begun() {
-            now.stalls += (playout.0 - before.0) as usize;
-            now.starved += playout.1 - before.1;
-        }
-    }
-}
-
-/// Number and total length of stalls since the start.
-#[cfg(feature = "client")]
-pub(crate) type Starved = (u64, std::time::Duration);
 
 /// Recording at a server.
 #[cfg(feature = "server")]

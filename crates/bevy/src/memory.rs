@@ -206,7 +206,6 @@ impl MemoryNetwork {
     }
 }
 
-/// Adds the systems of both ends, once per app.
 fn add_transport(app: &mut App) {
     #[derive(Resource)]
     struct HasTransport;
@@ -217,7 +216,6 @@ fn add_transport(app: &mut App) {
     }
 }
 
-/// One end of a connection.
 #[derive(Component, Debug)]
 #[component(clone_behavior = Ignore)]
 struct MemoryConnection {

@@ -71,7 +71,6 @@ pub(crate) type MapEntity = fn(&World, Entity) -> Option<Entity>;
 /// Maps the entities in a message of the registered type.
 pub(crate) type MapMessage = fn(&mut dyn Any, &dyn Fn(Entity) -> Option<Entity>);
 
-/// Functions of a registered message type.
 pub(crate) struct MessageEntry {
     pub(crate) id: TypeId,
     pub(crate) name: &'static str,
@@ -81,7 +80,6 @@ pub(crate) struct MessageEntry {
     drain: fn(&Self, &mut World, MapEntity) -> Vec<Addressed<Encoded>>,
     /// Decodes a message and writes it for the app. Returns false if the bytes are malformed.
     deliver: fn(&Self, &mut World, Entity, &[u8], MapEntity) -> bool,
-    /// Limits the warning about a dropped message to one.
     dropped: LoggedOnce,
     /// Limits the warning about an input too long to be repeated to one.
     pub(crate) unrepeated: LoggedOnce,
@@ -153,7 +151,6 @@ impl MessageEntry {
         }
     }
 
-    /// Warns that a message is dropped.
     pub(crate) fn drop(&self, error: Unsendable) {
         let name = self.name;
         self.dropped.warn(format_args!("message {error} (`{name}`)"));

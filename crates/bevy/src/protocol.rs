@@ -18,7 +18,6 @@ type ReadField = dyn Fn(EntityRef<'_>, &dyn Fn(Entity) -> Option<usize>) -> f64 
 /// Writes a field of a body, unless the body was despawned. The last argument returns the body in a referenced slot.
 type WriteField = dyn Fn(&mut World, Entity, f64, &dyn Fn(usize) -> Option<Entity>) + Send + Sync;
 
-/// A registered field.
 pub(crate) struct FieldEntry {
     pub(crate) schema: schema::Field,
     pub(crate) read: Box<ReadField>,

@@ -135,7 +135,6 @@ impl Plugin for CubewirePlugin {
     }
 }
 
-/// Logs a warning with the first connection.
 fn warn_of_first<C: Component>(app: &mut App, line: &'static str) {
     let warned = LoggedOnce::default();
     app.add_observer(move |_: On<Add, C>| warned.warn(line));
@@ -146,7 +145,6 @@ pub(crate) fn registry(app: &mut App) -> Mut<'_, Registry> {
     registry.expect("`CubewirePlugin` comes first, and all is registered before plugins finish")
 }
 
-/// The registration so far.
 #[derive(Resource)]
 pub(crate) struct Registry {
     settings: CubewirePlugin,

@@ -48,7 +48,6 @@ pub struct RenetConnection {
     is_ack_due: bool,
     /// Received stream bytes, from the first incomplete message on.
     incoming: Vec<u8>,
-    /// Number of stream bytes passed to renet.
     given: u64,
     /// Unreliable messages received since the last delivery.
     undelivered: usize,
@@ -56,9 +55,7 @@ pub struct RenetConnection {
     /// they were sent.
     probe: Option<(u64, Duration)>,
     round_trip: Option<Duration>,
-    /// Spreads unreliable packets over several ticks.
     pacer: Pacer,
-    /// Limits the warning about an overlong message to one.
     dropped: LoggedOnce,
 }
 
@@ -284,7 +281,6 @@ impl RenetConnection {
         self.sent.pop_front_if(is_due)
     }
 
-    /// Takes the messages and datagrams out of the message buffer.
     fn queue(&mut self, buffer: &mut MessageBuffer) {
         buffer.outgoing.drop_unsendable(&self.dropped);
         for message in buffer.outgoing.messages.drain(..) {

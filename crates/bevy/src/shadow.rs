@@ -76,14 +76,12 @@ fn is_same(weak: &Weak<[Stages]>, list: &Arc<[Stages]>) -> bool {
     std::ptr::addr_eq(weak.as_ptr(), Arc::as_ptr(list))
 }
 
-/// A tick to encode with a list of stages.
 #[derive(Debug)]
 struct Job {
     list: Weak<[Stages]>,
     tick: Arc<ShadowTick>,
 }
 
-/// Result of the task.
 type Done = (Box<Encoders>, Result<Vec<Encoded>>);
 
 /// The queue of one connection, and the task that encodes it. Dropping it does not wait for the task.

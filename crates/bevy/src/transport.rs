@@ -135,7 +135,6 @@ impl MessageBuffer {
         Self { overhead_bytes, ..Self::default() }
     }
 
-    /// Queues a reliable message of replication.
     pub(crate) fn send(&mut self, message: &impl Serialize) {
         self.outgoing.messages.push(encode(message));
     }

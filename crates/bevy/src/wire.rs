@@ -23,7 +23,6 @@ pub const MAX_TO_CLIENT_BYTES: usize = MAX_RELIABLE_BYTES - 16;
 /// relay a client's message inside a larger one, with the sender's name for example.
 pub const MAX_TO_SERVER_BYTES: usize = 60 * 1024;
 
-/// A reliable message from a client.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum ReliableToServer<'a> {
     #[serde(borrow)]
@@ -34,7 +33,6 @@ pub(crate) enum ReliableToServer<'a> {
     },
 }
 
-/// A reliable message from a server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum ReliableToClient<'a> {
     #[serde(borrow)]
@@ -66,7 +64,6 @@ pub(crate) enum ReliableToClient<'a> {
 pub(crate) enum Part {
     /// Changed components, or a middle part between [`Begin`](Self::Begin) and [`End`](Self::End).
     Change,
-    /// All components.
     All,
     /// The first part of all components, if they exceed one message.
     Begin,
@@ -131,7 +128,6 @@ pub(crate) enum Unsendable {
     Unreadable(#[from] ReadError),
 }
 
-/// Checks a number of bytes against a limit.
 pub(crate) const fn fits(bytes: usize, limit: usize) -> Result<(), Unsendable> {
     if bytes <= limit { Ok(()) } else { Err(Unsendable::TooLong { bytes, limit }) }
 }
@@ -155,7 +151,6 @@ pub(crate) fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
     read(bytes).ok()
 }
 
-/// A warning that is logged only once.
 #[derive(Debug, Default)]
 pub(crate) struct LoggedOnce(AtomicBool);
 

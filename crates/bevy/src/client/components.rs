@@ -18,7 +18,6 @@ pub(super) struct ReliableComponents {
     dirty: BTreeSet<u16>,
     /// Slots of bodies with components that refer to other bodies.
     referring: BTreeSet<u16>,
-    /// Number of components that could not be decoded.
     pub(super) undecodable: u64,
 }
 

@@ -7,7 +7,6 @@ use crate::wire::{RECENT_INPUTS, RecentInputs, Upstream, encode};
 /// Recent inputs of one registered type.
 #[derive(Debug, Default)]
 pub(super) struct Inputs {
-    /// Number of the newest input.
     newest: u64,
     /// Each input, with the number of datagrams that have contained it.
     recent: VecDeque<(Vec<u8>, usize)>,

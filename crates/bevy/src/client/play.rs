@@ -16,7 +16,6 @@ use crate::body::{BodyKind, Remote, RemoteBody, write};
 use crate::transport::OrDisabled;
 use crate::wire::BodyId;
 
-/// Shows the snapshots that are due.
 pub(super) fn play(
     world: &mut World,
     receivers: &mut QueryState<(Entity, &'static mut ReplicationReceiver), OrDisabled>,

@@ -122,7 +122,6 @@ impl ReplicationReceiver {
 
 type NewConnection = (With<Server>, Without<ReplicationReceiver>, OrDisabled);
 
-/// Sends a hello on each new connection.
 pub(super) fn begin(
     mut new: Query<(Entity, &mut MessageBuffer), NewConnection>,
     protocol: Res<Protocol>,
@@ -137,7 +136,6 @@ pub(super) fn begin(
     }
 }
 
-/// Processes the messages and datagrams from the server.
 pub(super) fn deliver(
     world: &mut World,
     servers: &mut QueryState<Entity, (With<ReplicationReceiver>, OrDisabled)>,
@@ -304,8 +302,7 @@ impl State {
         let Some(receiver) = &mut self.receiver else {
             return;
         };
-        let playout = receiver.playout();
-        let starved = (playout.stalls(), playout.starved());
+        let (stalls, starved) = (receiver.playout().stalls(), receiver.playout().starved());
         if measure.is_some() != receiver.decoder().ledger().is_some() {
             receiver.set_ledger(measure.is_some().then(BitLedger::itemized));
         }
@@ -332,13 +329,12 @@ impl State {
             }
         }
         receiver.advance_playout(now, delay);
-        if let Some(measure) = measure {
-            let playout = receiver.playout();
-            measure.count_starved(starved, (playout.stalls(), playout.starved()));
+        if let Some(now) = measure.and_then(Measure::begun) {
+            now.stalls += (receiver.playout().stalls() - stalls) as usize;
+            now.starved += receiver.playout().starved() - starved;
         }
     }
 
-    /// Writes the dirty reliable components of a body.
     pub(super) fn write_components(&mut self, world: &mut World, at: BodyId, body: Entity) {
         let slots = &self.slots;
         let entity =
@@ -347,7 +343,6 @@ impl State {
     }
 }
 
-/// Returns the entity of a body, if it is shown.
 fn shown_body(slots: &[SlotState], body: BodyId) -> Option<Entity> {
     let shown = slots.get(usize::from(body.slot))?.shown?;
     (shown.life.generation == body.generation).then_some(shown.entity)

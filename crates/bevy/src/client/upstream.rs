@@ -16,7 +16,6 @@ use crate::protocol::Protocol;
 use crate::transport::{Connected, MessageBuffer, OrDisabled};
 use crate::wire::{ReliableToServer, Upstream, encode};
 
-/// Returns the wire form of a remote body.
 fn entity_to_wire(world: &World, entity: Entity) -> Option<Entity> {
     to_wire(world.get::<RemoteBody>(entity)?.0)
 }

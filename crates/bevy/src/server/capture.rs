@@ -60,7 +60,6 @@ pub struct Bodies {
     pub(crate) groups: Vec<u32>,
     /// Unregistered kinds that bodies have.
     unknown: BTreeSet<&'static str>,
-    /// Warnings already logged.
     warned: Warned,
     /// Bodies that left their slots since the last tick.
     gone: Vec<(Entity, InSlot)>,
@@ -95,14 +94,11 @@ pub(crate) struct BodySlot {
     pub(crate) components: Vec<ReliableComponent>,
 }
 
-/// A reliable component of a body.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReliableComponent {
-    /// Encoded value.
     pub(crate) value: Option<Arc<[u8]>>,
     /// Whether it refers to entities. If so, it is encoded again in each tick, because their slots can change.
     refers: bool,
-    /// Whether its last value could not be sent.
     is_unsendable: bool,
 }
 
@@ -162,7 +158,6 @@ pub(super) fn change_kind(inserted: On<Insert, BodyKind>, mut commands: Commands
     commands.entity(inserted.entity).try_remove::<InSlot>();
 }
 
-/// Warns once if teleports are not registered.
 pub(super) fn check_teleport(_: On<Insert, Teleport>, bodies: Option<Res<Bodies>>) {
     if let Some(bodies) = bodies
         && !bodies.protocol.items.has_teleports

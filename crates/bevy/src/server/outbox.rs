@@ -57,7 +57,6 @@ impl Outbox {
         waiting.values = components.map(|(index, value)| (index as u8, value)).collect();
     }
 
-    /// Drops the queued components of a slot.
     pub(super) fn forget(&mut self, slot: usize) {
         if let Some(waiting) = self.bodies.remove(&slot) {
             self.order.remove(&waiting.place);

@@ -22,7 +22,6 @@ use crate::wire::{
 
 type NewClient = (With<Client>, Without<ReplicationSender>, OrDisabled);
 
-/// Inserts [`ReplicationSender`] on each new connection.
 pub(super) fn admit(new: Query<Entity, NewClient>, time: Res<Time<Real>>, mut commands: Commands) {
     for client in &new {
         let peer = ReplicationSender::new(time.elapsed());
@@ -123,7 +122,6 @@ fn on_message(
     }
 }
 
-/// Answers a hello.
 fn welcome(world: &mut World, protocol: &Compiled, tick: u64, client: Entity) -> Outcome {
     let now = world.resource::<Time<Real>>().elapsed();
     let mut client = world.entity_mut(client);

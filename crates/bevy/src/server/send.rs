@@ -49,7 +49,6 @@ pub(super) fn limit_messages(
     }
 }
 
-/// Puts messages into the message buffers of their receivers.
 pub(super) fn send_messages(
     world: &mut World,
     clients: &mut QueryState<(Entity, &'static mut MessageBuffer), ReadyClient>,
@@ -86,7 +85,6 @@ struct Job<'a> {
     ladder: Option<Mut<'a, LiveLadder>>,
     /// The client's view. Clients that see the same have the same `Arc`.
     wanted: Arc<QuantizedSnapshot>,
-    /// Limit of the packet. `None` for no limit.
     packet_budget: Option<PacketBudget<'static>>,
     /// Index of an earlier job with the same packet.
     same_as: Option<usize>,
@@ -94,7 +92,6 @@ struct Job<'a> {
     is_sent: Option<bool>,
 }
 
-/// Sends a tick's snapshot to all clients.
 pub(super) fn send_snapshots(
     time: Res<Time<Real>>,
     bodies: Res<Bodies>,

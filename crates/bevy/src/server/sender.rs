@@ -45,11 +45,9 @@ pub struct ReplicationSender {
     pub(super) ready: Option<Box<Ready>>,
 }
 
-/// State of a client that receives snapshots.
 #[derive(Debug)]
 pub(super) struct Ready {
     pub(super) sender: SnapshotSender,
-    /// Settings in use.
     pub(super) settings: ConnectionSettings,
     /// Stages of its packets. They differ from the settings' during a fallback.
     pub(super) stages: Stages,
@@ -64,7 +62,6 @@ pub(super) struct Ready {
     pub(super) slots: Vec<SlotView>,
     /// Reliable components that wait for room.
     pub(super) outbox: Outbox,
-    /// Last position of the center of the interest.
     pub(super) center: Option<Vec3>,
     /// By slot: factor of the body's priority.
     pub(super) gains: Vec<f32>,

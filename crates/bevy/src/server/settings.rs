@@ -191,7 +191,6 @@ pub(super) fn apply(
     }
 }
 
-/// Grants or declines the settings that a client requests.
 pub(super) fn ask(world: &mut World, protocol: &Compiled, client: Entity, asked: Settings) {
     let requests = *world.resource::<ClientRequests>();
     let mut client = world.entity_mut(client);

@@ -130,7 +130,6 @@ struct Row {
     /// change of the client's component. `None` at first.
     of: Option<(u64, Option<Tick>)>,
     as_seen: Visibility,
-    /// Slots that the filter hides.
     slots: Vec<usize>,
     /// Slots that are visible at any distance.
     far: Vec<usize>,
@@ -209,7 +208,6 @@ pub(super) fn look(
     }
 }
 
-/// The views of a tick.
 #[derive(Debug)]
 pub(super) struct Views<'a> {
     world: &'a Arc<QuantizedSnapshot>,

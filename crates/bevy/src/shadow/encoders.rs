@@ -16,7 +16,6 @@ use super::{Encoded, Job, ShadowSnapshot, is_same};
 /// Number of baselines that an encoder keeps, as many as a connection.
 const RING: usize = MAX_BASELINE_AGE_TICKS as usize + 1;
 
-/// The encoders of all lists of stages.
 #[derive(Debug)]
 pub(super) struct Encoders {
     plan: Arc<Plan>,

@@ -22,7 +22,6 @@ pub struct Sampled {
     budget: Budget,
     /// Chosen ticks that are not encoded yet, oldest first, and whether each will be counted.
     counts: VecDeque<(u64, bool)>,
-    /// The newest counted tick.
     newest: Option<u64>,
 }
 

@@ -52,7 +52,6 @@ impl Plugin for UdpClient {
 pub struct UdpConnection {
     /// The server's addresses that this machine has a route to.
     servers: Vec<SocketAddr>,
-    /// Index of the current address.
     server: usize,
     /// Silence after which the connection ends; `None` if the token sets no timeout.
     timeout: Option<Duration>,
@@ -181,7 +180,6 @@ impl UdpConnection {
         )
     }
 
-    /// Returns all addresses as text.
     fn every_server(&self) -> String {
         let servers: Vec<_> = self.servers.iter().map(ToString::to_string).collect();
         servers.join(" or ")
@@ -208,7 +206,6 @@ impl UdpConnection {
         self.end().map_or(Ok(()), Err)
     }
 
-    /// Reads the received datagrams.
     fn read(&mut self, now: Duration) {
         let mut buffer = [0; NETCODE_MAX_PACKET_BYTES];
         for _ in 0..MAX_DATAGRAMS {
@@ -378,7 +375,6 @@ const TOKEN_TIME: Duration = Duration::from_secs(TOKEN_SECONDS);
 /// Maximum age of a current refusal. Each sent datagram causes a new refusal, and several are sent in this time.
 const RECENT: Duration = Duration::from_secs(1);
 
-/// Reads the sockets.
 fn receive(
     time: Res<Time<Real>>,
     mut connections: Query<(Entity, &mut UdpConnection, Has<Server>), OrDisabled>,
@@ -397,14 +393,12 @@ fn receive(
     }
 }
 
-/// Fills the message buffers.
 fn deliver(mut connections: Query<(&mut UdpConnection, &mut MessageBuffer), OrDisabled>) {
     for (mut connection, mut buffer) in &mut connections {
         connection.renet.deliver(&mut buffer);
     }
 }
 
-/// Sends the contents of the message buffers.
 fn flush(
     time: Res<Time<Real>>,
     mut connections: Query<(Entity, &mut UdpConnection, &mut MessageBuffer), OrDisabled>,

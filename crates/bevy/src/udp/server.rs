@@ -195,7 +195,6 @@ pub struct ClientAddress(pub SocketAddr);
 #[component(immutable, clone_behavior = Ignore)]
 pub struct TokenData(pub Box<[u8; NETCODE_USER_DATA_BYTES]>);
 
-/// Reads the socket.
 fn receive(time: Res<Time<Real>>, mut host: ResMut<UdpHost>, mut commands: Commands) {
     let (host, delta) = (&mut *host, time.delta());
     host.now = time.elapsed();
@@ -205,7 +204,6 @@ fn receive(time: Res<Time<Real>>, mut host: ResMut<UdpHost>, mut commands: Comma
     host.keep_alive(delta, &mut commands);
 }
 
-/// Fills the message buffers.
 fn deliver(mut host: ResMut<UdpHost>, mut buffers: Query<&mut MessageBuffer, OrDisabled>) {
     for client in host.clients.values_mut() {
         if let Ok(mut buffer) = buffers.get_mut(client.entity) {
@@ -214,7 +212,6 @@ fn deliver(mut host: ResMut<UdpHost>, mut buffers: Query<&mut MessageBuffer, OrD
     }
 }
 
-/// Sends the contents of the message buffers.
 fn flush(
     mut host: ResMut<UdpHost>,
     mut buffers: Query<&mut MessageBuffer, OrDisabled>,

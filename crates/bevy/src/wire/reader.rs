@@ -14,10 +14,8 @@ use serde::de::{
     VariantAccess, Visitor,
 };
 
-/// Limit of the levels of a value.
 pub(crate) const MAX_DEPTH: usize = 64;
 
-/// Why bytes cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ReadError {
     /// The bytes are malformed, too few or too many.

@@ -16,7 +16,6 @@ use crate::renet_connection::{FROM_CLIENT_BYTES, RenetConnection};
 use crate::traffic::{Traffic, header_bytes};
 use crate::transport::{Client, MessageBuffer};
 
-/// A connected client.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) id: u64,

@@ -37,7 +37,6 @@ pub(super) struct Handshakes {
     used: HashMap<Token, Used>,
     /// The same tokens with the time to forget them, in ascending order.
     forgotten_at: VecDeque<(Duration, Token)>,
-    /// Time since the start.
     now: Duration,
     /// Number of handshakes that may be started now.
     allowance: f64,
@@ -76,12 +75,9 @@ pub(super) enum Step {
     Connected(Admitted),
 }
 
-/// A completed handshake.
 #[derive(Debug)]
 pub(super) struct Admitted {
-    /// The connection's server.
     pub(super) netcode: Box<NetcodeServer>,
-    /// The client id in the token.
     pub(super) id: u64,
     pub(super) user_data: Box<[u8; NETCODE_USER_DATA_BYTES]>,
     /// The datagram to send back.

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use log::{info, warn};
 
-/// Limits the log lines.
 #[derive(Debug, Default)]
 pub(super) struct Reports {
     since: Duration,
@@ -27,7 +26,6 @@ const fn is_logged(lines: &mut usize) -> bool {
 }
 
 impl Reports {
-    /// Logs a line about a client.
     pub(super) fn client(&mut self, line: &str) {
         if is_logged(&mut self.clients) {
             info!("{line}");
