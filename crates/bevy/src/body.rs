@@ -41,13 +41,11 @@ pub struct BodyKind(&'static str);
 impl BodyKind {
     /// Returns the kind with this name. Bodies of an unregistered kind are not replicated; `ReplicationStats` counts
     /// them.
-    #[must_use]
     pub const fn named(name: &'static str) -> Self {
         Self(name)
     }
 
     /// Returns the name.
-    #[must_use]
     pub const fn name(&self) -> &'static str {
         self.0
     }

@@ -18,7 +18,6 @@ pub struct Pose {
 impl Pose {
     /// Returns a pose with these bounds along x, y and z, in units. The default step is 1/128 unit.
     /// [`orientation_bits`](Self::orientation_bits) describes the default precision of orientations.
-    #[must_use]
     pub const fn within(x: Range<f64>, y: Range<f64>, z: Range<f64>) -> Self {
         Self { axes: [x, y, z], step: 1.0 / 128.0, component_bits: None }
     }
@@ -85,19 +84,16 @@ impl Shape {
     pub const UNKNOWN: Self = Self(schema::Shape::Unknown);
 
     /// A box with these half extents.
-    #[must_use]
     pub const fn cuboid(half_extents: Vec3) -> Self {
         Self(schema::Shape::Box(half_extents.to_array()))
     }
 
     /// A ball.
-    #[must_use]
     pub const fn ball(radius: f32) -> Self {
         Self(schema::Shape::Ball(radius))
     }
 
     /// A capsule along the local y axis. `half_length` is half the length of the cylinder between the two half balls.
-    #[must_use]
     pub const fn capsule(half_length: f32, radius: f32) -> Self {
         Self(schema::Shape::Capsule { half: half_length, radius })
     }
@@ -114,26 +110,22 @@ pub struct Field(FieldForm);
 
 impl Field {
     /// 0 or 1.
-    #[must_use]
     pub const fn flag() -> Self {
         Self(FieldForm::Flag)
     }
 
     /// An integer in this range.
-    #[must_use]
     pub const fn int(range: RangeInclusive<i32>) -> Self {
         Self(FieldForm::Int { min: *range.start(), max: *range.end() })
     }
 
     /// A number in this range, in multiples of `step` from its start.
-    #[must_use]
     pub const fn float(range: RangeInclusive<f32>, step: f32) -> Self {
         Self(FieldForm::Float { min: *range.start(), max: *range.end(), step })
     }
 
     /// An angle in turns, which wraps, with 2^`bits` steps; `bits` is `1..=16`. Decoded values are in `0.0..1.0`: −0.25
     /// is decoded as 0.75.
-    #[must_use]
     pub const fn angle(bits: u8) -> Self {
         Self(FieldForm::Angle { bits })
     }

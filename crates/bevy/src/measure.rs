@@ -24,13 +24,11 @@ impl Measure {
     /// [`wire_bytes`](cubewire_protocol::record::TransportBytes::wire_bytes) count the direction from server to client,
     /// including all headers. At a server they are all bytes sent since the previous tick; at a client, the bytes of
     /// the snapshots.
-    #[must_use]
     pub const fn record(&self) -> &Record {
         &self.record
     }
 
     /// Server: returns the bodies that waited in the last second. `None` without a budget.
-    #[must_use]
     pub const fn waits(&self) -> Option<&WaitHistory> {
         self.waits.as_ref()
     }

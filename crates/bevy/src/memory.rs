@@ -62,7 +62,6 @@ pub enum End {
 impl MemoryLink {
     /// Creates links with these conditions. The link from the server uses `seed` for its random numbers, the link from
     /// the client `seed + 1`.
-    #[must_use]
     pub fn new(conditions: &Conditions, seed: u64) -> Self {
         Self {
             renet: [FROM_CLIENT_BYTES, FROM_SERVER_BYTES].map(RenetConnection::new),
@@ -78,7 +77,6 @@ impl MemoryLink {
     }
 
     /// Returns the statistics of the link from an end.
-    #[must_use]
     pub fn stats(&self, from: End) -> LinkStats {
         self.links[from as usize].stats()
     }
@@ -129,7 +127,6 @@ impl Default for MemoryNetwork {
 
 impl MemoryNetwork {
     /// Creates a network of links with these conditions. `seed` determines their random numbers.
-    #[must_use]
     #[allow(clippy::disallowed_methods, reason = "Bevy's clock works in a browser, too")]
     pub fn new(conditions: Conditions, seed: u64) -> Self {
         Self(Arc::new(Mutex::new(Network {

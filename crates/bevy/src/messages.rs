@@ -50,13 +50,11 @@ pub struct FromServer<M: Send + Sync + 'static>(pub M);
 
 impl<M: Send + Sync + 'static> ToClient<M> {
     /// Addresses a message to all clients.
-    #[must_use]
     pub const fn all(message: M) -> Self {
         Self { client: None, message }
     }
 
     /// Addresses a message to one client.
-    #[must_use]
     pub const fn one(client: Entity, message: M) -> Self {
         Self { client: Some(client), message }
     }

@@ -26,16 +26,6 @@ pub(crate) struct FieldEntry {
     pub(crate) kinds: &'static [&'static str],
 }
 
-impl FieldEntry {
-    pub(crate) const fn form(&self) -> &FieldForm {
-        &self.schema.form
-    }
-
-    pub(crate) const fn is_reference(&self) -> bool {
-        matches!(self.schema.form, FieldForm::Body)
-    }
-}
-
 /// The registered items. Complete and sorted by name once they are [`Compiled`].
 #[derive(Default)]
 pub(crate) struct Items {
@@ -84,13 +74,11 @@ impl Protocol {
 
     /// Returns the registration as text for people, one item per line, beginning with the
     /// [schema](schema::Schema::text). Two ends connect only if their registrations are equal.
-    #[must_use]
     pub fn text(&self) -> String {
         self.0.contract.text()
     }
 
     /// Returns the compiled schema.
-    #[must_use]
     pub fn plan(&self) -> &Arc<Plan> {
         &self.0.plan
     }
@@ -116,7 +104,7 @@ impl Compiled {
     /// Returns the wire indices of the fields that refer to bodies.
     pub(crate) fn references(&self) -> impl Iterator<Item = usize> {
         let fields = self.items.fields.iter().enumerate();
-        let references = fields.filter(|(_, field)| field.is_reference());
+        let references = fields.filter(|(_, field)| field.schema.form == FieldForm::Body);
         references.map(|(index, _)| index + self.hidden_fields())
     }
 

@@ -35,7 +35,6 @@ impl CubewirePlugin {
     /// Creates a protocol with this name. All names (also of kinds and fields) have 1 to 32 characters of a-z, 0-9, `-`
     /// and `_`. Types are compared only by their names. If the contents of a type change, change the protocol's name
     /// (`arena-2`), so that older clients are refused.
-    #[must_use]
     pub const fn new(name: &'static str) -> Self {
         Self {
             name,

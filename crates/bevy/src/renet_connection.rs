@@ -99,7 +99,6 @@ const ACK_BYTES: usize = 16;
 impl RenetConnection {
     /// Creates an end with this memory limit for incomplete unreliable messages: [`FROM_CLIENT_BYTES`] or
     /// [`FROM_SERVER_BYTES`].
-    #[must_use]
     pub fn new(incoming_bytes: usize) -> Self {
         let ordered = SendType::ReliableOrdered { resend_time: RESEND_TIME };
         let channels = |unreliable| {

@@ -65,7 +65,6 @@ pub struct Encoded {
 
 impl Encoded {
     /// Whether these packets were encoded with this list.
-    #[must_use]
     pub fn is_of(&self, list: &Arc<[Stages]>) -> bool {
         is_same(&self.list, list)
     }
@@ -97,7 +96,6 @@ pub struct Shadow {
 
 impl Shadow {
     /// Returns a shadow of a connection with this initial state.
-    #[must_use]
     pub fn new(plan: Arc<Plan>, initial: Snapshot) -> Self {
         Self {
             queue: Vec::new(),
@@ -114,7 +112,6 @@ impl Shadow {
     }
 
     /// Whether a background task encodes.
-    #[must_use]
     pub const fn has_threads(&self) -> bool {
         self.has_threads
     }
@@ -125,7 +122,6 @@ impl Shadow {
     }
 
     /// Number of queued ticks of a list, excluding ticks that the task is encoding.
-    #[must_use]
     pub fn queued(&self, list: &Arc<[Stages]>) -> usize {
         self.queue.iter().filter(|job| is_same(&job.list, list)).count()
     }

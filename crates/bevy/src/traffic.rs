@@ -8,7 +8,6 @@ pub use cubewire_protocol::record::HEADER_BYTES;
 
 /// Returns the bytes of IP and UDP headers of a packet to or from an address: 28 for IPv4, including IPv4-mapped IPv6
 /// addresses, and 48 for IPv6.
-#[must_use]
 pub const fn header_bytes(address: IpAddr) -> usize {
     match address.to_canonical() {
         IpAddr::V4(_) => HEADER_BYTES,
@@ -57,7 +56,6 @@ pub struct SocketTraffic {
 
 impl Traffic {
     /// Returns the traffic since an earlier state.
-    #[must_use]
     pub const fn since(&self, earlier: &Self) -> Self {
         Self {
             sent: self.sent.since(&earlier.sent),
@@ -76,7 +74,6 @@ impl DirectionTraffic {
     }
 
     /// Returns the total bytes.
-    #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.packet_bytes + self.control_bytes
     }

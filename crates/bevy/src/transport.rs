@@ -130,7 +130,6 @@ impl MessageQueue {
 
 impl MessageBuffer {
     /// Returns an empty message buffer with this [`overhead_bytes`](Self::overhead_bytes).
-    #[must_use]
     pub fn new(overhead_bytes: usize) -> Self {
         Self { overhead_bytes, ..Self::default() }
     }

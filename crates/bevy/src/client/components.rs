@@ -15,7 +15,7 @@ pub(super) struct ReliableComponents {
     /// By slot.
     bodies: Vec<Option<Entry>>,
     /// Slots of shown bodies with components to write.
-    dirty: BTreeSet<u16>,
+    pub(super) dirty: BTreeSet<u16>,
     /// Slots of bodies with components that refer to other bodies.
     referring: BTreeSet<u16>,
     pub(super) undecodable: u64,
@@ -119,10 +119,6 @@ impl ReliableComponents {
                 self.dirty.insert(slot);
             }
         }
-    }
-
-    pub(super) fn take_dirty(&mut self) -> BTreeSet<u16> {
-        std::mem::take(&mut self.dirty)
     }
 
     /// Writes a body's dirty components, unless the body was despawned. `entity` returns the local entity of a

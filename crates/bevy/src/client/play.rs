@@ -84,7 +84,7 @@ impl State {
                 self.components.on_touched(&touched);
                 self.refer(world, &touched);
             }
-            for slot in self.components.take_dirty() {
+            for slot in std::mem::take(&mut self.components.dirty) {
                 let slot = usize::from(slot);
                 if let Some(shown) = self.slots[slot].shown {
                     self.write_components(world, BodyId::new(slot, shown.life), shown.entity);
@@ -236,7 +236,7 @@ impl State {
             let has_it =
                 field.kinds.is_empty() || kind.is_some_and(|kind| field.kinds.contains(&kind));
             if changed >> bit & 1 == 1 && has_it {
-                (field.write)(world, body, field.form().dequantize(value), &body_of);
+                (field.write)(world, body, field.schema.form.dequantize(value), &body_of);
             }
         }
     }

@@ -87,34 +87,29 @@ pub(super) struct Gone {
 
 impl ReplicationReceiver {
     /// Returns the receiver of snapshots. `None` until the client is [`Connected`].
-    #[must_use]
     pub fn receiver(&self) -> Option<&SnapshotReceiver> {
         self.0.as_ref()?.receiver.as_ref()
     }
 
     /// Returns the number of packets and components that could not be decoded. A packet is damaged, or its baseline is
     /// missing here. The log names the type of the first such component.
-    #[must_use]
     pub fn undecodable(&self) -> u64 {
         self.0.as_ref().map_or(0, |state| state.undecodable + state.components.undecodable)
     }
 
     /// Returns the answer to the last [`SettingsRequest`]: the settings in use, or the reason why the request was declined.
     /// `None` until an answer arrives.
-    #[must_use]
     pub fn answer(&self) -> Option<Result<Settings, &str>> {
         let state = self.0.as_ref()?;
         state.unasked.as_deref().map(Err).or_else(|| state.session.answer())
     }
 
     /// Returns the reason why the server sends no arithmetic coding, if the fingerprints differ.
-    #[must_use]
     pub fn fallback(&self) -> Option<FallbackReason> {
         self.0.as_ref()?.session.fallback()
     }
 
     /// Returns the entity of the body in one of the server's slots, if it is shown.
-    #[must_use]
     pub fn body(&self, slot: usize) -> Option<Entity> {
         Some(self.0.as_ref()?.slots.get(slot)?.shown?.entity)
     }

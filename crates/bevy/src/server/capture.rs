@@ -29,13 +29,11 @@ pub struct InSlot {
 
 impl InSlot {
     /// Returns the index of the slot.
-    #[must_use]
     pub const fn slot(&self) -> usize {
         self.slot
     }
 
     /// Returns the body's kind and generation.
-    #[must_use]
     pub const fn life(&self) -> Life {
         self.life
     }
@@ -255,7 +253,6 @@ pub(super) fn entity_from_wire(world: &World, entity: Entity) -> Option<Entity> 
 impl Bodies {
     /// Returns the snapshot for a client that sees everything, for recording or measuring a game. Slots are empty
     /// before the first tick.
-    #[must_use]
     pub fn snapshot(&self) -> &QuantizedSnapshot {
         &self.world
     }
@@ -409,7 +406,7 @@ impl Bodies {
         }
         let fields = protocol.items.fields.iter();
         let slot_of = |entity| world.get::<InSlot>(entity).map(|at| at.slot);
-        values.extend(fields.map(|field| field.form().quantize((field.read)(body, &slot_of))));
+        values.extend(fields.map(|field| field.schema.form.quantize((field.read)(body, &slot_of))));
         if protocol.items.has_teleports {
             let ticks = body.get_change_ticks::<Teleport>();
             if is_known && ticks.is_some_and(|ticks| ticks.is_changed(last, this)) {

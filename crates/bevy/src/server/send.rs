@@ -149,7 +149,8 @@ pub(super) fn send_snapshots(
         }
         let is_sent = job.is_sent == Some(true);
         if let Some(ladder) = &mut job.ladder {
-            ladder.push(bodies.tick, is_sent.then(|| job.peer.shadowed(bodies.tick, &job.wanted)));
+            let acked_ages_ticks = job.peer.sender.acked_ages(bodies.tick);
+            ladder.push(bodies.tick, is_sent.then_some((acked_ages_ticks, &job.wanted)));
         }
         if !is_sent {
             continue;
@@ -173,7 +174,7 @@ pub(super) fn send_snapshots(
 fn encode_all(jobs: &mut [Job<'_>], bodies: &Bodies) {
     let pool = ComputeTaskPool::get_or_init(TaskPool::default);
     let encode = |jobs: &mut [Job<'_>]| {
-        let due = jobs.iter_mut().filter(|job| job.is_to_encode());
+        let due = jobs.iter_mut().filter(|job| job.same_as.is_none() && job.is_sent.is_none());
         let mut due: Vec<_> = due.collect();
         // Waking another thread takes longer than a packet of a few bodies.
         if let [job] = &mut *due {
@@ -196,10 +197,6 @@ fn encode_all(jobs: &mut [Job<'_>], bodies: &Bodies) {
 }
 
 impl Job<'_> {
-    const fn is_to_encode(&self) -> bool {
-        self.same_as.is_none() && self.is_sent.is_none()
-    }
-
     /// Sends another job's packet if it is complete and fits. Otherwise this job encodes its own.
     fn take_over(&mut self, leader: &Self, tick: u64) {
         let sender = &leader.peer.sender;

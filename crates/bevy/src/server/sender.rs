@@ -14,7 +14,6 @@ use cubewire_protocol::{
 use super::outbox::Outbox;
 use super::settings::{ConnectionSettings, Judged};
 use crate::protocol::Compiled;
-use crate::shadow::ShadowSnapshot;
 use crate::transport::{MessageBuffer, SLICE_BYTES};
 
 /// Limit of the bytes sent to a client in any second, headers included, on the entity of its connection. Over a game's own
@@ -29,7 +28,6 @@ pub struct ByteBudget {
 
 impl ByteBudget {
     /// Returns a budget of this many kilobits per second. Values below 16 become 16.
-    #[must_use]
     pub fn kbps(kbps: u32) -> Self {
         Self { kbps: kbps.max(*BUDGETS_KBPS.start()) }
     }
@@ -120,7 +118,6 @@ impl ReplicationSender {
     }
 
     /// Returns the sender of snapshots. `None` until the client is [`Connected`](crate::Connected).
-    #[must_use]
     pub fn sender(&self) -> Option<&SnapshotSender> {
         self.ready.as_ref().map(|ready| &ready.sender)
     }
@@ -152,16 +149,6 @@ impl Ready {
             first: None,
             inputs: vec![0; protocol.items.inputs.len()],
         })
-    }
-
-    /// Returns the snapshot sent in a tick, for encoding with other stages.
-    pub(super) fn shadowed(&self, tick: u64, sent: &Arc<QuantizedSnapshot>) -> ShadowSnapshot {
-        ShadowSnapshot {
-            acked_ages_ticks: self.sender.acked_ages(tick),
-            quantized: Arc::clone(sent),
-            floats: None,
-            inputs: None,
-        }
     }
 
     /// Processes feedback. Returns `None` if it is malformed.

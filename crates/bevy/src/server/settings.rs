@@ -95,20 +95,17 @@ pub(super) struct Judged {
 impl ReplicationSender {
     /// Returns the settings in use: the stages of the packets, and the budget that the link lets through. `None` until the
     /// client is [`Connected`](crate::Connected).
-    #[must_use]
     pub fn settings(&self) -> Option<Settings> {
         let ready = self.ready.as_ref()?;
         Some(ready.settings.settings(ready.stages, ready.kbps()))
     }
 
     /// Returns the reason why the [`ConnectionSettings`] are not in use. `None` if they are in use.
-    #[must_use]
     pub fn refusal(&self) -> Option<&str> {
         self.ready.as_ref()?.judged.as_ref()?.refusal.as_deref()
     }
 
     /// Returns the reason why the client is sent no arithmetic coding, if the fingerprints differ.
-    #[must_use]
     pub fn fallback(&self) -> Option<FallbackReason> {
         self.session.fallback()
     }

@@ -154,7 +154,6 @@ impl Interest {
     ///
     /// # Panics
     /// If `far` is less than `near`.
-    #[must_use]
     pub const fn around(body: Entity, near: f32, far: f32) -> Self {
         assert!(near <= far, "`near` must not exceed `far`");
         Self { near, far, center: Some(body) }

@@ -6,7 +6,7 @@ use bevy_ecs::error::Result;
 use bevy_ecs::prelude::*;
 use bevy_time::{Real, Time};
 use cubewire_codec::ladder::{self, Rung};
-use cubewire_codec::{Plan, Snapshot};
+use cubewire_codec::{Plan, QuantizedSnapshot, Snapshot};
 
 use super::{Sampled, Shadow, ShadowSnapshot, ShadowTick};
 
@@ -22,7 +22,6 @@ pub struct LiveLadder {
 
 impl LiveLadder {
     /// Returns a ladder for a game with this plan.
-    #[must_use]
     pub fn new(plan: &Arc<Plan>) -> Self {
         let legal = |rung: Rung| {
             let stages = plan.legal(*rung.stages).ok()?;
@@ -44,7 +43,6 @@ impl LiveLadder {
     }
 
     /// Returns the costs, by index of the rung.
-    #[must_use]
     pub const fn costs(&self) -> &Sampled {
         &self.sampled
     }
@@ -59,7 +57,18 @@ impl LiveLadder {
         Ok(())
     }
 
-    pub(crate) fn push(&mut self, tick: u64, sent: Option<ShadowSnapshot>) {
+    /// Queues a tick: the ages of the newest acked snapshots and the snapshot, if one was sent.
+    pub(crate) fn push(
+        &mut self,
+        tick: u64,
+        sent: Option<([Option<u16>; 3], &Arc<QuantizedSnapshot>)>,
+    ) {
+        let sent = sent.map(|(acked_ages_ticks, quantized)| ShadowSnapshot {
+            acked_ages_ticks,
+            quantized: Arc::clone(quantized),
+            floats: None,
+            inputs: None,
+        });
         let tick = Arc::new(ShadowTick { tick, sent });
         self.sampled.push(&tick, &mut self.shadow);
     }

@@ -27,7 +27,6 @@ pub struct Sampled {
 
 impl Sampled {
     /// Returns costs of these stages, not measured yet, for a connection with this tick rate.
-    #[must_use]
     pub fn new(stages: impl IntoIterator<Item = Stages>, ticks_per_second: u16) -> Self {
         let list: Arc<[Stages]> = stages.into_iter().collect();
         Self {
@@ -55,27 +54,23 @@ impl Sampled {
     }
 
     /// Returns the measured stages.
-    #[must_use]
     pub fn stages(&self) -> &[Stages] {
         &self.list
     }
 
     /// Returns the mean over the newest second of counted ticks, in kilobits per second by article accounting. `None` before the
     /// first counted tick.
-    #[must_use]
     pub fn kbps(&self, index: usize) -> Option<f64> {
         let bytes = self.bytes.get(index).filter(|bytes| !bytes.is_empty())?;
         Some(kbps(bytes.iter().sum(), bytes.len(), self.ticks_per_second.into()))
     }
 
     /// Returns the age of the costs at tick `now`, in ticks. `None` before the first counted tick.
-    #[must_use]
     pub fn age_ticks(&self, now: u64) -> Option<u64> {
         Some(now.saturating_sub(self.newest?))
     }
 
     /// Returns the fraction of recent ticks that were chosen for encoding, 0 to 1.
-    #[must_use]
     pub fn share(&self) -> f64 {
         self.sampling.share()
     }
@@ -98,7 +93,6 @@ impl Sampled {
     }
 
     /// Returns the list, as an argument for [`Shadow::finish`].
-    #[must_use]
     pub const fn list(&self) -> &Arc<[Stages]> {
         &self.list
     }

@@ -27,7 +27,6 @@ pub struct UdpClient(Option<ConnectToken>);
 
 impl UdpClient {
     /// Connects to the token's server.
-    #[must_use]
     pub const fn connect(token: ConnectToken) -> Self {
         Self(Some(token))
     }
@@ -143,13 +142,11 @@ impl UdpConnection {
     }
 
     /// Returns the address that it is connected to or currently tries.
-    #[must_use]
     pub fn server(&self) -> SocketAddr {
         self.servers[self.server]
     }
 
     /// Returns the client id in the token, which is the [`ClientId`](super::ClientId) at the server.
-    #[must_use]
     pub fn client_id(&self) -> u64 {
         self.netcode.client_id()
     }
@@ -164,13 +161,11 @@ impl UdpConnection {
     }
 
     /// Returns the statistics of the simulated link from the server.
-    #[must_use]
     pub fn link_stats(&self) -> LinkStats {
         self.links[0].stats()
     }
 
     /// Returns a sentence for people: the server has not answered, for how long, and possible causes.
-    #[must_use]
     pub fn no_answer(&self) -> String {
         let server = self.every_server();
         let seconds = self.connecting.as_secs_f64().round().max(1.0);

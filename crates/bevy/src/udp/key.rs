@@ -39,19 +39,16 @@ impl Key {
     pub const LOOPBACK: Self = Self([0; NETCODE_KEY_BYTES]);
 
     /// Creates a key from bytes that were generated before.
-    #[must_use]
     pub const fn new(bytes: [u8; NETCODE_KEY_BYTES]) -> Self {
         Self(bytes)
     }
 
     /// Generates a key from the operating system's random numbers.
-    #[must_use]
     pub fn random() -> Self {
         Self(renetcode::generate_random_bytes())
     }
 
     /// Returns the key as 64 hexadecimal digits, which [`FromStr`] parses.
-    #[must_use]
     pub fn to_hex(self) -> String {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }

@@ -85,7 +85,6 @@ impl UdpServer {
     }
 
     /// Returns the address for clients on this machine.
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.public[0]
     }
@@ -146,25 +145,21 @@ impl fmt::Debug for UdpHost {
 
 impl UdpHost {
     /// Returns the address that it listens at; 0.0.0.0 if it listens at all of the machine's addresses.
-    #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// Returns the traffic of the socket.
-    #[must_use]
     pub const fn traffic(&self) -> SocketTraffic {
         self.socket.traffic
     }
 
     /// Returns the number of connected clients.
-    #[must_use]
     pub fn connected(&self) -> usize {
         self.clients.len()
     }
 
     /// Returns the number of clients admitted since the start.
-    #[must_use]
     pub const fn admitted(&self) -> u64 {
         self.admitted
     }

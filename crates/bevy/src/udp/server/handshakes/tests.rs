@@ -44,6 +44,11 @@ fn challenge(handshakes: &mut Handshakes, client: &mut NetcodeClient, from: Sock
     }
 }
 
+#[track_caller]
+fn assert_connected(step: Step) {
+    assert!(matches!(step, Step::Connected(_)), "{step:?}");
+}
+
 #[test]
 fn a_challenge_cannot_be_answered_for_another_address() {
     let (mut handshakes, key) = handshakes();
@@ -64,8 +69,7 @@ fn a_second_token_of_an_address_replaces_the_first() {
     let mut second = client(key);
     challenge(&mut handshakes, &mut second, address(1));
     assert_eq!(handshakes.pending.len(), 1);
-    let step = handshakes.response(&mut next(&mut second), address(1), true);
-    assert!(matches!(step, Step::Connected(_)), "{step:?}");
+    assert_connected(handshakes.response(&mut next(&mut second), address(1), true));
 }
 
 #[test]
@@ -100,8 +104,7 @@ fn handshakes_are_bounded_and_a_flood_displaces_itself() {
         }
         assert_eq!(handshakes.pending.len(), MAX_PENDING);
         assert_eq!(handshakes.abandoned, MAX_PENDING as u64 + 1);
-        let step = handshakes.response(&mut next(&mut newcomer), bystander, true);
-        assert!(matches!(step, Step::Connected(_)), "{step:?}");
+        assert_connected(handshakes.response(&mut next(&mut newcomer), bystander, true));
         handshakes.update(MAX_PENDING_TIME);
         assert!(handshakes.pending.is_empty());
     }
@@ -161,8 +164,7 @@ fn a_token_is_of_no_use_once_its_handshake_or_its_connection_is_over() {
         };
         left.process_packet(&mut challenge);
     }
-    let step = handshakes.response(&mut next(&mut left), address(2), true);
-    assert!(matches!(step, Step::Connected(_)), "{step:?}");
+    assert_connected(handshakes.response(&mut next(&mut left), address(2), true));
     handshakes.update(MAX_PENDING_TIME);
     for (port, mut request) in (1..).zip(requests) {
         let step = handshakes.request(&mut request, address(port), true);
