@@ -101,10 +101,9 @@ fn vanish(world: &mut World, entity: Entity, reason: VanishReason) {
     let Ok(mut body) = world.get_entity_mut(entity) else {
         return;
     };
-    match body.contains::<KeepVanished>() {
-        true => {
-            body.remove::<(Remote, RemoteBody)>();
-        }
-        false => body.despawn(),
+    if body.contains::<KeepVanished>() {
+        body.remove::<(Remote, RemoteBody)>();
+    } else {
+        body.despawn();
     }
 }

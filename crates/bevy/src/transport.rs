@@ -30,12 +30,11 @@ use bevy_ecs::system::ScheduleSystem;
 use bevy_time::{Fixed, Real, Time};
 
 pub use cubewire_protocol::renet_guard::{CHANNEL_BYTES, SLICE_BYTES};
-use cubewire_protocol::renet_guard::{MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES};
 use cubewire_protocol::{AllowedSnapshot, SendBudget, TransportState};
 use serde::Serialize;
 
 use crate::traffic::Traffic;
-use crate::wire::{LoggedOnce, encode, fits};
+use crate::wire::encode;
 
 /// System sets of every app with a [`ConnectionPlugin`], in the order of execution.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -106,16 +105,20 @@ pub struct MessageBuffer {
 pub struct MessageQueue {
     /// Unreliable: each can arrive late, more than once or never. An empty one is not sent.
     pub datagrams: Vec<Vec<u8>>,
-    /// Reliable: each arrives once and in order. The limit is [`MAX_RELIABLE_BYTES`]; a longer one is dropped with a
+    /// Reliable: each arrives once and in order. The limit is
+    /// [`MAX_RELIABLE_BYTES`](cubewire_protocol::renet_guard::MAX_RELIABLE_BYTES); a longer one is dropped with a
     /// warning.
     pub messages: Vec<Vec<u8>>,
 }
 
 impl MessageQueue {
     /// Drops empty datagrams, and datagrams and messages that are too long. The first overlong one is logged.
-    pub(crate) fn drop_unsendable(&mut self, dropped: &LoggedOnce) {
+    #[cfg(any(feature = "memory", feature = "udp", feature = "bevy_renet"))]
+    pub(crate) fn drop_unsendable(&mut self, dropped: &crate::wire::LoggedOnce) {
+        use cubewire_protocol::renet_guard::{MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES};
+
         let fits = |kind: &str, bytes: usize, limit: usize| {
-            let fits = fits(bytes, limit);
+            let fits = crate::wire::fits(bytes, limit);
             if let Err(error) = fits {
                 dropped.warn(format_args!("{kind} {error}"));
             }

@@ -182,24 +182,21 @@ fn on_message(
                 log::debug!("admitted by server {server}");
                 world.entity_mut(server).insert(Connected);
             }
-            Ok(())
         }
         ReliableToClient::Message { channel, bytes } => {
             let protocol = Arc::clone(&state.protocol);
             let entry = protocol.items.to_client.get(usize::from(channel)).ok_or(none)?;
-            entry.deliver(world, server, bytes, entity_from_wire, "server")
+            entry.deliver(world, server, bytes, entity_from_wire, "server")?;
         }
         ReliableToClient::Gone { body, tick, is_hidden } => {
             state.components.leave(body);
             let slot = state.slots.get_mut(usize::from(body.slot)).ok_or(none)?;
             let reason = if is_hidden { VanishReason::Hidden } else { VanishReason::Despawned };
             slot.gone = Some(Gone { generation: body.generation, tick, reason });
-            Ok(())
         }
         ReliableToClient::Interpolation(interpolation) => {
             state.interpolation = interpolation;
             state.resume_tick = state.shown_tick;
-            Ok(())
         }
         ReliableToClient::Components { body, part, components } => {
             let count = state.protocol.items.components.len();
@@ -210,9 +207,9 @@ fn on_message(
             }
             let shown = slot.shown.filter(|shown| shown.life.generation == body.generation);
             state.components.take(body, part, &components, count, shown.is_some());
-            Ok(())
         }
     }
+    Ok(())
 }
 
 type NewRequest = (With<Connected>, Or<(Changed<SettingsRequest>, Added<Connected>)>, OrDisabled);

@@ -244,7 +244,6 @@ fn acks_stay_short_where_some_is_lost() {
         acks += pair.sent[1].len();
         bytes += pair.sent[1].iter().map(Vec::len).sum::<usize>();
     }
-    println!("{acks} acks with {bytes} bytes");
     assert!(acks > 80 && bytes < 20 * acks, "{acks} acks, {bytes} bytes");
 }
 
@@ -297,10 +296,9 @@ fn no_second_exceeds_a_budget_with_all_that_is_sent_again() {
         for loss in [0.0, 0.05, 0.2, 0.5] {
             let (most, arrived) = within_budget(kbps, per_tick, loss);
             let budget = kbps as usize * 125;
-            println!("{kbps} kbps, loss {loss}: {most} of {budget} bytes, {arrived} B/s arrive");
-            assert!(most <= budget, "{most} of {budget} bytes, loss {loss}");
+            assert!(most <= budget, "{most} of {budget} bytes, {kbps} kbit/s, loss {loss}");
             let least = (f64::from(least) * (1.0 - loss) * (1.0 - loss)) as usize;
-            assert!(arrived > least, "{arrived} bytes a second, loss {loss}");
+            assert!(arrived > least, "{arrived} bytes a second, {kbps} kbit/s, loss {loss}");
         }
     }
 }

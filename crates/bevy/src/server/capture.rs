@@ -370,7 +370,7 @@ impl Bodies {
                 QuantizeError::NotFinite { field: BitKind::Position, .. }
                     if state.position != last.position =>
                 {
-                    state.position = last.position
+                    state.position = last.position;
                 }
                 QuantizeError::NotFinite { .. } | QuantizeError::NoDirection { .. }
                     if state.orientation != last.rotation =>

@@ -98,8 +98,7 @@ impl UdpConnection {
     /// # Errors
     /// If the operating system provides no socket, or this machine has no route to any of the token's addresses.
     pub fn new(token: ConnectToken) -> io::Result<Self> {
-        let servers = token.server_addresses.iter().map_while(|address| *address);
-        let mut servers: Vec<_> = servers.collect();
+        let mut servers = token.server_addresses.iter().map_while(|address| *address).collect();
         let socket = open(&mut servers, 0)?;
         let seconds = u64::try_from(token.timeout_seconds).ok();
         let netcode = netcode(token.clone())?;
@@ -176,8 +175,7 @@ impl UdpConnection {
     }
 
     fn every_server(&self) -> String {
-        let servers: Vec<_> = self.servers.iter().map(ToString::to_string).collect();
-        servers.join(" or ")
+        self.servers.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ")
     }
 
     /// Processes received datagrams and keeps the connection alive. Fails once the connection has ended.
@@ -193,10 +191,10 @@ impl UdpConnection {
                 .map_err(|error| format!("{} sent an invalid packet: {error}", self.server()))?;
         }
         let header_bytes = header_bytes(self.server().ip());
-        if let Some((datagram, _)) = self.netcode.update(delta) {
-            if send(&self.socket, datagram, &mut self.since_refusal) {
-                self.traffic.sent.control_bytes += (datagram.len() + header_bytes) as u64;
-            }
+        if let Some((datagram, _)) = self.netcode.update(delta)
+            && send(&self.socket, datagram, &mut self.since_refusal)
+        {
+            self.traffic.sent.control_bytes += (datagram.len() + header_bytes) as u64;
         }
         self.end().map_or(Ok(()), Err)
     }
@@ -412,10 +410,10 @@ fn flush(
             link.send(now, packet.len() + header_bytes, packet);
         }
         while let Some(packet) = link.receive(now) {
-            if let Ok((_, datagram)) = connection.netcode.generate_payload_packet(&packet) {
-                if send(&connection.socket, datagram, &mut connection.since_refusal) {
-                    connection.traffic.sent.count(&packet, datagram.len() + header_bytes);
-                }
+            if let Ok((_, datagram)) = connection.netcode.generate_payload_packet(&packet)
+                && send(&connection.socket, datagram, &mut connection.since_refusal)
+            {
+                connection.traffic.sent.count(&packet, datagram.len() + header_bytes);
             }
         }
         buffer.traffic = connection.traffic;

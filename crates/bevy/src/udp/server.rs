@@ -94,8 +94,11 @@ impl Plugin for UdpServer {
     fn build(&self, app: &mut App) {
         transport::add_systems(app, (receive, deliver).chain(), flush);
         app.insert_resource(UdpHost {
-            socket: Socket::new(Arc::clone(&self.socket), self.listens_at),
-            address: self.listens_at,
+            socket: Socket {
+                udp: Arc::clone(&self.socket),
+                address: self.listens_at,
+                traffic: SocketTraffic::default(),
+            },
             handshakes: Handshakes::new(self.key, self.public.clone()),
             clients: BTreeMap::new(),
             max_clients: self.max_clients,
@@ -123,7 +126,6 @@ impl Plugin for UdpServer {
 #[derive(Resource)]
 pub struct UdpHost {
     socket: Socket,
-    address: SocketAddr,
     handshakes: Handshakes,
     clients: BTreeMap<SocketAddr, Connection>,
     max_clients: usize,
@@ -137,7 +139,7 @@ pub struct UdpHost {
 impl fmt::Debug for UdpHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UdpHost")
-            .field("address", &self.address)
+            .field("address", &self.socket.address)
             .field("clients", &self.clients)
             .finish_non_exhaustive()
     }
@@ -146,7 +148,7 @@ impl fmt::Debug for UdpHost {
 impl UdpHost {
     /// Returns the address that it listens at; 0.0.0.0 if it listens at all of the machine's addresses.
     pub const fn address(&self) -> SocketAddr {
-        self.address
+        self.socket.address
     }
 
     /// Returns the traffic of the socket.
