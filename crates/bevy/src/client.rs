@@ -1,7 +1,6 @@
 //! Client: remote bodies appear, move and vanish as the server's bodies did, one playout delay later.
 
 mod components;
-mod inputs;
 mod play;
 mod receiver;
 mod upstream;

@@ -8,8 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::wire::{
-    Encoded, LoggedOnce, MAX_TO_CLIENT_BYTES, MAX_TO_SERVER_BYTES, Unsendable, decode, sendable,
-    short_name,
+    LoggedOnce, MAX_TO_CLIENT_BYTES, MAX_TO_SERVER_BYTES, Unsendable, decode, sendable, short_name,
 };
 
 /// An input or message: any type that serde can serialize and deserialize.
@@ -61,7 +60,7 @@ impl<M: Send + Sync + 'static> ToClient<M> {
 }
 
 /// Receiver of a message, `None` for all clients, and its bytes.
-type Addressed<B> = (Option<Entity>, B);
+type Addressed = (Option<Entity>, Vec<u8>);
 
 /// Maps a body's entity at this end to its wire form or, when receiving, back. `None` if the entity is not a body.
 pub(crate) type MapEntity = fn(&World, Entity) -> Option<Entity>;
@@ -74,8 +73,8 @@ pub(crate) struct MessageEntry {
     pub(crate) name: &'static str,
     /// Called before encoding and after decoding. Leaves entities unchanged by default.
     pub(crate) map: MapMessage,
-    /// Takes the messages that the app has written, encoded.
-    drain: fn(&Self, &mut World, MapEntity) -> Vec<Addressed<Encoded>>,
+    /// Takes the messages that the app has written, encoded. Drops messages that cannot be sent, with a warning.
+    take: fn(&Self, &mut World, MapEntity) -> Vec<Addressed>,
     /// Decodes a message and writes it for the app. Returns false if the bytes are malformed.
     deliver: fn(&Self, &mut World, Entity, &[u8], MapEntity) -> bool,
     dropped: LoggedOnce,
@@ -86,10 +85,10 @@ pub(crate) struct MessageEntry {
 impl MessageEntry {
     pub(crate) fn to_server<M: NetMessage>() -> Self {
         Self {
-            drain: |entry, world, map| {
+            take: |entry, world, map| {
                 let messages = drain::<ToServer<M>>(world).into_iter();
                 let encode = |to: ToServer<M>| entry.encode(to.0, world, map, MAX_TO_SERVER_BYTES);
-                messages.map(|to| (None, encode(to))).collect()
+                messages.filter_map(|to| Some((None, encode(to)?))).collect()
             },
             deliver: |entry, world, client, bytes, map| match entry.decode(bytes, world, map) {
                 Some(message) => world.write_message(FromClient::<M> { client, message }).is_some(),
@@ -104,10 +103,10 @@ impl MessageEntry {
             id: TypeId::of::<M>(),
             name: short_name::<M>(),
             map: |_, _| {},
-            drain: |entry, world, map| {
+            take: |entry, world, map| {
                 let messages = drain::<ToClient<M>>(world).into_iter();
                 let encode = |message| entry.encode::<M>(message, world, map, MAX_TO_CLIENT_BYTES);
-                messages.map(|to| (to.client, encode(to.message))).collect()
+                messages.filter_map(|to| Some((to.client, encode(to.message)?))).collect()
             },
             deliver: |entry, world, _, bytes, map| match entry.decode(bytes, world, map) {
                 Some(message) => world.write_message(FromServer::<M>(message)).is_some(),
@@ -118,17 +117,9 @@ impl MessageEntry {
         }
     }
 
-    /// Takes the messages to send. Drops messages that cannot be encoded, with a warning.
-    pub(crate) fn take(&self, world: &mut World, map: MapEntity) -> Vec<Addressed<Vec<u8>>> {
-        let messages = (self.drain)(self, world, map).into_iter();
-        let sendable = messages.filter_map(|(to, bytes)| match bytes {
-            Ok(bytes) => Some((to, bytes)),
-            Err(error) => {
-                self.drop(error);
-                None
-            }
-        });
-        sendable.collect()
+    /// Takes the messages to send.
+    pub(crate) fn take(&self, world: &mut World, map: MapEntity) -> Vec<Addressed> {
+        (self.take)(self, world, map)
     }
 
     /// Decodes a message and writes it for the app. `peer` is the name of the other end.
@@ -160,9 +151,9 @@ impl MessageEntry {
         world: &World,
         map: MapEntity,
         limit: usize,
-    ) -> Encoded {
+    ) -> Option<Vec<u8>> {
         (self.map)(&mut message, &|entity| map(world, entity));
-        sendable(&message, limit)
+        sendable(&message, limit).map_err(|error| self.drop(error)).ok()
     }
 
     fn decode<M: NetMessage>(&self, bytes: &[u8], world: &World, map: MapEntity) -> Option<M> {

@@ -54,6 +54,8 @@ pub struct Bodies {
     pool: Vec<Arc<QuantizedSnapshot>>,
     /// All slots that were ever used.
     pub(crate) slots: Vec<BodySlot>,
+    /// [`SendPriority`] by slot. Copied for each client in each tick.
+    pub(crate) gains: Vec<f32>,
     /// Send group by slot. Empty if no body has one.
     pub(crate) groups: Vec<u32>,
     /// Unregistered kinds that bodies have.
@@ -87,8 +89,6 @@ pub(crate) struct BodySlot {
     rotation: Quat,
     /// Number of teleports modulo 256, at most one per tick.
     teleports: u8,
-    /// [`SendPriority`].
-    pub(crate) gain: f32,
     pub(crate) components: Vec<ReliableComponent>,
 }
 
@@ -118,6 +118,7 @@ impl FromWorld for Bodies {
             world: Arc::new(empty),
             pool: Vec::new(),
             slots: Vec::new(),
+            gains: Vec::new(),
             groups: Vec::new(),
             unknown: BTreeSet::new(),
             warned: Warned::default(),
@@ -309,12 +310,14 @@ impl Bodies {
             position: Vec3::ZERO,
             rotation: Quat::IDENTITY,
             teleports: 0,
-            gain: 1.0,
             components: vec![ReliableComponent::default(); self.protocol.items.components.len()],
         };
         match self.slots.get_mut(slot) {
             Some(slot) => *slot = body,
-            None => self.slots.push(body),
+            None => {
+                self.slots.push(body);
+                self.gains.push(1.0);
+            }
         }
         Some(InSlot { slot, life })
     }
@@ -344,7 +347,7 @@ impl Bodies {
         world: &World,
     ) -> bool {
         let slot = at.slot;
-        self.slots[slot].gain = priority.map_or(1.0, |priority| priority.0);
+        self.gains[slot] = priority.map_or(1.0, |priority| priority.0);
         if let Some(group) = group {
             self.join(slot, group.0);
         }

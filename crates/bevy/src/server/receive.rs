@@ -52,11 +52,9 @@ pub(super) fn deliver(
         if let Err(reason) = outcome {
             turn_away(world, client, reason);
         }
-        match world.get::<ReplicationSender>(client).map(|peer| &peer.session) {
-            Some(session) if !session.is_overdue(now) => {}
-            Some(session) if session.is_refused() => {
-                world.entity_mut(client).despawn();
-            }
+        let session = world.get::<ReplicationSender>(client).map(|peer| &peer.session);
+        match session.filter(|session| session.is_overdue(now)) {
+            Some(session) if session.is_refused() => world.entity_mut(client).despawn(),
             Some(_) => turn_away(world, client, "no hello from the client".to_owned()),
             None => {}
         }

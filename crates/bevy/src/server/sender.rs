@@ -72,7 +72,7 @@ pub(super) struct Ready {
     pub(super) inputs: Vec<u64>,
 }
 
-/// What a client sees in a slot.
+/// State of a slot, as sent to a client.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SlotView {
     /// The body that was visible in the last tick.

@@ -181,7 +181,7 @@ pub(super) fn look(
         }
     }
     peer.gains.clear();
-    peer.gains.extend(bodies.slots.iter().map(|slot| slot.gain));
+    peer.gains.extend(&bodies.gains);
     let Some(interest) = interest else {
         peer.slots.iter_mut().for_each(|slot| slot.is_near = false);
         peer.center = None;

@@ -14,7 +14,7 @@ use renetcode::{
     ClientAuthentication, ConnectToken, DisconnectReason, NETCODE_MAX_PACKET_BYTES, NetcodeClient,
 };
 
-use super::{MAX_DATAGRAMS, overhead_bytes, since_1970};
+use super::{MAX_DATAGRAMS, either, overhead_bytes, since_1970};
 use crate::body::disconnect_later;
 use crate::renet_connection::{FROM_SERVER_BYTES, RenetConnection};
 use crate::traffic::{Traffic, header_bytes};
@@ -166,16 +166,12 @@ impl UdpConnection {
 
     /// Returns a sentence for people: the server has not answered, for how long, and possible causes.
     pub fn no_answer(&self) -> String {
-        let server = self.every_server();
+        let server = either(&self.servers);
         let seconds = self.connecting.as_secs_f64().round().max(1.0);
         format!(
             "no answer from {server} for {seconds} s: it is not running, UDP is blocked on the way, it has another key, this \
              is not one of its public addresses, or the two clocks are a minute apart"
         )
-    }
-
-    fn every_server(&self) -> String {
-        self.servers.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ")
     }
 
     /// Processes received datagrams and keeps the connection alive. Fails once the connection has ended.
@@ -239,7 +235,7 @@ impl UdpConnection {
         }
         self.refusals = if is_refused { self.refusals + 1 } else { 0 };
         if self.refusals >= self.servers.len() {
-            return Err(format!("nothing listens at {}", self.every_server()));
+            return Err(format!("nothing listens at {}", either(&self.servers)));
         }
         let has_another = self.retries as usize + 1 < self.servers.len();
         if self.tokens.is_none() && (self.is_answered || !has_another) {

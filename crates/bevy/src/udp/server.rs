@@ -22,7 +22,7 @@ use self::connections::Connection;
 use self::handshakes::Handshakes;
 use self::reports::Reports;
 use self::socket::Socket;
-use super::Key;
+use super::{Key, either};
 use crate::body::{Disconnected, disconnect_later};
 use crate::traffic::SocketTraffic;
 use crate::transport::{self, MessageBuffer, OrDisabled};
@@ -47,8 +47,7 @@ impl UdpServer {
     pub fn listen(address: impl ToSocketAddrs, key: Key) -> io::Result<Self> {
         let addresses: Vec<_> = address.to_socket_addrs()?.collect();
         Self::bind(&addresses, key).map_err(|error| {
-            let addresses: Vec<_> = addresses.iter().map(ToString::to_string).collect();
-            let addresses = addresses.join(" or ");
+            let addresses = either(&addresses);
             io::Error::new(error.kind(), format!("cannot listen at {addresses}: {error}"))
         })
     }
