@@ -11,7 +11,6 @@
 //! In a browser, which has no threads, the frame encodes.
 
 mod encoders;
-mod ladder;
 mod sampled;
 mod sampling;
 
@@ -25,9 +24,8 @@ use cubewire_codec::{Inputs, Plan, QuantizedSnapshot, Snapshot, Stages};
 use cubewire_protocol::record::PacketRecord;
 
 use encoders::Encoders;
-pub use ladder::LiveLadder;
-pub(crate) use ladder::go_on;
-pub use sampled::Sampled;
+pub(crate) use sampled::go_on;
+pub use sampled::{LiveLadder, Sampled};
 
 /// A tick of a connection, for encoding.
 #[derive(Debug)]
