@@ -1,27 +1,8 @@
 //! A transport for games that use [`bevy_renet`]: it sends through the game's own `RenetServer` and `RenetClient`, over
 //! netcode or Steam, on two additional renet channels. The game keeps its connections and its own messages.
 //!
-//! ```
-//! use bevy_app::{App, TaskPoolPlugin};
-//! use bevy_renet::netcode::NetcodeServerPlugin;
-//! use bevy_renet::{RenetServer, RenetServerPlugin, renet::ConnectionConfig};
-//! use bevy_time::TimePlugin;
-//! use cubewire_bevy::game_renet::{BevyRenet, NoChannelLeft};
-//! use cubewire_bevy::{CubewirePlugin, ServerPlugin};
-//!
-//! fn server() -> Result<App, NoChannelLeft> {
-//!     // The game's own channels come first.
-//!     let mut config = ConnectionConfig::default();
-//!     let transport = BevyRenet::add_channels(&mut config)?;
-//!     let mut app = App::new();
-//!     app.add_plugins((TaskPoolPlugin::default(), TimePlugin))
-//!         .add_plugins((RenetServerPlugin, NetcodeServerPlugin))
-//!         .add_plugins((CubewirePlugin::new("arena"), ServerPlugin, transport))
-//!         .insert_resource(RenetServer::new(config));
-//!     Ok(app)
-//! }
-//! # server().unwrap();
-//! ```
+//! [`BevyRenet::add_channels`] adds the channels to the game's `ConnectionConfig` and returns the plugin. The example
+//! `with_bevy_renet` has a server and a client.
 //!
 //! At a server, each client that renet has connected is an entity with [`Client`] and [`RenetClientId`]; despawning the
 //! entity disconnects the client. At a client, there is an entity with [`Server`] while `RenetClient` is connected. If
