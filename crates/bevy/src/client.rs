@@ -37,14 +37,8 @@ impl Plugin for ClientPlugin {
                     play::play.in_set(CubewireSystems::Play),
                 ),
             )
-            .add_systems(
-                FixedPostUpdate,
-                (upstream::send_feedback, upstream::send).chain().in_set(CubewireSystems::Send),
-            )
-            .add_systems(
-                PostUpdate,
-                (upstream::send_feedback, upstream::send).chain().in_set(CubewireSystems::Send),
-            );
+            .add_systems(FixedPostUpdate, upstream::send.in_set(CubewireSystems::Send))
+            .add_systems(PostUpdate, upstream::send.in_set(CubewireSystems::Send));
     }
 }
 

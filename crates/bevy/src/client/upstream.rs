@@ -24,25 +24,23 @@ type Connection = (&'static mut ReplicationReceiver, &'static mut MessageBuffer)
 type IsConnected = (With<Connected>, OrDisabled);
 
 /// Queues acks in a separate datagram, because a long datagram of inputs is more likely to be lost.
-pub(super) fn send_feedback(mut servers: Query<Connection, IsConnected>) {
-    for (mut replication, mut buffer) in &mut servers {
-        let state = replication.0.as_mut();
-        let Some(receiver) = state.and_then(|state| state.receiver.as_mut()) else {
-            continue;
-        };
-        let feedback = std::iter::from_fn(|| receiver.poll_feedback());
-        let feedback: Vec<_> = feedback.map(|feedback| feedback.encode()).collect();
-        if !feedback.is_empty() {
-            buffer.outgoing.datagrams.push(encode(&Upstream {
-                feedback: feedback.iter().map(Vec::as_slice).collect(),
-                inputs: Vec::new(),
-            }));
-        }
+fn send_feedback(replication: &mut ReplicationReceiver, buffer: &mut MessageBuffer) {
+    let Some(receiver) = replication.0.as_mut().and_then(|state| state.receiver.as_mut()) else {
+        return;
+    };
+    let feedback = std::iter::from_fn(|| receiver.poll_feedback());
+    let feedback: Vec<_> = feedback.map(|feedback| feedback.encode()).collect();
+    if !feedback.is_empty() {
+        let feedback = feedback.iter().map(Vec::as_slice).collect();
+        buffer.outgoing.datagrams.push(encode(&Upstream { feedback, inputs: Vec::new() }));
     }
 }
 
-/// Queues the inputs and messages that the app has written. Drops them without a connection.
+/// Queues acks, and the inputs and messages that the app has written. Drops these without a connection.
 pub(super) fn send(world: &mut World, servers: &mut QueryState<Connection, IsConnected>) {
+    for (mut replication, mut buffer) in servers.iter_mut(world) {
+        send_feedback(&mut replication, &mut buffer);
+    }
     let protocol = Arc::clone(&world.resource::<Protocol>().0);
     let mut take = |entries: &[MessageEntry]| -> Vec<Vec<_>> {
         entries.iter().map(|entry| entry.take(world, entity_to_wire)).collect()

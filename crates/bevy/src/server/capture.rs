@@ -48,7 +48,7 @@ impl InSlot {
 pub struct Bodies {
     pub(crate) protocol: Arc<Compiled>,
     pub(crate) tick: u64,
-    table: SlotTable,
+    pub(super) table: SlotTable,
     pub(crate) world: Arc<QuantizedSnapshot>,
     /// Snapshots for reuse once no other owner holds them.
     pool: Vec<Arc<QuantizedSnapshot>>,
@@ -256,11 +256,6 @@ impl Bodies {
     /// before the first tick.
     pub fn snapshot(&self) -> &QuantizedSnapshot {
         &self.world
-    }
-
-    /// Returns whether a body still has its slot, visible or not.
-    pub(super) fn holds(&self, slot: usize, life: Life) -> bool {
-        self.table.get(slot) == Some(life)
     }
 
     /// Removes the bodies from a snapshot that the queries did not find in this tick. They are gone, or are disabled

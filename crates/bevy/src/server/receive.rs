@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bevy_ecs::prelude::*;
 use bevy_time::{Real, Time};
 use cubewire_codec::Snapshot;
-use cubewire_protocol::{Feedback, ServerEvent, ServerMessage};
+use cubewire_protocol::{Feedback, ServerEvent, ServerMessage, ServerSession};
 
 use super::capture::{Bodies, entity_from_wire};
 use super::sender::{Ready, ReplicationSender};
@@ -24,7 +24,8 @@ type NewClient = (With<Client>, Without<ReplicationSender>, OrDisabled);
 
 pub(super) fn admit(new: Query<Entity, NewClient>, time: Res<Time<Real>>, mut commands: Commands) {
     for client in &new {
-        let peer = ReplicationSender::new(time.elapsed());
+        let session = ServerSession::new(time.elapsed());
+        let peer = ReplicationSender { session, ready: None };
         commands.entity(client).try_insert((peer, Hidden::default()));
     }
 }

@@ -125,7 +125,7 @@ pub(super) fn send_snapshots(
             let sent = buffer.traffic.sent.bytes();
             measure.send(tick, ticks_per_second, sent, ready.limit, &ready.settings);
         }
-        if !ready.is_due(tick) {
+        if !tick.is_multiple_of(ready.settings.send_interval_ticks.into()) {
             continue;
         }
         jobs.push(Job {
@@ -282,7 +282,7 @@ fn queue_lives(
         if let Some(before) = before.filter(|_| before != visible) {
             peer.outbox.forget(slot);
             let (body, tick) = (BodyId::new(slot, before), bodies.tick);
-            let is_hidden = bodies.holds(slot, before);
+            let is_hidden = bodies.table.get(slot) == Some(before);
             buffer.send(&ReliableToClient::Gone { body, tick, is_hidden });
         }
         let body = &bodies.slots[slot];

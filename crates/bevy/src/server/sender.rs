@@ -104,10 +104,6 @@ const RESERVE: Duration = Duration::from_millis(60);
 const CUT_OFF_TICKS: u64 = 60;
 
 impl ReplicationSender {
-    pub(super) const fn new(now: Duration) -> Self {
-        Self { session: ServerSession::new(now), ready: None }
-    }
-
     /// Writes the send state of each slot for this client after a tick: see [`SnapshotSender::send_states`]. Empty unless the
     /// tick's packet had a limit, such as a [`ByteBudget`].
     pub fn send_states(&self, tick: u64, send_states: &mut Vec<SendState>) {
@@ -124,10 +120,6 @@ impl ReplicationSender {
 }
 
 impl Ready {
-    pub(super) fn is_due(&self, tick: u64) -> bool {
-        tick.is_multiple_of(self.settings.send_interval_ticks.into())
-    }
-
     pub(super) fn new(protocol: &Compiled) -> Result<Self, InitialStateError> {
         let plan = &protocol.plan;
         let limits = Limits { max_bodies: plan.max_slots().unwrap_or(0) };
