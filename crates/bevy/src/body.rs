@@ -41,13 +41,11 @@ pub struct BodyKind(&'static str);
 impl BodyKind {
     /// Returns the kind with this name. Bodies of an unregistered kind are not replicated; `ReplicationStats` counts
     /// them.
-    #[must_use]
     pub const fn named(name: &'static str) -> Self {
         Self(name)
     }
 
     /// Returns the name.
-    #[must_use]
     pub const fn name(&self) -> &'static str {
         self.0
     }
@@ -82,17 +80,9 @@ pub(crate) struct HasEnded;
 /// Needs [`replicate_teleports`](crate::CubewireAppExt::replicate_teleports) at both ends.
 ///
 /// ```
-/// # use bevy_app::{App, FixedUpdate};
 /// # use bevy_ecs::prelude::*;
-/// # use bevy_math::Vec3;
 /// # use bevy_transform::components::Transform;
-/// # use cubewire_bevy::{prelude::*, testing::TestNet};
-/// fn protocol(app: &mut App) {
-///     app.add_plugins(CubewirePlugin::new("arena"))
-///         .body_kind("hero", Shape::capsule(0.6, 0.4))
-///         .replicate_teleports();
-/// }
-///
+/// # use cubewire_bevy::prelude::*;
 /// /// Heroes who fall off the floor start again.
 /// fn respawn(heroes: Query<(Entity, &Transform)>, mut commands: Commands) {
 ///     for (hero, at) in &heroes {
@@ -101,21 +91,7 @@ pub(crate) struct HasEnded;
 ///         }
 ///     }
 /// }
-///
-/// let mut net = TestNet::new(protocol);
-/// net.server.add_systems(FixedUpdate, respawn);
-/// net.add_client();
-/// let low = Transform::from_xyz(0.0, -49.0, 0.0);
-/// let hero = net.server.world_mut().spawn((Replicated, BodyKind::named("hero"), low)).id();
-/// net.run_until(|net| net.count::<Remote>(0) == 1);
-/// net.server.world_mut().get_mut::<Transform>(hero).unwrap().translation.y = -51.0;
-/// net.run_until(|net| {
-///     let world = net.clients[0].world_mut();
-///     let mut heroes = world.query_filtered::<&Transform, With<Remote>>();
-///     let y = heroes.single(world).unwrap().translation.y;
-///     assert!(y == -49.0 || y == 1.0, "the hero is in between, at {y}");
-///     y == 1.0
-/// });
+/// # bevy_ecs::system::assert_is_system(respawn);
 /// ```
 #[derive(Component, Clone, Copy, Debug, Default)]
 #[component(immutable)]
@@ -126,6 +102,17 @@ pub(crate) fn write(world: &mut World, body: Entity, bundle: impl Bundle) {
     if let Ok(mut body) = world.get_entity_mut(body) {
         body.insert(bundle);
     }
+}
+
+/// Ends a connection when the commands are applied: see [`disconnect`].
+#[cfg(any(feature = "memory", feature = "udp", feature = "bevy_renet"))]
+pub(crate) fn disconnect_later(
+    commands: &mut Commands<'_, '_>,
+    entity: Entity,
+    reason: impl Into<String>,
+) {
+    let reason = reason.into();
+    commands.queue(move |world: &mut World| disconnect(world, entity, reason));
 }
 
 /// Ends a connection: triggers [`Disconnected`] if that has not happened yet, and despawns the entity.

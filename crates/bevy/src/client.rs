@@ -1,7 +1,6 @@
 //! Client: remote bodies appear, move and vanish as the server's bodies did, one playout delay later.
 
 mod components;
-mod inputs;
 mod play;
 mod receiver;
 mod upstream;
@@ -38,14 +37,8 @@ impl Plugin for ClientPlugin {
                     play::play.in_set(CubewireSystems::Play),
                 ),
             )
-            .add_systems(
-                FixedPostUpdate,
-                (upstream::send_feedback, upstream::send).chain().in_set(CubewireSystems::Send),
-            )
-            .add_systems(
-                PostUpdate,
-                (upstream::send_feedback, upstream::send).chain().in_set(CubewireSystems::Send),
-            );
+            .add_systems(FixedPostUpdate, upstream::send.in_set(CubewireSystems::Send))
+            .add_systems(PostUpdate, upstream::send.in_set(CubewireSystems::Send));
     }
 }
 
@@ -101,10 +94,9 @@ fn vanish(world: &mut World, entity: Entity, reason: VanishReason) {
     let Ok(mut body) = world.get_entity_mut(entity) else {
         return;
     };
-    match body.contains::<KeepVanished>() {
-        true => {
-            body.remove::<(Remote, RemoteBody)>();
-        }
-        false => body.despawn(),
+    if body.contains::<KeepVanished>() {
+        body.remove::<(Remote, RemoteBody)>();
+    } else {
+        body.despawn();
     }
 }

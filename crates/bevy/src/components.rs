@@ -19,7 +19,6 @@ pub(crate) struct ComponentAccess {
     /// malformed.
     pub(crate) write: fn(&mut World, Entity, &[u8], &mut Mapper<'_>) -> bool,
     pub(crate) remove: fn(&mut World, Entity),
-    /// Limits the warning about an unsendable value to one.
     pub(crate) unsent: LoggedOnce,
 }
 
@@ -82,7 +81,6 @@ pub(crate) fn to_wire(body: BodyId) -> Option<Entity> {
     Some(Entity::from_index_and_generation(index, generation))
 }
 
-/// Returns the body of a wire entity.
 pub(crate) fn from_wire(entity: Entity) -> Option<BodyId> {
     Some(BodyId {
         slot: entity.index_u32().try_into().ok()?,

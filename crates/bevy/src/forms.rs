@@ -18,7 +18,6 @@ pub struct Pose {
 impl Pose {
     /// Returns a pose with these bounds along x, y and z, in units. The default step is 1/128 unit.
     /// [`orientation_bits`](Self::orientation_bits) describes the default precision of orientations.
-    #[must_use]
     pub const fn within(x: Range<f64>, y: Range<f64>, z: Range<f64>) -> Self {
         Self { axes: [x, y, z], step: 1.0 / 128.0, component_bits: None }
     }
@@ -85,19 +84,16 @@ impl Shape {
     pub const UNKNOWN: Self = Self(schema::Shape::Unknown);
 
     /// A box with these half extents.
-    #[must_use]
     pub const fn cuboid(half_extents: Vec3) -> Self {
         Self(schema::Shape::Box(half_extents.to_array()))
     }
 
     /// A ball.
-    #[must_use]
     pub const fn ball(radius: f32) -> Self {
         Self(schema::Shape::Ball(radius))
     }
 
     /// A capsule along the local y axis. `half_length` is half the length of the cylinder between the two half balls.
-    #[must_use]
     pub const fn capsule(half_length: f32, radius: f32) -> Self {
         Self(schema::Shape::Capsule { half: half_length, radius })
     }
@@ -114,26 +110,22 @@ pub struct Field(FieldForm);
 
 impl Field {
     /// 0 or 1.
-    #[must_use]
     pub const fn flag() -> Self {
         Self(FieldForm::Flag)
     }
 
     /// An integer in this range.
-    #[must_use]
     pub const fn int(range: RangeInclusive<i32>) -> Self {
         Self(FieldForm::Int { min: *range.start(), max: *range.end() })
     }
 
     /// A number in this range, in multiples of `step` from its start.
-    #[must_use]
     pub const fn float(range: RangeInclusive<f32>, step: f32) -> Self {
         Self(FieldForm::Float { min: *range.start(), max: *range.end(), step })
     }
 
     /// An angle in turns, which wraps, with 2^`bits` steps; `bits` is `1..=16`. Decoded values are in `0.0..1.0`: −0.25
     /// is decoded as 0.75.
-    #[must_use]
     pub const fn angle(bits: u8) -> Self {
         Self(FieldForm::Angle { bits })
     }
@@ -147,6 +139,8 @@ impl Field {
 mod tests {
     use bevy_math::Quat;
     use cubewire_codec::quantize::SmallestThree;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
 
     use super::*;
 
@@ -172,18 +166,14 @@ mod tests {
 
     #[test]
     fn a_point_5_units_away_stays_within_a_step() {
-        // A fixed pseudorandom sequence of rotations. Half of them have nearly equal components, which is the worst
-        // case.
-        let mut state = 1_u32;
-        let mut random = || {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            (f64::from(state) / f64::from(u32::MAX) * 2.0 - 1.0) as f32
-        };
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let mut random = || random.random_range(-1.0..1.0_f32);
         for step in [1.0 / 164.0, 1.0 / 128.0, 1.0 / 80.0, 1.0 / 40.0, 1.0 / 20.0] {
             let bits = pose().step(step).component_bits();
             for round in 0..20_000 {
                 let mut components = [random(), random(), random(), random()];
                 if round % 2 == 0 {
+                    // The worst case is nearly equal components.
                     components = components.map(|part| 1.0 + 0.01 * part);
                 }
                 let rotation = Quat::from_array(components).normalize();

@@ -1,27 +1,8 @@
 //! A transport for games that use [`bevy_renet`]: it sends through the game's own `RenetServer` and `RenetClient`, over
 //! netcode or Steam, on two additional renet channels. The game keeps its connections and its own messages.
 //!
-//! ```
-//! use bevy_app::{App, TaskPoolPlugin};
-//! use bevy_renet::netcode::NetcodeServerPlugin;
-//! use bevy_renet::{RenetServer, RenetServerPlugin, renet::ConnectionConfig};
-//! use bevy_time::TimePlugin;
-//! use cubewire_bevy::game_renet::{BevyRenet, NoChannelLeft};
-//! use cubewire_bevy::{CubewirePlugin, ServerPlugin};
-//!
-//! fn server() -> Result<App, NoChannelLeft> {
-//!     // The game's own channels come first.
-//!     let mut config = ConnectionConfig::default();
-//!     let transport = BevyRenet::add_channels(&mut config)?;
-//!     let mut app = App::new();
-//!     app.add_plugins((TaskPoolPlugin::default(), TimePlugin))
-//!         .add_plugins((RenetServerPlugin, NetcodeServerPlugin))
-//!         .add_plugins((CubewirePlugin::new("arena"), ServerPlugin, transport))
-//!         .insert_resource(RenetServer::new(config));
-//!     Ok(app)
-//! }
-//! # server().unwrap();
-//! ```
+//! [`BevyRenet::add_channels`] adds the channels to the game's `ConnectionConfig` and returns the plugin. The example
+//! `with_bevy_renet` has a server and a client.
 //!
 //! At a server, each client that renet has connected is an entity with [`Client`] and [`RenetClientId`]; despawning the
 //! entity disconnects the client. At a client, there is an entity with [`Server`] while `RenetClient` is connected. If
@@ -54,17 +35,15 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bevy_app::{App, FixedPostUpdate, Plugin, PostUpdate, PreUpdate};
-use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
-use bevy_ecs::query::Allow;
 use bevy_renet::renet::{ChannelConfig, ClientId, ConnectionConfig, SendType, ServerEvent};
 use bevy_renet::{RenetReceive, RenetSend, RenetServerEvent};
-use cubewire_protocol::renet_guard::{MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES};
+use cubewire_protocol::renet_guard::MAX_UNRELIABLE_BYTES;
 
 use self::ends::{Ends, NO_CONNECTION, RenetPeer};
-use crate::body::disconnect;
+use crate::body::disconnect_later;
 use crate::traffic::HEADER_BYTES;
-use crate::transport::{self, Client, CubewireSystems, MessageBuffer, Server};
+use crate::transport::{self, Client, CubewireSystems, MessageBuffer, OrDisabled, Server};
 use crate::wire::LoggedOnce;
 
 /// Transport over the game's `RenetServer`, `RenetClient` or both: see the [module](self). The game adds the plugins of
@@ -102,8 +81,7 @@ impl BevyRenet {
     /// # Errors
     /// [`NoChannelLeft`] if the highest id is above 253.
     pub fn add_channels(config: &mut ConnectionConfig) -> Result<Self, NoChannelLeft> {
-        let server = config.server_channels_config.iter();
-        let ids = server.chain(&config.client_channels_config);
+        let ids = config.server_channels_config.iter().chain(&config.client_channels_config);
         let highest = ids.map(|channel| channel.channel_id).max();
         let reliable = highest
             .map_or(Ok(1), |highest| highest.checked_add(2).ok_or(NoChannelLeft { highest }))?;
@@ -148,12 +126,10 @@ impl Plugin for BevyRenet {
     }
 }
 
-/// Entities of the current connections.
 #[derive(Resource, Debug)]
 struct Connections {
     channels: BevyRenet,
     entities: BTreeMap<RenetPeer, Entity>,
-    /// Limits the warning about an overlong message to one.
     dropped: LoggedOnce,
 }
 
@@ -162,31 +138,22 @@ impl Connections {
     /// the peer, which may have connected again.
     fn end(&mut self, peer: RenetPeer, why: String, commands: &mut Commands<'_, '_>) {
         if let Some(entity) = self.entities.remove(&peer) {
-            commands.queue(move |world: &mut World| disconnect(world, entity, why));
+            disconnect_later(commands, entity, why);
         }
     }
 
     /// Sends all datagrams, and as many reliable messages as the allowance and [`MAX_UNACKED_BYTES`] permit. The other
     /// messages stay in the message buffer.
     fn flush(&self, peer: RenetPeer, buffer: &mut MessageBuffer, ends: &mut Ends<'_>) {
-        let fits = |kind: &str, bytes: usize, most: usize| {
-            if bytes > most {
-                let line = format_args!("{kind} too long: {bytes} bytes, limit {most}");
-                self.dropped.warn(line);
-            }
-            bytes <= most
-        };
+        buffer.outgoing.drop_unsendable(&self.dropped);
         let sent = &mut buffer.traffic.sent;
         for datagram in buffer.outgoing.datagrams.drain(..) {
-            if !datagram.is_empty() && fits("datagram", datagram.len(), MAX_UNRELIABLE_BYTES) {
-                let (packets, bytes) = wire(datagram.len());
-                sent.packets += packets;
-                sent.packet_bytes += bytes;
-                ends.send(peer, self.channels.unreliable, datagram);
-            }
+            let (packets, bytes) = wire(datagram.len());
+            sent.packets += packets;
+            sent.packet_bytes += bytes;
+            ends.send(peer, self.channels.unreliable, datagram);
         }
         let messages = &mut buffer.outgoing.messages;
-        messages.retain(|message| fits("reliable message", message.len(), MAX_RELIABLE_BYTES));
         let mut unacked = ends.unacked_bytes(peer, self.channels.reliable);
         let mut spent = 0;
         let allowance = buffer.reliable_allowance.map_or(u64::MAX, |most| most as u64);
@@ -253,11 +220,10 @@ fn follow(mut connections: ResMut<Connections>, ends: Ends, mut commands: Comman
     }
 }
 
-/// Moves received messages into the message buffers.
 fn receive(
     connections: Res<Connections>,
     mut ends: Ends,
-    mut buffers: Query<&mut MessageBuffer, Allow<Disabled>>,
+    mut buffers: Query<&mut MessageBuffer, OrDisabled>,
 ) {
     let channels = connections.channels;
     for (&peer, &entity) in &connections.entities {
@@ -284,7 +250,7 @@ fn receive(
 fn flush(
     connections: Res<Connections>,
     mut ends: Ends,
-    mut buffers: Query<&mut MessageBuffer, Allow<Disabled>>,
+    mut buffers: Query<&mut MessageBuffer, OrDisabled>,
     mut commands: Commands,
 ) {
     let connected = ends.connected();
@@ -295,8 +261,7 @@ fn flush(
             connections.flush(*peer, &mut buffer, &mut ends);
             let waiting = buffer.outgoing.messages.iter().map(Vec::len);
             if buffer.backlog_bytes + waiting.sum::<usize>() > MAX_BACKLOG_BYTES {
-                let why = "too many unacknowledged bytes";
-                commands.queue(move |world: &mut World| disconnect(world, entity, why));
+                disconnect_later(&mut commands, entity, "too many unacknowledged bytes");
             }
         }
     }

@@ -40,10 +40,7 @@ pub use {cubewire_codec, cubewire_protocol};
 
 pub use body::{BodyKind, Disconnected, Remote, Replicated, Teleport, disconnect};
 #[cfg(feature = "client")]
-pub use client::{
-    ClientPlugin, KeepVanished, PlayoutDelay, ReplicationReceiver, SettingsRequest, VanishReason,
-    Vanished,
-};
+pub use client::*;
 pub use forms::{Field, Pose, Shape};
 pub use measure::Measure;
 #[cfg(feature = "memory")]
@@ -55,11 +52,7 @@ pub use registry::CubewirePlugin;
 #[cfg(any(feature = "memory", feature = "udp"))]
 pub use renet_connection::RenetConnection;
 #[cfg(feature = "server")]
-pub use server::{
-    Bodies, ByteBudget, ClientRequests, ConnectionSettings, InSlot, Interest, ReplicationSender,
-    ReplicationStats, SendGroup, SendPriority, ServerPlugin, VisibilityAppExt, VisibilityFilter,
-    WhenHidden,
-};
+pub use server::*;
 pub use traffic::{DirectionTraffic, HEADER_BYTES, SocketTraffic, Traffic, header_bytes};
 pub use transport::{
     Client, Connected, ConnectionPlugin, CubewireSystems, MessageBuffer, Server, connected,

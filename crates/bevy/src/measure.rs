@@ -24,13 +24,11 @@ impl Measure {
     /// [`wire_bytes`](cubewire_protocol::record::TransportBytes::wire_bytes) count the direction from server to client,
     /// including all headers. At a server they are all bytes sent since the previous tick; at a client, the bytes of
     /// the snapshots.
-    #[must_use]
     pub const fn record(&self) -> &Record {
         &self.record
     }
 
     /// Server: returns the bodies that waited in the last second. `None` without a budget.
-    #[must_use]
     pub const fn waits(&self) -> Option<&WaitHistory> {
         self.waits.as_ref()
     }
@@ -61,27 +59,11 @@ impl Measure {
     }
 
     /// Returns the newest tick, or `None` before the first packet, when a client does not know the server's clock.
-    fn begun(&mut self) -> Option<&mut Sample> {
+    pub(crate) fn begun(&mut self) -> Option<&mut Sample> {
         let has_begun = !self.record.samples().is_empty();
         has_begun.then(|| self.record.current())
     }
 }
-
-/// Recording at a client.
-#[cfg(feature = "client")]
-impl Measure {
-    /// Adds stalls to the newest tick: the difference of the totals after and before.
-    pub(crate) fn count_starved(&mut self, before: Starved, playout: Starved) {
-        if let Some(now) = self.begun() {
-            now.stalls += (playout.0 - before.0) as usize;
-            now.starved += playout.1 - before.1;
-        }
-    }
-}
-
-/// Number and total length of stalls since the start.
-#[cfg(feature = "client")]
-pub(crate) type Starved = (u64, std::time::Duration);
 
 /// Recording at a server.
 #[cfg(feature = "server")]
@@ -99,7 +81,7 @@ impl Measure {
         let now = self.begin(tick, ticks_per_second);
         now.traffic.wire_bytes = (wire_bytes - before) as usize;
         now.send_interval_ticks = settings.send_interval_ticks.into();
-        now.budget_kbps = budget.map(|budget| budget.bytes_per_second() / 125);
+        now.budget_kbps = budget.map(|budget| budget.kbps);
     }
 
     /// Records which bodies wait after a tick.

@@ -1,19 +1,18 @@
 //! In-memory transport: a server and its clients in one process, connected by simulated links.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use bevy_app::{App, FixedPostUpdate, Plugin, PostUpdate, PreUpdate};
-use bevy_ecs::entity_disabling::Disabled;
+use bevy_app::{App, Plugin, PreUpdate};
 use bevy_ecs::prelude::*;
-use bevy_ecs::query::Allow;
 use bevy_platform::time::Instant;
 use cubewire_link::{Conditions, Link, LinkStats};
 
-use crate::body::disconnect;
+use crate::body::disconnect_later;
 use crate::renet_connection::{FROM_CLIENT_BYTES, FROM_SERVER_BYTES, RenetConnection};
 use crate::traffic::HEADER_BYTES;
-use crate::transport::{self, Client, CubewireSystems, MessageBuffer, Server};
+use crate::transport::{self, Client, CubewireSystems, MessageBuffer, OrDisabled, Server};
 
 /// A network with one simulated link between each client and the server. Clones share the network.
 ///
@@ -31,20 +30,15 @@ pub struct MemoryNetwork(Arc<Mutex<Network>>);
 #[derive(Debug)]
 struct Network {
     conditions: Conditions,
+    /// Seed of the newest link.
     seed: u64,
-    /// Connections that the server has not accepted yet.
-    new: Vec<Arc<Mutex<Wire>>>,
-    links: Vec<Arc<Mutex<Wire>>>,
+    /// Seeds of connections that the server has not accepted yet.
+    new: Vec<u64>,
+    /// Connections that neither end has closed, by seed.
+    links: BTreeMap<u64, MemoryLink>,
     start: Instant,
     /// Simulated time; `None` for the time since `start`.
     now: Option<Duration>,
-}
-
-/// A connection, shared by its two ends.
-#[derive(Debug)]
-struct Wire {
-    ends: MemoryLink,
-    is_closed: bool,
 }
 
 /// Both ends of a connection, and the simulated links between them. Usable in a custom transport, because time is an
@@ -68,7 +62,6 @@ pub enum End {
 impl MemoryLink {
     /// Creates links with these conditions. The link from the server uses `seed` for its random numbers, the link from
     /// the client `seed + 1`.
-    #[must_use]
     pub fn new(conditions: &Conditions, seed: u64) -> Self {
         Self {
             renet: [FROM_CLIENT_BYTES, FROM_SERVER_BYTES].map(RenetConnection::new),
@@ -79,13 +72,11 @@ impl MemoryLink {
 
     /// Changes the conditions in both directions. Returns whether they differ from the previous ones.
     pub fn set_conditions(&mut self, conditions: &Conditions) -> bool {
-        let others = self.links.iter_mut();
-        let others = others.filter(|link| link.conditions() != conditions);
+        let others = self.links.iter_mut().filter(|link| link.conditions() != conditions);
         others.map(|link| link.set_conditions(conditions.clone())).count() > 0
     }
 
     /// Returns the statistics of the link from an end.
-    #[must_use]
     pub fn stats(&self, from: End) -> LinkStats {
         self.links[from as usize].stats()
     }
@@ -102,8 +93,7 @@ impl MemoryLink {
     ) -> Result<(), String> {
         let renet = &mut self.renet[end as usize];
         while let Some(packet) = self.links[1 - end as usize].receive(now) {
-            let bytes = packet.len() + HEADER_BYTES;
-            buffer.traffic.received.count(&packet, bytes);
+            buffer.traffic.received.count(&packet, packet.len() + HEADER_BYTES);
             renet.receive(now, &packet)?;
         }
         renet.deliver(buffer);
@@ -137,14 +127,13 @@ impl Default for MemoryNetwork {
 
 impl MemoryNetwork {
     /// Creates a network of links with these conditions. `seed` determines their random numbers.
-    #[must_use]
     #[allow(clippy::disallowed_methods, reason = "Bevy's clock works in a browser, too")]
     pub fn new(conditions: Conditions, seed: u64) -> Self {
         Self(Arc::new(Mutex::new(Network {
             conditions,
             seed,
             new: Vec::new(),
-            links: Vec::new(),
+            links: BTreeMap::new(),
             start: Instant::now(),
             now: None,
         })))
@@ -157,14 +146,13 @@ impl MemoryNetwork {
         move |app: &mut App| {
             let network = network.clone();
             let accept = move |mut commands: Commands<'_, '_>| {
-                for wire in network.lock().new.drain(..) {
-                    let connection = MemoryConnection::new(&network, wire, End::Server);
-                    commands.spawn((Client, connection, MessageBuffer::new(HEADER_BYTES)));
+                let new = std::mem::take(&mut network.lock().new);
+                for seed in new {
+                    commands.spawn((Client, network.connection(seed, End::Server)));
                 }
             };
-            let accept = accept.in_set(CubewireSystems::Receive).before(receive);
             add_transport(app);
-            app.add_systems(PreUpdate, accept);
+            app.add_systems(PreUpdate, accept.in_set(CubewireSystems::Receive).before(receive));
         }
     }
 
@@ -183,23 +171,23 @@ impl MemoryNetwork {
     pub fn connect(&self) -> impl Bundle + use<> {
         let mut network = self.lock();
         network.seed += 2;
-        let (conditions, seed) = (&network.conditions, network.seed);
-        let wire = Arc::new(Mutex::new(Wire {
-            ends: MemoryLink::new(conditions, seed),
-            is_closed: false,
-        }));
-        network.new.push(Arc::clone(&wire));
-        network.links.push(Arc::clone(&wire));
-        drop(network);
-        let connection = MemoryConnection::new(self, wire, End::Client);
-        (Server, connection, MessageBuffer::new(HEADER_BYTES))
+        let seed = network.seed;
+        let link = MemoryLink::new(&network.conditions, seed);
+        network.links.insert(seed, link);
+        network.new.push(seed);
+        (Server, self.connection(seed, End::Client))
+    }
+
+    fn connection(&self, seed: u64, end: End) -> impl Bundle + use<> {
+        let connection = MemoryConnection { network: self.clone(), seed, end };
+        (connection, MessageBuffer::new(HEADER_BYTES))
     }
 
     /// Changes the conditions of all links.
     pub fn set_conditions(&self, conditions: Conditions) {
         let mut network = self.lock();
-        for wire in &network.links {
-            lock(wire).ends.set_conditions(&conditions);
+        for link in network.links.values_mut() {
+            link.set_conditions(&conditions);
         }
         network.conditions = conditions;
     }
@@ -209,77 +197,61 @@ impl MemoryNetwork {
         self.lock().now = Some(now);
     }
 
-    fn now(&self) -> Duration {
-        let network = self.lock();
-        network.now.unwrap_or_else(|| network.start.elapsed())
-    }
-
+    /// Ignores poisoning: a panic in another app leaves the data valid.
     fn lock(&self) -> MutexGuard<'_, Network> {
-        lock(&self.0)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Locks a mutex. Ignores poisoning: a panic in another app leaves the data valid.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Adds the systems of both ends, once per app.
 fn add_transport(app: &mut App) {
     #[derive(Resource)]
     struct HasTransport;
 
-    transport::add(app);
     if !app.world().contains_resource::<HasTransport>() {
-        app.insert_resource(HasTransport)
-            .add_systems(PreUpdate, receive.in_set(CubewireSystems::Receive))
-            .add_systems(FixedPostUpdate, flush.in_set(CubewireSystems::Flush))
-            .add_systems(PostUpdate, flush.in_set(CubewireSystems::Flush));
+        app.insert_resource(HasTransport);
+        transport::add_systems(app, receive, flush);
     }
 }
 
-/// One end of a connection.
 #[derive(Component, Debug)]
 #[component(clone_behavior = Ignore)]
 struct MemoryConnection {
     network: MemoryNetwork,
-    wire: Arc<Mutex<Wire>>,
+    /// Seed of the link.
+    seed: u64,
     end: End,
 }
 
 impl MemoryConnection {
-    fn new(network: &MemoryNetwork, wire: Arc<Mutex<Wire>>, end: End) -> Self {
-        Self { network: network.clone(), wire, end }
+    /// Calls a function with the link, this end, and the time. Returns `None` if the other end has closed the
+    /// connection.
+    fn with_link<T>(
+        &self,
+        exchange: impl FnOnce(&mut MemoryLink, End, Duration) -> T,
+    ) -> Option<T> {
+        let mut network = self.network.lock();
+        let now = network.now.unwrap_or_else(|| network.start.elapsed());
+        Some(exchange(network.links.get_mut(&self.seed)?, self.end, now))
     }
 }
 
-fn receive(
-    mut connections: Query<(Entity, &MemoryConnection, &mut MessageBuffer), Allow<Disabled>>,
-    mut commands: Commands,
-) {
+type Connections = (Entity, &'static MemoryConnection, &'static mut MessageBuffer);
+
+fn receive(mut connections: Query<Connections, OrDisabled>, mut commands: Commands) {
     for (entity, connection, mut buffer) in &mut connections {
-        let now = connection.network.now();
-        let mut wire = lock(&connection.wire);
-        let received = wire.ends.receive(connection.end, now, &mut buffer);
-        let why = match received {
-            Err(error) => Some(error),
-            Ok(()) => wire.is_closed.then(|| "the other end has left".to_owned()),
-        };
-        if let Some(why) = why {
-            commands.queue(move |world: &mut World| disconnect(world, entity, why));
+        match connection.with_link(|link, end, now| link.receive(end, now, &mut buffer)) {
+            Some(Ok(())) => {}
+            Some(Err(reason)) => disconnect_later(&mut commands, entity, reason),
+            None => disconnect_later(&mut commands, entity, "the other end has left"),
         }
     }
 }
 
-fn flush(
-    mut connections: Query<(Entity, &MemoryConnection, &mut MessageBuffer), Allow<Disabled>>,
-    mut commands: Commands,
-) {
+fn flush(mut connections: Query<Connections, OrDisabled>, mut commands: Commands) {
     for (entity, connection, mut buffer) in &mut connections {
-        let now = connection.network.now();
-        let mut wire = lock(&connection.wire);
-        if let Err(reason) = wire.ends.flush(connection.end, now, &mut buffer) {
-            commands.queue(move |world: &mut World| disconnect(world, entity, reason));
+        let sent = connection.with_link(|link, end, now| link.flush(end, now, &mut buffer));
+        if let Some(Err(reason)) = sent {
+            disconnect_later(&mut commands, entity, reason);
         }
     }
 }
@@ -287,8 +259,6 @@ fn flush(
 /// Closes the connection, also if the whole app is dropped. The other end notices in its next frame.
 impl Drop for MemoryConnection {
     fn drop(&mut self) {
-        lock(&self.wire).is_closed = true;
-        let mut network = self.network.lock();
-        network.links.retain(|wire| !Arc::ptr_eq(wire, &self.wire));
+        self.network.lock().links.remove(&self.seed);
     }
 }

@@ -1,17 +1,14 @@
 //! Inputs and messages: the types that apps write and read, and the registered functions for each.
 
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 
-use bevy_ecs::entity::MapEntities;
 use bevy_ecs::message::Messages;
 use bevy_ecs::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::components::Mapper;
 use crate::wire::{
-    Encoded, LoggedOnce, MAX_TO_CLIENT_BYTES, MAX_TO_SERVER_BYTES, Unsendable, decode, sendable,
-    short_name,
+    LoggedOnce, MAX_TO_CLIENT_BYTES, MAX_TO_SERVER_BYTES, Unsendable, decode, sendable, short_name,
 };
 
 /// An input or message: any type that serde can serialize and deserialize.
@@ -52,88 +49,66 @@ pub struct FromServer<M: Send + Sync + 'static>(pub M);
 
 impl<M: Send + Sync + 'static> ToClient<M> {
     /// Addresses a message to all clients.
-    #[must_use]
     pub const fn all(message: M) -> Self {
         Self { client: None, message }
     }
 
     /// Addresses a message to one client.
-    #[must_use]
     pub const fn one(client: Entity, message: M) -> Self {
         Self { client: Some(client), message }
     }
 }
 
 /// Receiver of a message, `None` for all clients, and its bytes.
-type Addressed<B> = (Option<Entity>, B);
+type Addressed = (Option<Entity>, Vec<u8>);
 
 /// Maps a body's entity at this end to its wire form or, when receiving, back. `None` if the entity is not a body.
 pub(crate) type MapEntity = fn(&World, Entity) -> Option<Entity>;
 
-/// Functions of a registered message type.
+/// Maps the entities in a message of the registered type.
+pub(crate) type MapMessage = fn(&mut dyn Any, &dyn Fn(Entity) -> Option<Entity>);
+
 pub(crate) struct MessageEntry {
     pub(crate) id: TypeId,
     pub(crate) name: &'static str,
-    /// Takes the messages that the app has written, encoded.
-    pub(crate) drain: fn(&mut World, MapEntity) -> Vec<Addressed<Encoded>>,
+    /// Called before encoding and after decoding. Leaves entities unchanged by default.
+    pub(crate) map: MapMessage,
+    /// Takes the messages that the app has written, encoded. Drops messages that cannot be sent, with a warning.
+    take: fn(&Self, &mut World, MapEntity) -> Vec<Addressed>,
     /// Decodes a message and writes it for the app. Returns false if the bytes are malformed.
-    pub(crate) deliver: fn(&mut World, Entity, &[u8], MapEntity) -> bool,
-    /// Limits the warning about a dropped message to one.
-    pub(crate) dropped: LoggedOnce,
+    deliver: fn(&Self, &mut World, Entity, &[u8], MapEntity) -> bool,
+    dropped: LoggedOnce,
     /// Limits the warning about an input too long to be repeated to one.
     pub(crate) unrepeated: LoggedOnce,
 }
 
-/// Maps the entities in a message, when sending and when receiving.
-pub(crate) trait Entities<M> {
-    fn map(message: &mut M, world: &World, map: MapEntity);
-}
-
-/// Leaves entities unchanged.
-pub(crate) enum AsIs {}
-
-impl<M> Entities<M> for AsIs {
-    fn map(_: &mut M, _: &World, _: MapEntity) {}
-}
-
-/// Maps entities with [`MapEntities`].
-pub(crate) enum Mapped {}
-
-impl<M: MapEntities> Entities<M> for Mapped {
-    fn map(message: &mut M, world: &World, map: MapEntity) {
-        message.map_entities(&mut Mapper::new(&|entity| map(world, entity)));
-    }
-}
-
 impl MessageEntry {
-    pub(crate) fn to_server<M: NetMessage, E: Entities<M>>() -> Self {
+    pub(crate) fn to_server<M: NetMessage>() -> Self {
         Self {
-            id: TypeId::of::<M>(),
-            name: short_name::<M>(),
-            drain: |world, map| {
+            take: |entry, world, map| {
                 let messages = drain::<ToServer<M>>(world).into_iter();
-                let bytes = messages.map(|to| bytes::<M, E>(to.0, world, map, MAX_TO_SERVER_BYTES));
-                bytes.map(|bytes| (None, bytes)).collect()
+                let encode = |to: ToServer<M>| entry.encode(to.0, world, map, MAX_TO_SERVER_BYTES);
+                messages.filter_map(|to| Some((None, encode(to)?))).collect()
             },
-            deliver: |world, client, bytes, map| match message::<M, E>(bytes, world, map) {
+            deliver: |entry, world, client, bytes, map| match entry.decode(bytes, world, map) {
                 Some(message) => world.write_message(FromClient::<M> { client, message }).is_some(),
                 None => false,
             },
-            dropped: LoggedOnce::default(),
-            unrepeated: LoggedOnce::default(),
+            ..Self::to_client::<M>()
         }
     }
 
-    pub(crate) fn to_client<M: NetMessage, E: Entities<M>>() -> Self {
+    pub(crate) fn to_client<M: NetMessage>() -> Self {
         Self {
             id: TypeId::of::<M>(),
             name: short_name::<M>(),
-            drain: |world, map| {
+            map: |_, _| {},
+            take: |entry, world, map| {
                 let messages = drain::<ToClient<M>>(world).into_iter();
-                let bytes = |message| bytes::<M, E>(message, world, map, MAX_TO_CLIENT_BYTES);
-                messages.map(|to| (to.client, bytes(to.message))).collect()
+                let encode = |message| entry.encode::<M>(message, world, map, MAX_TO_CLIENT_BYTES);
+                messages.filter_map(|to| Some((to.client, encode(to.message)?))).collect()
             },
-            deliver: |world, _, bytes, map| match message::<M, E>(bytes, world, map) {
+            deliver: |entry, world, _, bytes, map| match entry.decode(bytes, world, map) {
                 Some(message) => world.write_message(FromServer::<M>(message)).is_some(),
                 None => false,
             },
@@ -142,46 +117,52 @@ impl MessageEntry {
         }
     }
 
-    /// Takes the messages to send. Drops messages that cannot be encoded, with a warning.
-    pub(crate) fn take(&self, world: &mut World, map: MapEntity) -> Vec<Addressed<Vec<u8>>> {
-        let messages = (self.drain)(world, map).into_iter();
-        let sendable = messages.filter_map(|(to, bytes)| match bytes {
-            Ok(bytes) => Some((to, bytes)),
-            Err(error) => {
-                self.drop(error);
-                None
-            }
-        });
-        sendable.collect()
+    /// Takes the messages to send.
+    pub(crate) fn take(&self, world: &mut World, map: MapEntity) -> Vec<Addressed> {
+        (self.take)(self, world, map)
     }
 
-    /// Warns that a message is dropped.
+    /// Decodes a message and writes it for the app. `peer` is the name of the other end.
+    ///
+    /// # Errors
+    /// A sentence, if the bytes are malformed.
+    pub(crate) fn deliver(
+        &self,
+        world: &mut World,
+        connection: Entity,
+        bytes: &[u8],
+        map: MapEntity,
+        peer: &str,
+    ) -> Result<(), String> {
+        match (self.deliver)(self, world, connection, bytes, map) {
+            true => Ok(()),
+            false => Err(format!("malformed message from the {peer} (`{}`)", self.name)),
+        }
+    }
+
     pub(crate) fn drop(&self, error: Unsendable) {
         let name = self.name;
         self.dropped.warn(format_args!("message {error} (`{name}`)"));
+    }
+
+    fn encode<M: NetMessage>(
+        &self,
+        mut message: M,
+        world: &World,
+        map: MapEntity,
+        limit: usize,
+    ) -> Option<Vec<u8>> {
+        (self.map)(&mut message, &|entity| map(world, entity));
+        sendable(&message, limit).map_err(|error| self.drop(error)).ok()
+    }
+
+    fn decode<M: NetMessage>(&self, bytes: &[u8], world: &World, map: MapEntity) -> Option<M> {
+        let mut message = decode(bytes)?;
+        (self.map)(&mut message, &|entity| map(world, entity));
+        Some(message)
     }
 }
 
 fn drain<M: Message>(world: &mut World) -> Vec<M> {
     world.resource_mut::<Messages<M>>().drain().collect()
-}
-
-fn bytes<M: NetMessage, E: Entities<M>>(
-    mut message: M,
-    world: &World,
-    map: MapEntity,
-    limit: usize,
-) -> Encoded {
-    E::map(&mut message, world, map);
-    sendable(&message, limit)
-}
-
-fn message<M: NetMessage, E: Entities<M>>(
-    bytes: &[u8],
-    world: &World,
-    map: MapEntity,
-) -> Option<M> {
-    let mut message = decode(bytes)?;
-    E::map(&mut message, world, map);
-    Some(message)
 }

@@ -9,6 +9,7 @@ use cubewire_codec::{Plan, Stages};
 use cubewire_protocol::Contract;
 
 use crate::components::ComponentAccess;
+use crate::forms::Shape;
 use crate::messages::MessageEntry;
 
 /// Reads a field of a body. The second argument returns the slot of a referenced body.
@@ -17,7 +18,6 @@ type ReadField = dyn Fn(EntityRef<'_>, &dyn Fn(Entity) -> Option<usize>) -> f64 
 /// Writes a field of a body, unless the body was despawned. The last argument returns the body in a referenced slot.
 type WriteField = dyn Fn(&mut World, Entity, f64, &dyn Fn(usize) -> Option<Entity>) + Send + Sync;
 
-/// A registered field.
 pub(crate) struct FieldEntry {
     pub(crate) schema: schema::Field,
     pub(crate) read: Box<ReadField>,
@@ -26,14 +26,19 @@ pub(crate) struct FieldEntry {
     pub(crate) kinds: &'static [&'static str],
 }
 
-impl FieldEntry {
-    pub(crate) const fn form(&self) -> &FieldForm {
-        &self.schema.form
-    }
-
-    pub(crate) const fn is_reference(&self) -> bool {
-        matches!(self.schema.form, FieldForm::Body)
-    }
+/// The registered items. Complete and sorted by name once they are [`Compiled`].
+#[derive(Default)]
+pub(crate) struct Items {
+    pub(crate) kinds: Vec<(&'static str, Shape)>,
+    /// In the schema's order. The schema has one more field before them if there are reliable components
+    /// ([`HAS_COMPONENTS`](Protocol::HAS_COMPONENTS)), and one after them if there are teleports
+    /// ([`TELEPORTS`](Protocol::TELEPORTS)).
+    pub(crate) fields: Vec<FieldEntry>,
+    pub(crate) has_teleports: bool,
+    pub(crate) components: Vec<ComponentAccess>,
+    pub(crate) inputs: Vec<MessageEntry>,
+    pub(crate) to_server: Vec<MessageEntry>,
+    pub(crate) to_client: Vec<MessageEntry>,
 }
 
 /// The complete registration. Exists after [`Plugin::finish`](bevy_app::Plugin::finish).
@@ -44,16 +49,7 @@ pub(crate) struct Compiled {
     pub(crate) plan: Arc<Plan>,
     pub(crate) contract: Contract,
     pub(crate) stages: Stages,
-    pub(crate) kinds: Vec<&'static str>,
-    /// In the schema's order. The schema has one more field before them if there are reliable components
-    /// ([`HAS_COMPONENTS`](Protocol::HAS_COMPONENTS)), and one after them if there are teleports
-    /// ([`TELEPORTS`](Protocol::TELEPORTS)).
-    pub(crate) fields: Vec<FieldEntry>,
-    pub(crate) has_teleports: bool,
-    pub(crate) components: Vec<ComponentAccess>,
-    pub(crate) inputs: Vec<MessageEntry>,
-    pub(crate) to_server: Vec<MessageEntry>,
-    pub(crate) to_client: Vec<MessageEntry>,
+    pub(crate) items: Items,
 }
 
 impl fmt::Debug for Compiled {
@@ -78,13 +74,11 @@ impl Protocol {
 
     /// Returns the registration as text for people, one item per line, beginning with the
     /// [schema](schema::Schema::text). Two ends connect only if their registrations are equal.
-    #[must_use]
     pub fn text(&self) -> String {
         self.0.contract.text()
     }
 
     /// Returns the compiled schema.
-    #[must_use]
     pub fn plan(&self) -> &Arc<Plan> {
         &self.0.plan
     }
@@ -93,7 +87,7 @@ impl Protocol {
 impl Compiled {
     /// Returns whether the first field on the wire is [`HAS_COMPONENTS`](Protocol::HAS_COMPONENTS).
     pub(crate) const fn has_components(&self) -> bool {
-        !self.components.is_empty()
+        !self.items.components.is_empty()
     }
 
     /// Returns the number of fields on the wire before the registered ones.
@@ -104,17 +98,22 @@ impl Compiled {
     /// Returns the wire index of the field that counts teleports.
     #[cfg(feature = "client")]
     pub(crate) fn teleports(&self) -> Option<usize> {
-        self.has_teleports.then(|| self.plan.schema().fields.len() - 1)
+        self.items.has_teleports.then(|| self.plan.schema().fields.len() - 1)
     }
 
     /// Returns the wire indices of the fields that refer to bodies.
     pub(crate) fn references(&self) -> impl Iterator<Item = usize> {
-        let fields = self.fields.iter().enumerate();
-        let references = fields.filter(|(_, field)| field.is_reference());
+        let fields = self.items.fields.iter().enumerate();
+        let references = fields.filter(|(_, field)| field.schema.form == FieldForm::Body);
         references.map(|(index, _)| index + self.hidden_fields())
     }
 
     pub(crate) fn kind(&self, name: &str) -> Option<u8> {
-        self.kinds.iter().position(|&kind| kind == name).map(|kind| kind as u8)
+        self.items.kinds.iter().position(|&(kind, _)| kind == name).map(|kind| kind as u8)
+    }
+
+    #[cfg(feature = "client")]
+    pub(crate) fn kind_name(&self, kind: u8) -> Option<&'static str> {
+        self.items.kinds.get(usize::from(kind)).map(|&(name, _)| name)
     }
 }

@@ -1,5 +1,7 @@
 //! Extension methods of `App` that register components, inputs and messages.
 
+use std::any::TypeId;
+
 use bevy_app::App;
 use bevy_ecs::entity::MapEntities;
 use bevy_ecs::prelude::*;
@@ -8,13 +10,12 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::body::write;
-use crate::components::ComponentAccess;
+use crate::components::{ComponentAccess, Mapper};
 use crate::forms::{Field, Pose, Shape};
-use crate::messages::{
-    AsIs, FromClient, FromServer, Mapped, MessageEntry, NetMessage, ToClient, ToServer,
-};
+use crate::messages::{FromClient, FromServer, MessageEntry, NetMessage, ToClient, ToServer};
 use crate::protocol::FieldEntry;
 use crate::registry::registry;
+use crate::wire::short_name;
 
 /// Registers components, inputs and messages. Register the same items at both ends, in any order, after adding
 /// [`CubewirePlugin`](crate::CubewirePlugin).
@@ -98,12 +99,12 @@ impl CubewireAppExt for App {
     }
 
     fn replicate_teleports(&mut self) -> &mut Self {
-        registry(self).has_teleports = true;
+        registry(self).items.has_teleports = true;
         self
     }
 
     fn body_kind(&mut self, name: &'static str, shape: Shape) -> &mut Self {
-        registry(self).kinds.push((name, shape));
+        registry(self).items.kinds.push((name, shape));
         self
     }
 
@@ -114,7 +115,7 @@ impl CubewireAppExt for App {
         to: impl Fn(&C) -> f64 + Send + Sync + 'static,
         from: impl Fn(f64) -> C + Send + Sync + 'static,
     ) -> &mut Self {
-        registry(self).fields.push(FieldEntry {
+        registry(self).items.fields.push(FieldEntry {
             schema: field.schema(name),
             read: Box::new(move |body, _| body.get::<C>().map_or(0.0, &to)),
             write: Box::new(move |world, body, value, _| write(world, body, from(value))),
@@ -129,7 +130,7 @@ impl CubewireAppExt for App {
         to: impl Fn(&C) -> Option<Entity> + Send + Sync + 'static,
         from: impl Fn(Option<Entity>) -> C + Send + Sync + 'static,
     ) -> &mut Self {
-        registry(self).fields.push(FieldEntry {
+        registry(self).items.fields.push(FieldEntry {
             schema: schema::Field { name: name.into(), form: FieldForm::Body },
             read: Box::new(move |body, slot_of| {
                 let slot = body.get::<C>().and_then(&to).and_then(slot_of);
@@ -150,31 +151,33 @@ impl CubewireAppExt for App {
     }
 
     fn replicate<C: Component + Clone + Serialize + DeserializeOwned>(&mut self) -> &mut Self {
-        registry(self).components.push(ComponentAccess::of::<C>());
+        registry(self).items.components.push(ComponentAccess::of::<C>());
         self
     }
 
     fn add_input<M: NetMessage>(&mut self) -> &mut Self {
         let entry = to_server::<M>(self);
-        registry(self).inputs.push(entry);
+        registry(self).items.inputs.push(entry);
         self
     }
 
     fn add_message_to_server<M: NetMessage>(&mut self) -> &mut Self {
         let entry = to_server::<M>(self);
-        registry(self).to_server.push(entry);
+        registry(self).items.to_server.push(entry);
         self
     }
 
     fn add_message_to_client<M: NetMessage>(&mut self) -> &mut Self {
-        registry(self).to_client.push(MessageEntry::to_client::<M, AsIs>());
+        registry(self).items.to_client.push(MessageEntry::to_client::<M>());
         self.add_message::<ToClient<M>>().add_message::<FromServer<M>>()
     }
 
     fn map_entities<M: NetMessage + MapEntities>(&mut self) -> &mut Self {
-        registry(self)
-            .mapped
-            .push([MessageEntry::to_server::<M, Mapped>(), MessageEntry::to_client::<M, Mapped>()]);
+        registry(self).mapped.push((TypeId::of::<M>(), short_name::<M>(), |message, map| {
+            if let Some(message) = message.downcast_mut::<M>() {
+                message.map_entities(&mut Mapper::new(map));
+            }
+        }));
         self
     }
 }
@@ -182,7 +185,7 @@ impl CubewireAppExt for App {
 /// Registers the message types of the direction from client to server.
 fn to_server<M: NetMessage>(app: &mut App) -> MessageEntry {
     app.add_message::<ToServer<M>>().add_message::<FromClient<M>>();
-    MessageEntry::to_server::<M, AsIs>()
+    MessageEntry::to_server::<M>()
 }
 
 /// The codec's value of a reference to no body.

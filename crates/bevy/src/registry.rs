@@ -1,5 +1,6 @@
 //! Registration of a protocol, which both ends do in the same `fn(&mut App)`.
 
+use std::any::TypeId;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,12 +14,11 @@ use cubewire_codec::{Plan, ladder};
 use cubewire_protocol::renet_guard::MAX_RELIABLE_BYTES;
 use cubewire_protocol::{ClientMessage, Contract};
 
-use crate::components::ComponentAccess;
-use crate::forms::{Field, Pose, Shape};
-use crate::messages::MessageEntry;
-use crate::protocol::{Compiled, FieldEntry, Protocol};
+use crate::forms::{Field, Pose};
+use crate::messages::{MapMessage, MessageEntry};
+use crate::protocol::{Compiled, FieldEntry, Items, Protocol};
 use crate::transport::FlushInterval;
-use crate::wire::{ReliableToServer, encode};
+use crate::wire::{LoggedOnce, ReliableToServer, encode};
 
 /// Name, tick rate and physics of a protocol. Add it before registering anything.
 ///
@@ -35,7 +35,6 @@ impl CubewirePlugin {
     /// Creates a protocol with this name. All names (also of kinds and fields) have 1 to 32 characters of a-z, 0-9, `-`
     /// and `_`. Types are compared only by their names. If the contents of a type change, change the protocol's name
     /// (`arena-2`), so that older clients are refused.
-    #[must_use]
     pub const fn new(name: &'static str) -> Self {
         Self {
             name,
@@ -101,11 +100,15 @@ impl CubewirePlugin {
 impl Plugin for CubewirePlugin {
     fn build(&self, app: &mut App) {
         crate::transport::add(app);
-        app.insert_resource(Registry { settings: self.clone(), ..Registry::new() })
-            .insert_resource(Time::<Fixed>::from_hz(self.ticks_per_second.into()))
-            .insert_resource(FlushInterval(
-                Duration::from_secs(1) / u32::from(self.ticks_per_second),
-            ));
+        app.insert_resource(Registry {
+            settings: self.clone(),
+            pose: Pose::within(-512.0..512.0, -512.0..512.0, -512.0..512.0),
+            items: Items::default(),
+            field_kinds: Vec::new(),
+            mapped: Vec::new(),
+        })
+        .insert_resource(Time::<Fixed>::from_hz(self.ticks_per_second.into()))
+        .insert_resource(FlushInterval(Duration::from_secs(1) / u32::from(self.ticks_per_second)));
     }
 
     /// # Panics
@@ -131,13 +134,9 @@ impl Plugin for CubewirePlugin {
     }
 }
 
-/// Logs a warning with the first connection.
 fn warn_of_first<C: Component>(app: &mut App, line: &'static str) {
-    app.add_observer(move |_: On<Add, C>, mut is_known: Local<bool>| {
-        if !std::mem::replace(&mut *is_known, true) {
-            log::warn!("{line}");
-        }
-    });
+    let warned = LoggedOnce::default();
+    app.add_observer(move |_: On<Add, C>| warned.warn(line));
 }
 
 pub(crate) fn registry(app: &mut App) -> Mut<'_, Registry> {
@@ -145,52 +144,31 @@ pub(crate) fn registry(app: &mut App) -> Mut<'_, Registry> {
     registry.expect("`CubewirePlugin` comes first, and all is registered before plugins finish")
 }
 
-/// The registration so far.
 #[derive(Resource)]
 pub(crate) struct Registry {
     settings: CubewirePlugin,
     pub(crate) pose: Pose,
-    pub(crate) has_teleports: bool,
-    pub(crate) kinds: Vec<(&'static str, Shape)>,
-    pub(crate) fields: Vec<FieldEntry>,
+    pub(crate) items: Items,
+    /// Names of fields, and the only kinds of bodies that have them.
     pub(crate) field_kinds: Vec<(&'static str, &'static [&'static str])>,
-    pub(crate) components: Vec<ComponentAccess>,
-    pub(crate) inputs: Vec<MessageEntry>,
-    pub(crate) to_server: Vec<MessageEntry>,
-    pub(crate) to_client: Vec<MessageEntry>,
-    /// Types with mapped entities: entries for the direction to the server and to a client.
-    pub(crate) mapped: Vec<[MessageEntry; 2]>,
+    /// Types and names of messages with mapped entities.
+    pub(crate) mapped: Vec<(TypeId, &'static str, MapMessage)>,
 }
 
 impl Registry {
-    fn new() -> Self {
-        Self {
-            settings: CubewirePlugin::new("scene"),
-            pose: Pose::within(-512.0..512.0, -512.0..512.0, -512.0..512.0),
-            has_teleports: false,
-            kinds: Vec::new(),
-            fields: Vec::new(),
-            field_kinds: Vec::new(),
-            components: Vec::new(),
-            inputs: Vec::new(),
-            to_server: Vec::new(),
-            to_client: Vec::new(),
-            mapped: Vec::new(),
-        }
-    }
-
     /// # Panics
     /// If the registration is not a legal schema.
     fn compile(mut self) -> Protocol {
         self.limit_fields();
         self.map_messages();
         let flags_first = |field: &FieldEntry| field.schema.form != FieldForm::Flag;
-        self.kinds.sort_by_key(|&(name, _)| name);
-        self.fields.sort_by(|a, b| {
+        let items = &mut self.items;
+        items.kinds.sort_by_key(|&(name, _)| name);
+        items.fields.sort_by(|a, b| {
             let name = a.schema.name.cmp(&b.schema.name);
             flags_first(a).cmp(&flags_first(b)).then(name)
         });
-        self.components.sort_by_key(|entry| entry.name);
+        items.components.sort_by_key(|entry| entry.name);
         let schema = self.schema();
         let plan = Plan::new(schema).unwrap_or_else(|error| panic!("illegal protocol: {error}"));
         let stages = plan.legal(*ladder::PREDICTED.stages);
@@ -204,11 +182,12 @@ impl Registry {
                 registered.extend([word, " ", name, "\n"]);
             }
         };
-        lines("component", &mut self.components.iter().map(|entry| entry.name));
+        let items = &mut self.items;
+        lines("component", &mut items.components.iter().map(|entry| entry.name));
         for (word, entries) in [
-            ("input", &mut self.inputs),
-            ("message-to-server", &mut self.to_server),
-            ("message-to-client", &mut self.to_client),
+            ("input", &mut items.inputs),
+            ("message-to-server", &mut items.to_server),
+            ("message-to-client", &mut items.to_client),
         ] {
             entries.sort_by_key(|entry| entry.name);
             lines(word, &mut entries.iter().map(|entry| entry.name));
@@ -220,23 +199,17 @@ impl Registry {
             bytes <= MAX_RELIABLE_BYTES,
             "illegal protocol: the hello with all registered names has {bytes} bytes, limit {MAX_RELIABLE_BYTES}"
         );
-        let is_input = |message: &MessageEntry| {
-            let mut inputs = self.inputs.iter();
-            inputs.any(|input| input.name == message.name)
-        };
-        let both = self.to_server.iter().find(|message| is_input(message));
-        assert!(both.is_none(), "a type is registered as an input and as a message to the server");
+        let is_input =
+            |message: &MessageEntry| items.inputs.iter().any(|input| input.name == message.name);
+        assert!(
+            !items.to_server.iter().any(is_input),
+            "a type is registered as an input and as a message to the server"
+        );
         Protocol(Arc::new(Compiled {
             stages: stages.unwrap_or_else(|error| panic!("illegal protocol: {error}")),
             plan,
             contract,
-            kinds: self.kinds.iter().map(|&(name, _)| name).collect(),
-            fields: self.fields,
-            has_teleports: self.has_teleports,
-            components: self.components,
-            inputs: self.inputs,
-            to_server: self.to_server,
-            to_client: self.to_client,
+            items: self.items,
         }))
     }
 
@@ -245,46 +218,39 @@ impl Registry {
     fn limit_fields(&mut self) {
         for &(name, kinds) in &self.field_kinds {
             for kind in kinds {
-                let is_there = self.kinds.iter().any(|(there, _)| there == kind);
+                let is_there = self.items.kinds.iter().any(|(there, _)| there == kind);
                 assert!(is_there, "field `{name}` is of kind `{kind}`, which is not registered");
             }
-            let mut fields = self.fields.iter_mut();
-            let field = fields.find(|field| field.schema.name == name);
-            let field = field.unwrap_or_else(|| panic!("there is no field `{name}`"));
-            field.kinds = kinds;
+            let field = self.items.fields.iter_mut().find(|field| field.schema.name == name);
+            field.unwrap_or_else(|| panic!("there is no field `{name}`")).kinds = kinds;
         }
     }
 
     /// # Panics
     /// If a message type was not registered.
     fn map_messages(&mut self) {
-        for [to_server, to_client] in std::mem::take(&mut self.mapped) {
-            let upstream = self.inputs.iter_mut().chain(&mut self.to_server);
-            let upstream = upstream.map(|entry| (entry, &to_server));
-            let downstream = self.to_client.iter_mut().map(|entry| (entry, &to_client));
+        let Items { inputs, to_server, to_client, .. } = &mut self.items;
+        for &(id, name, map) in &self.mapped {
             let mut is_there = false;
-            for (entry, mapped) in upstream.chain(downstream) {
-                if entry.id == mapped.id {
-                    (entry.drain, entry.deliver) = (mapped.drain, mapped.deliver);
+            for entry in inputs.iter_mut().chain(&mut *to_server).chain(&mut *to_client) {
+                if entry.id == id {
+                    entry.map = map;
                     is_there = true;
                 }
             }
-            let name = to_server.name;
             assert!(is_there, "`{name}` is not registered as an input or message");
         }
     }
 
     fn schema(&self) -> Schema {
-        let kinds = self
-            .kinds
-            .iter()
-            .map(|&(name, shape)| Kind { name: name.into(), shape: shape.schema() });
-        let components =
-            (!self.components.is_empty()).then(|| Field::flag().schema(Protocol::HAS_COMPONENTS));
-        let fields = self.fields.iter().map(|field| field.schema.clone());
-        let teleports = || Field::int(0..=u8::MAX.into()).schema(Protocol::TELEPORTS);
-        let teleports = self.has_teleports.then(teleports);
-        let settings = &self.settings;
+        let (items, settings) = (&self.items, &self.settings);
+        let kinds = items.kinds.iter();
+        let kinds = kinds.map(|&(name, shape)| Kind { name: name.into(), shape: shape.schema() });
+        let has_components = !items.components.is_empty();
+        let components = has_components.then(|| Field::flag().schema(Protocol::HAS_COMPONENTS));
+        let fields = items.fields.iter().map(|field| field.schema.clone());
+        let teleports = Field::int(0..=u8::MAX.into()).schema(Protocol::TELEPORTS);
+        let teleports = items.has_teleports.then_some(teleports);
         Schema {
             name: settings.name.into(),
             ticks_per_second: settings.ticks_per_second,
@@ -304,7 +270,7 @@ impl Registry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::CubewireAppExt;
+    use crate::{CubewireAppExt, Shape};
 
     fn text(register: impl FnOnce(&mut App)) -> String {
         let mut app = App::empty();

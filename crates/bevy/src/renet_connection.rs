@@ -7,10 +7,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use cubewire_protocol::Pacer;
-use cubewire_protocol::renet_guard::{
-    MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES, RELIABLE_CHANNEL, RenetGuard, UNRELIABLE_CHANNEL,
-    ack_of,
-};
+use cubewire_protocol::renet_guard::{RELIABLE_CHANNEL, RenetGuard, UNRELIABLE_CHANNEL, ack_of};
 use renet::{ChannelConfig, ConnectionConfig, RenetClient, SendType};
 
 use crate::traffic::PacketKind;
@@ -51,7 +48,6 @@ pub struct RenetConnection {
     is_ack_due: bool,
     /// Received stream bytes, from the first incomplete message on.
     incoming: Vec<u8>,
-    /// Number of stream bytes passed to renet.
     given: u64,
     /// Unreliable messages received since the last delivery.
     undelivered: usize,
@@ -59,9 +55,7 @@ pub struct RenetConnection {
     /// they were sent.
     probe: Option<(u64, Duration)>,
     round_trip: Option<Duration>,
-    /// Spreads unreliable packets over several ticks.
     pacer: Pacer,
-    /// Limits the warning about an overlong message to one.
     dropped: LoggedOnce,
 }
 
@@ -105,20 +99,19 @@ const ACK_BYTES: usize = 16;
 impl RenetConnection {
     /// Creates an end with this memory limit for incomplete unreliable messages: [`FROM_CLIENT_BYTES`] or
     /// [`FROM_SERVER_BYTES`].
-    #[must_use]
     pub fn new(incoming_bytes: usize) -> Self {
+        let ordered = SendType::ReliableOrdered { resend_time: RESEND_TIME };
         let channels = |unreliable| {
-            let channel = |channel_id, max_memory_usage_bytes, send_type| ChannelConfig {
+            [
+                (UNRELIABLE_CHANNEL, unreliable, SendType::Unreliable),
+                (RELIABLE_CHANNEL, RELIABLE_MEMORY, ordered.clone()),
+            ]
+            .map(|(channel_id, max_memory_usage_bytes, send_type)| ChannelConfig {
                 channel_id,
                 max_memory_usage_bytes,
                 send_type,
-            };
-            let resend_time = RESEND_TIME;
-            let ordered = SendType::ReliableOrdered { resend_time };
-            vec![
-                channel(UNRELIABLE_CHANNEL, unreliable, SendType::Unreliable),
-                channel(RELIABLE_CHANNEL, RELIABLE_MEMORY, ordered),
-            ]
+            })
+            .into()
         };
         let config = ConnectionConfig {
             // Unlimited, because renet would discard packets above this limit.
@@ -229,10 +222,8 @@ impl RenetConnection {
             reliable: Vec::new(),
             unreliable: Vec::new(),
         };
-        let until = match self.held.is_empty() {
-            true => self.clock + self.passed(now),
-            false => self.clock,
-        };
+        let passed = if self.held.is_empty() { self.passed(now) } else { Duration::ZERO };
+        let until = self.clock + passed;
         self.flushed_at = now;
         // Sends held packets, datagrams and acks without advancing renet's clock.
         self.send(Duration::ZERO, self.first(), &mut turn);
@@ -289,30 +280,15 @@ impl RenetConnection {
         self.sent.pop_front_if(is_due)
     }
 
-    /// Takes the messages and datagrams out of the message buffer.
     fn queue(&mut self, buffer: &mut MessageBuffer) {
+        buffer.outgoing.drop_unsendable(&self.dropped);
         for message in buffer.outgoing.messages.drain(..) {
-            match u16::try_from(message.len()) {
-                Ok(length) => {
-                    self.outgoing.extend(length.to_be_bytes());
-                    self.outgoing.extend(message);
-                }
-                Err(_) => self.too_long("reliable message", message.len(), MAX_RELIABLE_BYTES),
-            }
+            self.outgoing.extend((message.len() as u16).to_be_bytes());
+            self.outgoing.extend(message);
         }
         for datagram in buffer.outgoing.datagrams.drain(..) {
-            match datagram.len() {
-                // renet messages must not be empty.
-                0 => {}
-                1..=MAX_UNRELIABLE_BYTES => self.renet.send_message(UNRELIABLE_CHANNEL, datagram),
-                bytes => self.too_long("datagram", bytes, MAX_UNRELIABLE_BYTES),
-            }
+            self.renet.send_message(UNRELIABLE_CHANNEL, datagram);
         }
-    }
-
-    fn too_long(&self, what: &str, bytes: usize, most: usize) {
-        let line = format_args!("{what} too long: {bytes} bytes, limit {most}");
-        self.dropped.warn(line);
     }
 
     /// Passes to renet the part of the stream that may be sent now. Returns whether there was any.
@@ -358,8 +334,7 @@ impl RenetConnection {
                 }
                 PacketKind::Ack if self.is_ack_due => {}
                 PacketKind::Ack => {
-                    let arrived = ack_of(&packet);
-                    arrived.iter().for_each(|ack| self.renet.process_packet(ack));
+                    ack_of(&packet).iter().for_each(|ack| self.renet.process_packet(ack));
                 }
                 PacketKind::Unreliable => turn.unreliable.extend(without_sequence(&packet)),
             }
@@ -379,8 +354,7 @@ impl RenetConnection {
 
     /// Returns the stream position of the first byte that may be unacknowledged.
     fn first(&self) -> u64 {
-        let firsts = self.sent.iter().map(|(_, first)| *first);
-        firsts.min().unwrap_or(self.given)
+        self.sent.iter().map(|(_, first)| *first).min().unwrap_or(self.given)
     }
 
     /// Returns the bytes that renet holds until they are acknowledged.

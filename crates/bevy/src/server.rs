@@ -1,13 +1,11 @@
 //! Server: captures all bodies once per tick, and sends them to each client.
 
-mod apply;
 mod capture;
 mod outbox;
 mod receive;
 mod send;
 mod sender;
 mod settings;
-mod views;
 mod visibility;
 
 use bevy_app::{App, FixedPostUpdate, Last, Plugin, PostUpdate, PreStartup, PreUpdate};
@@ -44,14 +42,19 @@ impl Plugin for ServerPlugin {
                 FixedPostUpdate,
                 (
                     capture::capture.in_set(CubewireSystems::Capture),
-                    (send::report_pause, send::send_messages, apply::apply, send::send_snapshots)
+                    (
+                        send::report_pause,
+                        send::send_messages,
+                        settings::apply,
+                        send::send_snapshots,
+                    )
                         .chain()
                         .in_set(CubewireSystems::Send),
                 ),
             )
             .add_systems(
                 PostUpdate,
-                (send::send_messages, apply::apply, send::limit_messages)
+                (send::send_messages, settings::apply, send::limit_messages)
                     .chain()
                     .in_set(CubewireSystems::Send),
             )

@@ -11,7 +11,6 @@
 //! In a browser, which has no threads, the frame encodes.
 
 mod encoders;
-mod ladder;
 mod sampled;
 mod sampling;
 
@@ -25,9 +24,8 @@ use cubewire_codec::{Inputs, Plan, QuantizedSnapshot, Snapshot, Stages};
 use cubewire_protocol::record::PacketRecord;
 
 use encoders::Encoders;
-pub use ladder::LiveLadder;
-pub(crate) use ladder::go_on;
-pub use sampled::Sampled;
+pub(crate) use sampled::go_on;
+pub use sampled::{LiveLadder, Sampled};
 
 /// A tick of a connection, for encoding.
 #[derive(Debug)]
@@ -65,7 +63,6 @@ pub struct Encoded {
 
 impl Encoded {
     /// Whether these packets were encoded with this list.
-    #[must_use]
     pub fn is_of(&self, list: &Arc<[Stages]>) -> bool {
         is_same(&self.list, list)
     }
@@ -76,14 +73,12 @@ fn is_same(weak: &Weak<[Stages]>, list: &Arc<[Stages]>) -> bool {
     std::ptr::addr_eq(weak.as_ptr(), Arc::as_ptr(list))
 }
 
-/// A tick to encode with a list of stages.
 #[derive(Debug)]
 struct Job {
     list: Weak<[Stages]>,
     tick: Arc<ShadowTick>,
 }
 
-/// Result of the task.
 type Done = (Box<Encoders>, Result<Vec<Encoded>>);
 
 /// The queue of one connection, and the task that encodes it. Dropping it does not wait for the task.
@@ -99,7 +94,6 @@ pub struct Shadow {
 
 impl Shadow {
     /// Returns a shadow of a connection with this initial state.
-    #[must_use]
     pub fn new(plan: Arc<Plan>, initial: Snapshot) -> Self {
         Self {
             queue: Vec::new(),
@@ -116,7 +110,6 @@ impl Shadow {
     }
 
     /// Whether a background task encodes.
-    #[must_use]
     pub const fn has_threads(&self) -> bool {
         self.has_threads
     }
@@ -127,10 +120,8 @@ impl Shadow {
     }
 
     /// Number of queued ticks of a list, excluding ticks that the task is encoding.
-    #[must_use]
     pub fn queued(&self, list: &Arc<[Stages]>) -> usize {
-        let jobs = self.queue.iter();
-        jobs.filter(|job| is_same(&job.list, list)).count()
+        self.queue.iter().filter(|job| is_same(&job.list, list)).count()
     }
 
     /// Starts a task that encodes the oldest ticks, unless a task is running. `most` has the maximum number of ticks for each
@@ -140,16 +131,14 @@ impl Shadow {
     /// If a snapshot cannot be encoded.
     pub fn start(&mut self, most: &mut [(&Arc<[Stages]>, usize)]) -> Result<Vec<Encoded>> {
         self.queue.retain(|job| job.list.strong_count() > 0);
-        let mut is_taken = |job: &mut Job| {
-            let mut lists = most.iter_mut();
-            let of = lists.find(|(list, _)| is_same(&job.list, list));
-            let left = of.and_then(|(_, left)| Some((left.checked_sub(1)?, left)));
-            left.map(|(less, left)| *left = less).is_some()
-        };
         if self.encoders.is_none() {
             return Ok(Vec::new());
         }
-        let jobs: Vec<_> = self.queue.extract_if(.., &mut is_taken).collect();
+        let is_taken = |job: &mut Job| {
+            let mut lists = most.iter_mut().filter(|(_, left)| *left > 0);
+            lists.find(|(list, _)| is_same(&job.list, list)).map(|(_, left)| *left -= 1).is_some()
+        };
+        let jobs: Vec<_> = self.queue.extract_if(.., is_taken).collect();
         let Some(mut encoders) = self.encoders.take_if(|_| !jobs.is_empty()) else {
             return Ok(Vec::new());
         };
@@ -189,10 +178,7 @@ impl Shadow {
     }
 
     fn wait(&mut self) -> Result<Vec<Encoded>> {
-        match self.task.take() {
-            Some(task) => self.take_back(block_on(task)),
-            None => Ok(Vec::new()),
-        }
+        self.task.take().map_or(Ok(Vec::new()), |task| self.take_back(block_on(task)))
     }
 
     fn take_back(&mut self, (encoders, encoded): Done) -> Result<Vec<Encoded>> {

@@ -45,13 +45,11 @@ const MAX_TICKS: usize = 5_000;
 
 impl TestNet {
     /// Creates a server without clients and perfect links. `protocol` registers the protocol, at the clients as well.
-    #[must_use]
     pub fn new(protocol: fn(&mut App)) -> Self {
         Self::with_conditions(protocol, Conditions::PERFECT, 1)
     }
 
     /// Creates a server without clients and links with these conditions. `seed` determines their random numbers.
-    #[must_use]
     pub fn with_conditions(protocol: fn(&mut App), conditions: Conditions, seed: u64) -> Self {
         let network = MemoryNetwork::new(conditions, seed);
         network.set_time(Duration::ZERO);
@@ -94,14 +92,12 @@ impl TestNet {
     /// Ends a client's connection, and connects it again.
     pub fn reconnect(&mut self, client: usize) {
         self.disconnect(client);
-        let connection = self.network.connect();
-        self.clients[client].world_mut().spawn(connection);
+        self.clients[client].world_mut().spawn(self.network.connect());
     }
 
     /// Runs one tick of all apps.
     pub fn tick(&mut self) {
-        let step = self.server.world().resource::<Time<Fixed>>().timestep();
-        self.now += step;
+        self.now += self.server.world().resource::<Time<Fixed>>().timestep();
         self.network.set_time(self.now);
         self.server.update();
         for client in &mut self.clients {

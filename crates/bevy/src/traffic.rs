@@ -8,7 +8,6 @@ pub use cubewire_protocol::record::HEADER_BYTES;
 
 /// Returns the bytes of IP and UDP headers of a packet to or from an address: 28 for IPv4, including IPv4-mapped IPv6
 /// addresses, and 48 for IPv6.
-#[must_use]
 pub const fn header_bytes(address: IpAddr) -> usize {
     match address.to_canonical() {
         IpAddr::V4(_) => HEADER_BYTES,
@@ -56,41 +55,25 @@ pub struct SocketTraffic {
 }
 
 impl Traffic {
-    /// Adds another connection's traffic.
-    #[cfg(feature = "udp")]
-    pub(crate) const fn add(&mut self, other: &Self) {
-        const fn add(to: &mut DirectionTraffic, other: &DirectionTraffic) {
-            to.packets += other.packets;
-            to.packet_bytes += other.packet_bytes;
-            to.control_bytes += other.control_bytes;
-        }
-        add(&mut self.sent, &other.sent);
-        add(&mut self.received, &other.received);
-    }
-
     /// Returns the traffic since an earlier state.
-    #[must_use]
     pub const fn since(&self, earlier: &Self) -> Self {
-        const fn difference(
-            now: &DirectionTraffic,
-            earlier: &DirectionTraffic,
-        ) -> DirectionTraffic {
-            DirectionTraffic {
-                packets: now.packets - earlier.packets,
-                packet_bytes: now.packet_bytes - earlier.packet_bytes,
-                control_bytes: now.control_bytes - earlier.control_bytes,
-            }
-        }
         Self {
-            sent: difference(&self.sent, &earlier.sent),
-            received: difference(&self.received, &earlier.received),
+            sent: self.sent.since(&earlier.sent),
+            received: self.received.since(&earlier.received),
         }
     }
 }
 
 impl DirectionTraffic {
+    const fn since(&self, earlier: &Self) -> Self {
+        Self {
+            packets: self.packets - earlier.packets,
+            packet_bytes: self.packet_bytes - earlier.packet_bytes,
+            control_bytes: self.control_bytes - earlier.control_bytes,
+        }
+    }
+
     /// Returns the total bytes.
-    #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.packet_bytes + self.control_bytes
     }

@@ -25,12 +25,16 @@ use bevy_app::{App, AppExit, FixedPostUpdate, Last, Plugin, PostUpdate, PreUpdat
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use bevy_ecs::query::Allow;
+#[cfg(any(feature = "memory", feature = "udp"))]
+use bevy_ecs::system::ScheduleSystem;
 use bevy_time::{Fixed, Real, Time};
 
 pub use cubewire_protocol::renet_guard::{CHANNEL_BYTES, SLICE_BYTES};
 use cubewire_protocol::{AllowedSnapshot, SendBudget, TransportState};
+use serde::Serialize;
 
 use crate::traffic::Traffic;
+use crate::wire::encode;
 
 /// System sets of every app with a [`ConnectionPlugin`], in the order of execution.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -107,11 +111,34 @@ pub struct MessageQueue {
     pub messages: Vec<Vec<u8>>,
 }
 
+impl MessageQueue {
+    /// Drops empty datagrams, and datagrams and messages that are too long. The first overlong one is logged.
+    #[cfg(any(feature = "memory", feature = "udp", feature = "bevy_renet"))]
+    pub(crate) fn drop_unsendable(&mut self, dropped: &crate::wire::LoggedOnce) {
+        use cubewire_protocol::renet_guard::{MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES};
+
+        let fits = |kind: &str, bytes: usize, limit: usize| {
+            let fits = crate::wire::fits(bytes, limit);
+            if let Err(error) = fits {
+                dropped.warn(format_args!("{kind} {error}"));
+            }
+            fits.is_ok()
+        };
+        self.datagrams.retain(|datagram| {
+            !datagram.is_empty() && fits("datagram", datagram.len(), MAX_UNRELIABLE_BYTES)
+        });
+        self.messages.retain(|message| fits("reliable message", message.len(), MAX_RELIABLE_BYTES));
+    }
+}
+
 impl MessageBuffer {
     /// Returns an empty message buffer with this [`overhead_bytes`](Self::overhead_bytes).
-    #[must_use]
     pub fn new(overhead_bytes: usize) -> Self {
         Self { overhead_bytes, ..Self::default() }
+    }
+
+    pub(crate) fn send(&mut self, message: &impl Serialize) {
+        self.outgoing.messages.push(encode(message));
     }
 
     /// Returns the snapshot that `budget` allows, and sets [`reliable_allowance`](Self::reliable_allowance). Call it
@@ -163,6 +190,19 @@ pub(crate) fn add(app: &mut App) {
     }
 }
 
+/// Adds the systems of a transport. `flush` runs in both schedules of [`CubewireSystems::Flush`].
+#[cfg(any(feature = "memory", feature = "udp"))]
+pub(crate) fn add_systems<R, F>(
+    app: &mut App,
+    receive: impl IntoScheduleConfigs<ScheduleSystem, R>,
+    flush: impl IntoScheduleConfigs<ScheduleSystem, F> + Copy,
+) {
+    add(app);
+    app.add_systems(PreUpdate, receive.in_set(CubewireSystems::Receive))
+        .add_systems(FixedPostUpdate, flush.in_set(CubewireSystems::Flush))
+        .add_systems(PostUpdate, flush.in_set(CubewireSystems::Flush));
+}
+
 /// [`Real`] time of the last flush.
 #[derive(Resource, Debug, Default)]
 struct LastFlush(Duration);
@@ -182,20 +222,22 @@ fn no_tick_has_flushed(
     interval: Option<Res<FlushInterval>>,
 ) -> bool {
     let tick = ticks.timestep();
-    let interval = interval.map_or(tick, |interval| tick.min(interval.0));
-    time.elapsed() >= last.0 + interval
+    time.elapsed() >= last.0 + interval.map_or(tick, |interval| tick.min(interval.0))
 }
+
+/// Query filter that includes entities with [`Disabled`].
+pub(crate) type OrDisabled = Allow<Disabled>;
 
 type IsConnection = Or<(With<Client>, With<Server>)>;
 
 /// Despawns all connections, so that the peers learn of the exit at once and not by a timeout.
-fn hang_up(connections: Query<Entity, (IsConnection, Allow<Disabled>)>, mut commands: Commands) {
+fn hang_up(connections: Query<Entity, (IsConnection, OrDisabled)>, mut commands: Commands) {
     for connection in &connections {
         commands.entity(connection).try_despawn();
     }
 }
 
-type ConnectedServer = (With<Server>, With<Connected>, Allow<Disabled>);
+type ConnectedServer = (With<Server>, With<Connected>, OrDisabled);
 
 /// Run condition: whether this client is [`Connected`].
 pub fn connected(server: Query<(), ConnectedServer>) -> bool {

@@ -13,7 +13,7 @@ mod client;
 mod key;
 mod server;
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub use client::{UdpClient, UdpConnection};
@@ -29,6 +29,11 @@ const PROTOCOL_ID: u64 = u64::from_be_bytes(*b"cubewire");
 /// Returns the largest number of bytes that IP, UDP and netcode add to a packet.
 const fn overhead_bytes(address: IpAddr) -> usize {
     header_bytes(address) + 25
+}
+
+/// Returns addresses as text.
+fn either(addresses: &[SocketAddr]) -> String {
+    addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ")
 }
 
 /// Limit of the datagrams read per frame: above the traffic of all clients in that time, but low enough that a flood

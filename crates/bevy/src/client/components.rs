@@ -15,10 +15,9 @@ pub(super) struct ReliableComponents {
     /// By slot.
     bodies: Vec<Option<Entry>>,
     /// Slots of shown bodies with components to write.
-    dirty: BTreeSet<u16>,
+    pub(super) dirty: BTreeSet<u16>,
     /// Slots of bodies with components that refer to other bodies.
     referring: BTreeSet<u16>,
-    /// Number of components that could not be decoded.
     pub(super) undecodable: u64,
 }
 
@@ -111,21 +110,15 @@ impl ReliableComponents {
     /// Marks components that refer to these bodies as dirty. The bodies have appeared or vanished.
     pub(super) fn on_touched(&mut self, bodies: &HashSet<BodyId>) {
         let refers = |component: &&mut Component| {
-            let mut references = component.references.iter();
-            references.any(|body| bodies.contains(body))
+            component.references.iter().any(|body| bodies.contains(body))
         };
         for &slot in &self.referring {
             let entry = self.bodies[usize::from(slot)].iter_mut();
-            let components = entry.flat_map(|entry| &mut entry.components);
-            for component in components.filter(refers) {
+            for component in entry.flat_map(|entry| &mut entry.components).filter(refers) {
                 component.is_dirty = true;
                 self.dirty.insert(slot);
             }
         }
-    }
-
-    pub(super) fn take_dirty(&mut self) -> BTreeSet<u16> {
-        std::mem::take(&mut self.dirty)
     }
 
     /// Writes a body's dirty components, unless the body was despawned. `entity` returns the local entity of a

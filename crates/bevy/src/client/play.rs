@@ -3,9 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
-use bevy_ecs::query::Allow;
 use bevy_ecs::world::DeferredWorld;
 use bevy_time::{Real, Time};
 use bevy_transform::components::Transform;
@@ -15,13 +13,12 @@ use cubewire_protocol::{Playout, PlayoutSnapshot, SnapshotReceiver};
 use super::receiver::{DisplayedBody, ReplicationReceiver, SlotState, State};
 use super::{VanishReason, vanish};
 use crate::body::{BodyKind, Remote, RemoteBody, write};
-use crate::protocol::Compiled;
+use crate::transport::OrDisabled;
 use crate::wire::BodyId;
 
-/// Shows the snapshots that are due.
 pub(super) fn play(
     world: &mut World,
-    receivers: &mut QueryState<(Entity, &'static mut ReplicationReceiver), Allow<Disabled>>,
+    receivers: &mut QueryState<(Entity, &'static mut ReplicationReceiver), OrDisabled>,
 ) {
     let now = world.resource::<Time<Real>>().elapsed();
     let Some((server, replication)) = receivers.iter_mut(world).next() else {
@@ -87,7 +84,7 @@ impl State {
                 self.components.on_touched(&touched);
                 self.refer(world, &touched);
             }
-            for slot in self.components.take_dirty() {
+            for slot in std::mem::take(&mut self.components.dirty) {
                 let slot = usize::from(slot);
                 if let Some(shown) = self.slots[slot].shown {
                     self.write_components(world, BodyId::new(slot, shown.life), shown.entity);
@@ -103,7 +100,6 @@ impl State {
         if protocol.references().next().is_none() {
             return;
         }
-        let fields = protocol.plan.schema().fields.len();
         let is_touched: HashSet<u32> = touched.iter().map(|body| u32::from(body.slot)).collect();
         for slot in 0..self.slots.len() {
             let state = &mut self.slots[slot];
@@ -113,13 +109,13 @@ impl State {
             };
             for field in protocol.references() {
                 // The value is the target's slot + 1. 0 means no body.
-                let target = self.values[slot * fields + field].checked_sub(1);
+                let target = state.values[field].checked_sub(1);
                 if target.is_some_and(|target| is_touched.contains(&target)) {
                     state.changed |= 1 << field;
                 }
             }
             if state.changed != 0 {
-                self.write_fields(world, &protocol, slot, shown.entity);
+                self.write_fields(world, slot, shown.entity);
             }
         }
     }
@@ -128,7 +124,6 @@ impl State {
     fn learn(&mut self, receiver: &SnapshotReceiver, until: u64) {
         let later = self.decoded.split_off(&(until + 1));
         let decoded = std::mem::replace(&mut self.decoded, later);
-        let fields = self.protocol.plan.schema().fields.len();
         for tick in decoded {
             let Some(baseline) = receiver.get(tick) else {
                 continue;
@@ -146,8 +141,7 @@ impl State {
                 if known.life.is_none() {
                     continue;
                 }
-                for (field, value) in self.values[slot * fields..][..fields].iter_mut().enumerate()
-                {
+                for (field, value) in known.values.iter_mut().enumerate() {
                     let new = snapshot.value(slot, field);
                     known.changed |= u32::from(*value != new) << field;
                     *value = new;
@@ -184,8 +178,7 @@ impl State {
         let Some(life) = life.filter(|_| self.slots[slot].life == life) else {
             return;
         };
-        let fields = self.protocol.plan.schema().fields.len();
-        let has_components = self.protocol.has_components() && self.values[slot * fields] == 1;
+        let has_components = self.protocol.has_components() && self.slots[slot].values[0] == 1;
         if !has_components || self.components.has(BodyId::new(slot, life)) {
             self.spawn(world, slot, life, body);
         }
@@ -193,19 +186,17 @@ impl State {
 
     /// Spawns a body. An observer can despawn the entity during this call, as a client may do at any time.
     fn spawn(&mut self, world: &mut World, slot: usize, life: Life, body: &BodyState) {
-        let protocol = Arc::clone(&self.protocol);
         let entity = world.spawn(transform(body)).id();
         self.slots[slot].changed = u32::MAX;
-        self.write_fields(world, &protocol, slot, entity);
+        self.write_fields(world, slot, entity);
         let id = BodyId::new(slot, life);
         self.components.on_birth(id);
         self.write_components(world, id, entity);
         self.touched.insert(id);
         let alive_at = self.slots[slot].as_of.unwrap_or(0);
         self.slots[slot].shown = Some(DisplayedBody { life, entity, alive_at });
-        if let Some(&kind) = protocol.kinds.get(usize::from(life.kind)) {
-            let last = (RemoteBody(id), Remote, BodyKind::named(kind));
-            write(world, entity, last);
+        if let Some(kind) = self.protocol.kind_name(life.kind) {
+            write(world, entity, (RemoteBody(id), Remote, BodyKind::named(kind)));
         }
     }
 
@@ -228,24 +219,24 @@ impl State {
         }
         let state = &mut self.slots[slot];
         if state.changed != 0 && state.life == Some(shown.life) {
-            let protocol = Arc::clone(&self.protocol);
-            self.write_fields(world, &protocol, slot, shown.entity);
+            self.write_fields(world, slot, shown.entity);
         }
     }
 
     /// Writes the changed values of the fields that the body's kind has.
-    fn write_fields(&mut self, world: &mut World, protocol: &Compiled, slot: usize, body: Entity) {
+    fn write_fields(&mut self, world: &mut World, slot: usize, body: Entity) {
         let changed = std::mem::take(&mut self.slots[slot].changed);
-        let (fields, hidden) = (protocol.plan.schema().fields.len(), protocol.hidden_fields());
-        let kind = self.slots[slot].life.map(|life| usize::from(life.kind));
-        let kind = kind.and_then(|kind| protocol.kinds.get(kind));
+        let (state, protocol) = (&self.slots[slot], &self.protocol);
+        let kind = state.life.and_then(|life| protocol.kind_name(life.kind));
         let body_of = |slot: usize| Some(self.slots.get(slot)?.shown?.entity);
-        let values = self.values[slot * fields..][..fields].iter().enumerate();
-        for (field, (bit, &value)) in protocol.fields.iter().zip(values.skip(hidden)) {
+        let values = state.values.iter().enumerate();
+        for (field, (bit, &value)) in
+            protocol.items.fields.iter().zip(values.skip(protocol.hidden_fields()))
+        {
             let has_it =
-                field.kinds.is_empty() || kind.is_some_and(|kind| field.kinds.contains(kind));
+                field.kinds.is_empty() || kind.is_some_and(|kind| field.kinds.contains(&kind));
             if changed >> bit & 1 == 1 && has_it {
-                (field.write)(world, body, field.form().dequantize(value), &body_of);
+                (field.write)(world, body, field.schema.form.dequantize(value), &body_of);
             }
         }
     }

@@ -4,9 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
-use bevy_ecs::query::Allow;
 use bevy_time::{Real, Time};
 use cubewire_codec::{Baseline, BitLedger, Life, Limits};
 use cubewire_protocol::record::PacketRecord;
@@ -16,14 +14,14 @@ use cubewire_protocol::{
 };
 
 use super::components::ReliableComponents;
-use super::inputs::Inputs;
+use super::upstream::Inputs;
 use super::{PlayoutDelay, SettingsRequest, VanishReason};
 use crate::body::disconnect;
 use crate::components::from_wire;
 use crate::measure::Measure;
 use crate::protocol::{Compiled, Protocol};
-use crate::transport::{Connected, MessageBuffer, Server};
-use crate::wire::{BodyId, ReliableToClient, ReliableToServer, decode, encode};
+use crate::transport::{Connected, MessageBuffer, OrDisabled, Server};
+use crate::wire::{BodyId, ReliableToClient, ReliableToServer, decode};
 
 /// State of a client's connection, on the connection's entity.
 #[derive(Component, Debug)]
@@ -42,8 +40,6 @@ pub(super) struct State {
     pub(super) decoded: BTreeSet<u64>,
     /// By slot.
     pub(super) slots: Vec<SlotState>,
-    /// By slot and field.
-    pub(super) values: Vec<u32>,
     pub(super) components: ReliableComponents,
     /// Bodies that have appeared or vanished, until all references to them are written again.
     pub(super) touched: HashSet<BodyId>,
@@ -65,6 +61,8 @@ pub(super) struct SlotState {
     pub(super) life: Option<Life>,
     /// Tick of the newest values, at most the tick that is being shown.
     pub(super) as_of: Option<u64>,
+    /// By field.
+    pub(super) values: Vec<u32>,
     /// Bit by field: whether the value has changed since it was written to the entity.
     pub(super) changed: u32,
     pub(super) shown: Option<DisplayedBody>,
@@ -88,90 +86,57 @@ pub(super) struct Gone {
 }
 
 impl ReplicationReceiver {
-    fn new(protocol: &Protocol) -> Self {
-        let protocol = Arc::clone(&protocol.0);
-        let schema = protocol.plan.schema();
-        let slots = protocol.plan.max_slots().unwrap_or(0);
-        Self(Some(Box::new(State {
-            session: ClientSession::default(),
-            receiver: None,
-            decoded: BTreeSet::new(),
-            slots: vec![SlotState::default(); slots],
-            values: vec![0; slots * schema.fields.len()],
-            components: ReliableComponents::new(slots),
-            touched: HashSet::new(),
-            inputs: protocol.inputs.iter().map(|_| Inputs::default()).collect(),
-            undecodable: 0,
-            interpolation: Interpolation::default(),
-            shown_tick: 0,
-            resume_tick: 0,
-            unasked: None,
-            protocol,
-        })))
-    }
-
     /// Returns the receiver of snapshots. `None` until the client is [`Connected`].
-    #[must_use]
     pub fn receiver(&self) -> Option<&SnapshotReceiver> {
         self.0.as_ref()?.receiver.as_ref()
     }
 
     /// Returns the number of packets and components that could not be decoded. A packet is damaged, or its baseline is
     /// missing here. The log names the type of the first such component.
-    #[must_use]
     pub fn undecodable(&self) -> u64 {
-        let state = self.0.as_ref();
-        state.map_or(0, |state| state.undecodable + state.components.undecodable)
+        self.0.as_ref().map_or(0, |state| state.undecodable + state.components.undecodable)
     }
 
     /// Returns the answer to the last [`SettingsRequest`]: the settings in use, or the reason why the request was declined.
     /// `None` until an answer arrives.
-    #[must_use]
     pub fn answer(&self) -> Option<Result<Settings, &str>> {
         let state = self.0.as_ref()?;
-        let unasked = state.unasked.as_deref();
-        unasked.map(Err).or_else(|| state.session.answer())
+        state.unasked.as_deref().map(Err).or_else(|| state.session.answer())
     }
 
     /// Returns the reason why the server sends no arithmetic coding, if the fingerprints differ.
-    #[must_use]
     pub fn fallback(&self) -> Option<FallbackReason> {
         self.0.as_ref()?.session.fallback()
     }
 
     /// Returns the entity of the body in one of the server's slots, if it is shown.
-    #[must_use]
     pub fn body(&self, slot: usize) -> Option<Entity> {
-        let shown = self.0.as_ref()?.slots.get(slot)?.shown.as_ref();
-        shown.map(|shown| shown.entity)
+        Some(self.0.as_ref()?.slots.get(slot)?.shown?.entity)
     }
 }
 
-type NewConnection = (With<Server>, Without<ReplicationReceiver>, Allow<Disabled>);
+type NewConnection = (With<Server>, Without<ReplicationReceiver>, OrDisabled);
 
-/// Sends a hello on each new connection.
 pub(super) fn begin(
     mut new: Query<(Entity, &mut MessageBuffer), NewConnection>,
     protocol: Res<Protocol>,
     mut commands: Commands,
 ) {
     for (server, mut buffer) in &mut new {
-        let mut replication = ReplicationReceiver::new(&protocol);
-        let state = replication.0.as_mut();
-        let hello = state.and_then(|state| state.session.hello(&protocol.0.contract));
-        let hello = hello.map(|hello| encode(&ReliableToServer::Session(hello)));
-        buffer.outgoing.messages.extend(hello);
-        commands.entity(server).try_insert(replication);
+        let mut state = State::new(&protocol);
+        if let Some(hello) = state.session.hello(&protocol.0.contract) {
+            buffer.send(&ReliableToServer::Session(hello));
+        }
+        commands.entity(server).try_insert(ReplicationReceiver(Some(Box::new(state))));
     }
 }
 
-/// Processes the messages and datagrams from the server.
 pub(super) fn deliver(
     world: &mut World,
-    servers: &mut QueryState<Entity, (With<ReplicationReceiver>, Allow<Disabled>)>,
+    servers: &mut QueryState<Entity, (With<ReplicationReceiver>, OrDisabled)>,
     connections: &mut QueryState<
         (&'static mut ReplicationReceiver, &'static MessageBuffer, Option<&'static mut Measure>),
-        Allow<Disabled>,
+        OrDisabled,
     >,
 ) {
     let now = world.resource::<Time<Real>>().elapsed();
@@ -187,7 +152,10 @@ pub(super) fn deliver(
                 break;
             }
         }
-        let delay = *world.resource::<PlayoutDelay>();
+        let delay = match *world.resource::<PlayoutDelay>() {
+            PlayoutDelay::Adaptive => None,
+            PlayoutDelay::Fixed(delay) => Some(delay),
+        };
         if let Ok((mut replication, buffer, measure)) = connections.get_mut(world, server)
             && let Some(state) = &mut replication.0
         {
@@ -214,37 +182,24 @@ fn on_message(
                 log::debug!("admitted by server {server}");
                 world.entity_mut(server).insert(Connected);
             }
-            Ok(())
         }
         ReliableToClient::Message { channel, bytes } => {
             let protocol = Arc::clone(&state.protocol);
-            let entry = protocol.to_client.get(usize::from(channel));
-            let entry = entry.ok_or(none)?;
-            let is_delivered = (entry.deliver)(world, server, bytes, entity_from_wire);
-            is_delivered
-                .then_some(())
-                .ok_or_else(|| format!("malformed message from the server (`{}`)", entry.name))
+            let entry = protocol.items.to_client.get(usize::from(channel)).ok_or(none)?;
+            entry.deliver(world, server, bytes, entity_from_wire, "server")?;
         }
         ReliableToClient::Gone { body, tick, is_hidden } => {
             state.components.leave(body);
             let slot = state.slots.get_mut(usize::from(body.slot)).ok_or(none)?;
-            slot.gone = Some(Gone {
-                generation: body.generation,
-                tick,
-                reason: match is_hidden {
-                    true => VanishReason::Hidden,
-                    false => VanishReason::Despawned,
-                },
-            });
-            Ok(())
+            let reason = if is_hidden { VanishReason::Hidden } else { VanishReason::Despawned };
+            slot.gone = Some(Gone { generation: body.generation, tick, reason });
         }
         ReliableToClient::Interpolation(interpolation) => {
             state.interpolation = interpolation;
             state.resume_tick = state.shown_tick;
-            Ok(())
         }
         ReliableToClient::Components { body, part, components } => {
-            let count = state.protocol.components.len();
+            let count = state.protocol.items.components.len();
             let is_known = |&(component, _): &(u8, _)| usize::from(component) < count;
             let slot = state.slots.get(usize::from(body.slot)).ok_or(none)?;
             if !components.iter().all(is_known) {
@@ -252,13 +207,12 @@ fn on_message(
             }
             let shown = slot.shown.filter(|shown| shown.life.generation == body.generation);
             state.components.take(body, part, &components, count, shown.is_some());
-            Ok(())
         }
     }
+    Ok(())
 }
 
-type NewRequest =
-    (With<Connected>, Or<(Changed<SettingsRequest>, Added<Connected>)>, Allow<Disabled>);
+type NewRequest = (With<Connected>, Or<(Changed<SettingsRequest>, Added<Connected>)>, OrDisabled);
 
 /// Requests settings after a change of [`SettingsRequest`], unless they are illegal.
 pub(super) fn request(
@@ -274,28 +228,44 @@ pub(super) fn request(
         state.unasked = settings.check(&state.protocol.plan).err();
         if let Some(reason) = &state.unasked {
             log::debug!("illegal settings are not requested: {reason}");
-        }
-        if state.unasked.is_none()
-            && let Some(request) = state.session.request(settings)
-        {
-            let request = encode(&ReliableToServer::Session(request));
-            buffer.outgoing.messages.push(request);
+        } else if let Some(request) = state.session.request(settings) {
+            buffer.send(&ReliableToServer::Session(request));
         }
     }
 }
 
 impl State {
+    fn new(protocol: &Protocol) -> Self {
+        let protocol = Arc::clone(&protocol.0);
+        let slots = protocol.plan.max_slots().unwrap_or(0);
+        let values = vec![0; protocol.plan.schema().fields.len()];
+        Self {
+            session: ClientSession::default(),
+            receiver: None,
+            decoded: BTreeSet::new(),
+            slots: vec![SlotState { values, ..SlotState::default() }; slots],
+            components: ReliableComponents::new(slots),
+            touched: HashSet::new(),
+            inputs: protocol.items.inputs.iter().map(|_| Inputs::default()).collect(),
+            undecodable: 0,
+            interpolation: Interpolation::default(),
+            shown_tick: 0,
+            resume_tick: 0,
+            unasked: None,
+            protocol,
+        }
+    }
+
     /// Processes a message of the session. Returns whether it is the welcome.
     fn on_session(&mut self, message: ServerMessage<'_>, now: Duration) -> Result<bool, String> {
         let contract = &self.protocol.contract;
-        let max_bodies = self.slots.len();
-        let limits = Limits { max_bodies };
+        let limits = Limits { max_bodies: self.slots.len() };
         let heard = self.session.on_message(contract, message, limits);
         match heard.map_err(|error| error.to_string())? {
             ClientEvent::Welcome(welcome) => {
                 let rate = contract.plan().schema().ticks_per_second.into();
-                let receiver = SnapshotReceiver::new(*welcome, limits, playout_delay(rate), now);
-                let receiver = receiver.map_err(|error| error.to_string())?;
+                let receiver = SnapshotReceiver::new(*welcome, limits, playout_delay(rate), now)
+                    .map_err(|error| error.to_string())?;
                 self.receiver = Some(match self.protocol.teleports() {
                     Some(field) => receiver.with_teleports(field),
                     None => receiver,
@@ -316,7 +286,7 @@ impl State {
     fn on_snapshots(
         &mut self,
         now: Duration,
-        delay: PlayoutDelay,
+        delay: Option<Duration>,
         packets: &[Vec<u8>],
         mut measure: Option<&mut Measure>,
         overhead: usize,
@@ -324,8 +294,7 @@ impl State {
         let Some(receiver) = &mut self.receiver else {
             return;
         };
-        let playout = receiver.playout();
-        let starved = (playout.stalls(), playout.starved());
+        let (stalls, starved) = (receiver.playout().stalls(), receiver.playout().starved());
         if measure.is_some() != receiver.decoder().ledger().is_some() {
             receiver.set_ledger(measure.is_some().then(BitLedger::itemized));
         }
@@ -351,36 +320,29 @@ impl State {
                 Err(_) => self.undecodable += 1,
             }
         }
-        let delay = match delay {
-            PlayoutDelay::Adaptive => None,
-            PlayoutDelay::Fixed(delay) => Some(delay),
-        };
         receiver.advance_playout(now, delay);
-        if let Some(measure) = measure {
-            let playout = receiver.playout();
-            measure.count_starved(starved, (playout.stalls(), playout.starved()));
+        if let Some(now) = measure.and_then(Measure::begun) {
+            now.stalls += (receiver.playout().stalls() - stalls) as usize;
+            now.starved += receiver.playout().starved() - starved;
         }
     }
 
-    /// Writes the dirty reliable components of a body.
     pub(super) fn write_components(&mut self, world: &mut World, at: BodyId, body: Entity) {
         let slots = &self.slots;
         let entity =
             |other: BodyId| (other == at).then_some(body).or_else(|| shown_body(slots, other));
-        self.components.write(world, at, body, &self.protocol.components, entity);
+        self.components.write(world, at, body, &self.protocol.items.components, entity);
     }
 }
 
-/// Returns the entity of a body, if it is shown.
 fn shown_body(slots: &[SlotState], body: BodyId) -> Option<Entity> {
-    let shown = slots.get(usize::from(body.slot))?.shown.as_ref();
-    let shown = shown.filter(|shown| shown.life.generation == body.generation);
-    shown.map(|shown| shown.entity)
+    let shown = slots.get(usize::from(body.slot))?.shown?;
+    (shown.life.generation == body.generation).then_some(shown.entity)
 }
 
 /// Returns the local entity for a wire entity that the server has sent.
 fn entity_from_wire(world: &World, entity: Entity) -> Option<Entity> {
-    let mut receivers = world.try_query_filtered::<&ReplicationReceiver, Allow<Disabled>>()?;
+    let mut receivers = world.try_query_filtered::<&ReplicationReceiver, OrDisabled>()?;
     let state = receivers.iter(world).next()?.0.as_ref()?;
     shown_body(&state.slots, from_wire(entity)?)
 }

@@ -1,4 +1,7 @@
+use std::ops::Range;
+
 use cubewire_link::{Conditions, Jitter, Link, Loss};
+use cubewire_protocol::renet_guard::{MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES};
 use cubewire_protocol::{AllowedSnapshot, SendBudget};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -70,6 +73,30 @@ impl Pair {
         }
     }
 
+    /// Checks the round-trip time that the first end has measured, in milliseconds.
+    #[track_caller]
+    fn assert_round_trip(&self, range: Range<u64>) {
+        let measured = self.ends[0].1.round_trip.unwrap().as_millis() as u64;
+        assert!(range.contains(&measured), "{measured} ms");
+    }
+
+    /// Steps within a budget of 16 kbit/s, until the second end has received a message. Before each step, `write` gets
+    /// the bytes that a datagram of the first end may have.
+    #[track_caller]
+    fn await_message(&mut self, write: impl Fn(&mut Self, usize)) {
+        let mut budget = SendBudget::new(TICKS_PER_SECOND);
+        for tick in 0..120 * 60 {
+            let buffer = &mut self.ends[0].1;
+            let bytes = bytes_within(buffer.allow(&mut budget, tick, self.now, Some(16), true));
+            write(self, bytes);
+            self.step();
+            if !self.ends[1].1.incoming.messages.is_empty() {
+                return;
+            }
+        }
+        panic!("it does not arrive");
+    }
+
     /// Steps with this allowance for the first end. Returns the messages that the second end received.
     fn step_within(&mut self, allowance: Option<usize>) -> Vec<Vec<u8>> {
         self.ends[0].1.reliable_allowance = allowance;
@@ -131,8 +158,7 @@ fn messages_arrive_in_order_while_the_allowance_changes() {
                 }
             }
             if below(3) == 0 {
-                let datagram = vec![1; below(3_000) as usize];
-                pair.ends[0].1.outgoing.datagrams.push(datagram);
+                pair.ends[0].1.outgoing.datagrams.push(vec![1; below(3_000) as usize]);
             }
             if below(5) == 0 {
                 pair.ends[1].1.outgoing.messages.push(vec![3; 20]);
@@ -176,12 +202,8 @@ fn the_round_trip_is_measured_from_the_first_message_on() {
             pair.say(vec![7; 60]);
             // Acks of datagrams are delayed until the next message, and must not count as a measurement.
             pair.ends[0].1.outgoing.datagrams.push(vec![1; 60]);
-            for _ in 0..60 {
-                pair.step();
-            }
-            let measured = pair.ends[0].1.round_trip.unwrap().as_millis() as u64;
-            let range = 2 * latency..2 * latency + 60;
-            assert!(range.contains(&measured), "{measured} ms");
+            (0..60).for_each(|_| pair.step());
+            pair.assert_round_trip(2 * latency..2 * latency + 60);
         }
     }
 }
@@ -204,8 +226,7 @@ fn datagrams_of_any_length_are_sent_whole() {
     // Overlong messages and datagrams, and empty datagrams, are not sent.
     let mut pair = Pair::over(&Conditions::PERFECT, 1);
     pair.say(vec![0; MAX_RELIABLE_BYTES + 1]);
-    let datagrams = vec![vec![0; MAX_UNRELIABLE_BYTES + 1], Vec::new()];
-    pair.ends[0].1.outgoing.datagrams = datagrams;
+    pair.ends[0].1.outgoing.datagrams = vec![vec![0; MAX_UNRELIABLE_BYTES + 1], Vec::new()];
     pair.step();
     assert!(pair.sent[0].is_empty());
 }
@@ -223,7 +244,6 @@ fn acks_stay_short_where_some_is_lost() {
         acks += pair.sent[1].len();
         bytes += pair.sent[1].iter().map(Vec::len).sum::<usize>();
     }
-    println!("{acks} acks with {bytes} bytes");
     assert!(acks > 80 && bytes < 20 * acks, "{acks} acks, {bytes} bytes");
 }
 
@@ -254,8 +274,7 @@ fn within_budget(kbps: u32, per_tick: usize, loss: f64) -> (usize, usize) {
         if buffer.backlog_bytes < 1 << 20 {
             buffer.outgoing.messages.push(vec![tick as u8; per_tick]);
         }
-        let allowed = buffer.allow(&mut budget, tick, pair.now, Some(kbps), true);
-        let bytes = bytes_within(allowed);
+        let bytes = bytes_within(buffer.allow(&mut budget, tick, pair.now, Some(kbps), true));
         // Replication also saves up until a body fits.
         if bytes >= 100 {
             buffer.outgoing.datagrams.push(vec![1; bytes]);
@@ -264,12 +283,10 @@ fn within_budget(kbps: u32, per_tick: usize, loss: f64) -> (usize, usize) {
         let [(_, from), (_, to)] = &mut pair.ends;
         let bytes = from.traffic.sent.bytes() as usize;
         sent.push(bytes - std::mem::replace(&mut before, bytes));
-        let messages = std::mem::take(&mut to.incoming.messages);
-        arrived += messages.iter().map(Vec::len).sum::<usize>();
+        arrived += std::mem::take(&mut to.incoming.messages).iter().map(Vec::len).sum::<usize>();
         to.incoming.datagrams.clear();
     }
-    let seconds = sent.windows(TICKS_PER_SECOND.into());
-    let most = seconds.map(|second| second.iter().sum()).max();
+    let most = sent.windows(TICKS_PER_SECOND.into()).map(|second| second.iter().sum()).max();
     (most.unwrap(), arrived / 20)
 }
 
@@ -279,10 +296,9 @@ fn no_second_exceeds_a_budget_with_all_that_is_sent_again() {
         for loss in [0.0, 0.05, 0.2, 0.5] {
             let (most, arrived) = within_budget(kbps, per_tick, loss);
             let budget = kbps as usize * 125;
-            println!("{kbps} kbps, loss {loss}: {most} of {budget} bytes, {arrived} B/s arrive");
-            assert!(most <= budget, "{most} of {budget} bytes, loss {loss}");
+            assert!(most <= budget, "{most} of {budget} bytes, {kbps} kbit/s, loss {loss}");
             let least = (f64::from(least) * (1.0 - loss) * (1.0 - loss)) as usize;
-            assert!(arrived > least, "{arrived} bytes a second, loss {loss}");
+            assert!(arrived > least, "{arrived} bytes a second, {kbps} kbit/s, loss {loss}");
         }
     }
 }
@@ -293,19 +309,7 @@ fn a_message_arrives_where_the_budget_falls_below_its_packets() {
     let mut pair = Pair::lossy(0.3, 2);
     pair.say(vec![7; 20_000]);
     pair.step_within(None);
-    let mut budget = SendBudget::new(TICKS_PER_SECOND);
-    let mut seconds = 0;
-    while pair.ends[1].1.incoming.messages.is_empty() {
-        for tick in 0..60 {
-            let buffer = &mut pair.ends[0].1;
-            let allowed = buffer.allow(&mut budget, tick, pair.now, Some(16), true);
-            let bytes = bytes_within(allowed);
-            buffer.outgoing.datagrams.push(vec![1; bytes]);
-            pair.step();
-        }
-        seconds += 1;
-        assert!(seconds < 120, "it does not arrive");
-    }
+    pair.await_message(|pair, bytes| pair.ends[0].1.outgoing.datagrams.push(vec![1; bytes]));
 }
 
 /// After a lost packet, acks of later packets must not let the sender exceed the receiver's memory.
@@ -337,32 +341,26 @@ fn after_a_pause_messages_are_sent_again_once() {
     }
 }
 
-/// Simulates a minute without acks, after which the link works again. Returns the bytes sent in the last second of the
-/// minute, and the seconds from its end until all messages have arrived.
-fn after_a_minute_of_silence() -> (usize, u32) {
+/// A minute without acks, after which the link works again.
+#[test]
+fn silence_costs_little_and_ends_soon() {
     let mut pair = Pair::over(&Conditions::PERFECT, 1);
-    let mut last = 0;
+    let mut last_second = 0;
     for tick in 0..3_600 {
         pair.say(vec![1; 20]);
         let packets = pair.flush(0);
         if tick >= 3_540 {
-            last += packets.iter().map(|packet| packet.len() + HEADER_BYTES).sum::<usize>();
+            last_second += packets.iter().map(|packet| packet.len() + HEADER_BYTES).sum::<usize>();
         }
         pair.now += TICK;
     }
+    assert!(last_second < 30_000, "{last_second} bytes a second");
     let (mut received, mut ticks) = (0, 0);
     while received < 3_600 {
         received += pair.step_within(None).len();
         ticks += 1;
     }
-    (last, ticks / 60)
-}
-
-#[test]
-fn silence_costs_little_and_ends_soon() {
-    let (bytes, seconds) = after_a_minute_of_silence();
-    assert!(bytes < 30_000, "{bytes} bytes a second");
-    assert!(seconds < 30, "{seconds} s");
+    assert!(ticks < 30 * 60, "{ticks} ticks");
 }
 
 /// Acks use up part of the allowance that a held packet saves up for.
@@ -371,18 +369,7 @@ fn acks_do_not_keep_a_held_packet_from_being_sent() {
     let mut pair = Pair::over(&Conditions::PERFECT, 1);
     pair.say(vec![7; 5_000]);
     pair.flush(0);
-    let mut budget = SendBudget::new(TICKS_PER_SECOND);
-    let mut seconds = 0;
-    while pair.ends[1].1.incoming.messages.is_empty() {
-        for tick in 0..60 {
-            pair.ends[1].1.outgoing.messages.push(vec![1]);
-            let buffer = &mut pair.ends[0].1;
-            buffer.allow(&mut budget, tick, pair.now, Some(16), true);
-            pair.step();
-        }
-        seconds += 1;
-        assert!(seconds < 120, "it does not arrive");
-    }
+    pair.await_message(|pair, _| pair.ends[1].1.outgoing.messages.push(vec![1]));
 }
 
 /// Descending sequences produce an ack that is too long for renet, which then ends the connection.
@@ -412,8 +399,7 @@ fn the_round_trip_follows_a_link_that_becomes_slower() {
         }
         pair.step();
     }
-    let measured = pair.ends[0].1.round_trip.unwrap().as_millis();
-    assert!((380..460).contains(&measured), "{measured} ms");
+    pair.assert_round_trip(380..460);
 }
 
 #[test]

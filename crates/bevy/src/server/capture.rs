@@ -16,7 +16,7 @@ use super::{ReplicationStats, SendGroup, SendPriority};
 use crate::body::{BodyKind, Replicated, Teleport};
 use crate::components::{Mapper, from_wire, to_wire};
 use crate::protocol::{Compiled, NO_PROTOCOL, Protocol};
-use crate::wire::BodyId;
+use crate::wire::{BodyId, LoggedOnce};
 
 /// Slot of a body, which identifies it in snapshots and [`SendState`](cubewire_protocol::SendState)s. Inserted at the
 /// server in the first tick with the body. Read-only. A clone of the entity gets another slot.
@@ -29,13 +29,11 @@ pub struct InSlot {
 
 impl InSlot {
     /// Returns the index of the slot.
-    #[must_use]
     pub const fn slot(&self) -> usize {
         self.slot
     }
 
     /// Returns the body's kind and generation.
-    #[must_use]
     pub const fn life(&self) -> Life {
         self.life
     }
@@ -50,18 +48,18 @@ impl InSlot {
 pub struct Bodies {
     pub(crate) protocol: Arc<Compiled>,
     pub(crate) tick: u64,
-    table: SlotTable,
+    pub(super) table: SlotTable,
     pub(crate) world: Arc<QuantizedSnapshot>,
     /// Snapshots for reuse once no other owner holds them.
     pool: Vec<Arc<QuantizedSnapshot>>,
     /// All slots that were ever used.
     pub(crate) slots: Vec<BodySlot>,
+    /// [`SendPriority`] by slot. Copied for each client in each tick.
     pub(crate) gains: Vec<f32>,
     /// Send group by slot. Empty if no body has one.
     pub(crate) groups: Vec<u32>,
     /// Unregistered kinds that bodies have.
     unknown: BTreeSet<&'static str>,
-    /// Warnings already logged.
     warned: Warned,
     /// Bodies that left their slots since the last tick.
     gone: Vec<(Entity, InSlot)>,
@@ -76,10 +74,10 @@ pub struct Bodies {
 /// Warnings that are logged only for the first body.
 #[derive(Debug, Default)]
 struct Warned {
-    no_kind: bool,
-    no_position: bool,
-    no_rotation: bool,
-    no_teleports: bool,
+    no_kind: LoggedOnce,
+    no_position: LoggedOnce,
+    no_rotation: LoggedOnce,
+    no_teleports: LoggedOnce,
 }
 
 #[derive(Clone, Debug)]
@@ -91,38 +89,33 @@ pub(crate) struct BodySlot {
     rotation: Quat,
     /// Number of teleports modulo 256, at most one per tick.
     teleports: u8,
-    /// Encoded value by component.
-    pub(crate) components: Vec<Option<Arc<[u8]>>>,
-    /// By component: whether it refers to entities. If so, it is encoded again in each tick, because their slots can
-    /// change.
-    refers: Vec<bool>,
-    /// By component: whether its last value could not be sent.
-    is_unsendable: Vec<bool>,
+    pub(crate) components: Vec<ReliableComponent>,
 }
 
-/// Why a body has no slot.
-#[derive(Clone, Copy, Debug)]
-enum NoSlot {
-    /// Its kind is missing or not registered.
-    OfNoKind,
-    /// All slots are in use or cooling down.
-    AllInUse,
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ReliableComponent {
+    pub(crate) value: Option<Arc<[u8]>>,
+    /// Whether it refers to entities. If so, it is encoded again in each tick, because their slots can change.
+    refers: bool,
+    is_unsendable: bool,
+}
+
+impl BodySlot {
+    pub(crate) fn has_components(&self) -> bool {
+        self.components.iter().any(|component| component.value.is_some())
+    }
 }
 
 impl FromWorld for Bodies {
     fn from_world(world: &mut World) -> Self {
         let protocol = world.get_resource::<Protocol>().expect(NO_PROTOCOL).0.clone();
         let slots = protocol.plan.max_slots().expect("bodies come and go");
-        let empty = || {
-            let mut empty =
-                QuantizedSnapshot::new(protocol.plan.clone(), protocol.stages.precision());
-            empty.clear_slots(slots);
-            empty
-        };
+        let mut empty = QuantizedSnapshot::new(protocol.plan.clone(), protocol.stages.precision());
+        empty.clear_slots(slots);
         Self {
             tick: 0,
             table: SlotTable::new(slots, protocol.plan.schema().ticks_per_second),
-            world: Arc::new(empty()),
+            world: Arc::new(empty),
             pool: Vec::new(),
             slots: Vec::new(),
             gains: Vec::new(),
@@ -155,8 +148,7 @@ pub(super) fn withdraw(
     mut world: DeferredWorld,
 ) {
     if world.get::<InSlot>(removed.entity).is_some() {
-        let mut commands = world.commands();
-        commands.entity(removed.entity).try_remove::<InSlot>();
+        world.commands().entity(removed.entity).try_remove::<InSlot>();
     }
 }
 
@@ -165,13 +157,12 @@ pub(super) fn change_kind(inserted: On<Insert, BodyKind>, mut commands: Commands
     commands.entity(inserted.entity).try_remove::<InSlot>();
 }
 
-/// Warns once if teleports are not registered.
-pub(super) fn check_teleport(_: On<Insert, Teleport>, bodies: Option<ResMut<Bodies>>) {
-    if let Some(mut bodies) = bodies
-        && !bodies.protocol.has_teleports
-        && !std::mem::replace(&mut bodies.warned.no_teleports, true)
+pub(super) fn check_teleport(_: On<Insert, Teleport>, bodies: Option<Res<Bodies>>) {
+    if let Some(bodies) = bodies
+        && !bodies.protocol.items.has_teleports
     {
-        log::warn!("`Teleport` has no effect: the protocol has no `replicate_teleports`");
+        let line = "`Teleport` has no effect: the protocol has no `replicate_teleports`";
+        bodies.warned.no_teleports.warn(line);
     }
 }
 
@@ -200,12 +191,14 @@ pub(super) fn capture(
             continue;
         };
         let kind = kind.copied();
-        match world.resource_mut::<Bodies>().insert(entity, kind) {
-            Ok(slot) => {
-                world.entity_mut(entity).insert(slot);
-            }
-            Err(NoSlot::OfNoKind) => waiting += 1,
-            Err(NoSlot::AllInUse) => without_slot += 1,
+        let mut bodies = world.resource_mut::<Bodies>();
+        let Some(kind) = bodies.registered_kind(entity, kind) else {
+            waiting += 1;
+            continue;
+        };
+        match bodies.insert(entity, kind) {
+            Some(slot) => _ = world.entity_mut(entity).insert(slot),
+            None => without_slot += 1,
         }
     }
     world.resource_scope(|world, mut bodies: Mut<'_, Bodies>| {
@@ -245,8 +238,7 @@ impl fmt::Debug for Bodies {
 /// Returns the wire form of a body, also of one that left since the last tick.
 pub(super) fn entity_to_wire(world: &World, entity: Entity) -> Option<Entity> {
     let left = || {
-        let mut left = world.resource::<Bodies>().left.iter();
-        left.find(|(body, _)| *body == entity).map(|(_, at)| at)
+        world.resource::<Bodies>().left.iter().find(|(body, _)| *body == entity).map(|(_, at)| at)
     };
     world.get::<InSlot>(entity).or_else(left)?.to_wire()
 }
@@ -262,14 +254,8 @@ pub(super) fn entity_from_wire(world: &World, entity: Entity) -> Option<Entity> 
 impl Bodies {
     /// Returns the snapshot for a client that sees everything, for recording or measuring a game. Slots are empty
     /// before the first tick.
-    #[must_use]
     pub fn snapshot(&self) -> &QuantizedSnapshot {
         &self.world
-    }
-
-    /// Returns whether a body still has its slot, visible or not.
-    pub(super) fn holds(&self, slot: usize, life: Life) -> bool {
-        self.table.get(slot) == Some(life)
     }
 
     /// Removes the bodies from a snapshot that the queries did not find in this tick. They are gone, or are disabled
@@ -282,7 +268,7 @@ impl Bodies {
             if snapshot.life(index).is_some() {
                 snapshot.remove(index);
                 // Components can change while the body is disabled.
-                slot.components.fill(None);
+                slot.components.fill(ReliableComponent::default());
             }
             let Some(life) = self.table.get(index) else {
                 continue;
@@ -295,46 +281,45 @@ impl Bodies {
         }
     }
 
-    /// Assigns a slot to a body.
-    fn insert(&mut self, body: Entity, kind: Option<BodyKind>) -> Result<InSlot, NoSlot> {
-        if kind.is_none() && !std::mem::replace(&mut self.warned.no_kind, true) {
-            log::warn!(
-                "entity {body} is not replicated, because it has no `BodyKind`; others like it are not logged"
-            );
-        }
-        let name = kind.ok_or(NoSlot::OfNoKind)?.name();
-        let kind = self.protocol.kind(name);
+    /// Returns the index of a body's kind. Warns if the body has no kind, or one that is not registered.
+    fn registered_kind(&mut self, body: Entity, kind: Option<BodyKind>) -> Option<u8> {
+        let Some(kind) = kind else {
+            let line =
+                format_args!("entity {body} is not replicated, because it has no `BodyKind`");
+            self.warned.no_kind.warn(line);
+            return None;
+        };
+        let (name, kind) = (kind.name(), self.protocol.kind(kind.name()));
         if kind.is_none() && self.unknown.insert(name) {
             log::warn!("bodies of kind `{name}` are not replicated: the kind is not registered");
         }
-        let kind = kind.ok_or(NoSlot::OfNoKind)?;
-        let place = self.table.insert(kind, self.tick);
-        let (slot, life) = place.ok_or(NoSlot::AllInUse)?;
-        let components = self.protocol.components.len();
-        if slot == self.slots.len() {
-            self.slots.push(BodySlot {
-                entity: body,
-                found_at: 0,
-                position: Vec3::ZERO,
-                rotation: Quat::IDENTITY,
-                teleports: 0,
-                components: vec![None; components],
-                refers: vec![false; components],
-                is_unsendable: vec![false; components],
-            });
-            self.gains.push(1.0);
+        kind
+    }
+
+    /// Assigns a slot to a body. Returns `None` if all slots are in use or cooling down.
+    fn insert(&mut self, entity: Entity, kind: u8) -> Option<InSlot> {
+        let (slot, life) = self.table.insert(kind, self.tick)?;
+        let body = BodySlot {
+            entity,
+            found_at: 0,
+            position: Vec3::ZERO,
+            rotation: Quat::IDENTITY,
+            teleports: 0,
+            components: vec![ReliableComponent::default(); self.protocol.items.components.len()],
+        };
+        match self.slots.get_mut(slot) {
+            Some(slot) => *slot = body,
+            None => {
+                self.slots.push(body);
+                self.gains.push(1.0);
+            }
         }
-        let state = &mut self.slots[slot];
-        (state.entity, state.found_at, state.teleports) = (body, 0, 0);
-        state.components.fill(None);
-        state.is_unsendable.fill(false);
-        Ok(InSlot { slot, life })
+        Some(InSlot { slot, life })
     }
 
     /// Returns a copy of the last snapshot, in reused memory.
     fn unshared(&mut self) -> Arc<QuantizedSnapshot> {
-        let mut pool = self.pool.iter();
-        let free = pool.position(|held| Arc::strong_count(held) == 1);
+        let free = self.pool.iter().position(|held| Arc::strong_count(held) == 1);
         let mut free = match free {
             Some(index) => self.pool.swap_remove(index),
             None => Arc::new(QuantizedSnapshot::new(
@@ -342,8 +327,7 @@ impl Bodies {
                 self.protocol.stages.precision(),
             )),
         };
-        let copy = Arc::get_mut(&mut free).expect("nobody else holds it");
-        copy.copy_from(&self.world);
+        Arc::get_mut(&mut free).expect("nobody else holds it").copy_from(&self.world);
         self.pool.push(Arc::clone(&self.world));
         free
     }
@@ -384,7 +368,7 @@ impl Bodies {
                 QuantizeError::NotFinite { field: BitKind::Position, .. }
                     if state.position != last.position =>
                 {
-                    state.position = last.position
+                    state.position = last.position;
                 }
                 QuantizeError::NotFinite { .. } | QuantizeError::NoDirection { .. }
                     if state.orientation != last.rotation =>
@@ -416,12 +400,12 @@ impl Bodies {
         let state = &mut self.slots[slot];
         values.clear();
         if protocol.has_components() {
-            values.push(state.components.iter().any(Option::is_some).into());
+            values.push(state.has_components().into());
         }
-        let fields = protocol.fields.iter();
+        let fields = protocol.items.fields.iter();
         let slot_of = |entity| world.get::<InSlot>(entity).map(|at| at.slot);
-        values.extend(fields.map(|field| field.form().quantize((field.read)(body, &slot_of))));
-        if protocol.has_teleports {
+        values.extend(fields.map(|field| field.schema.form.quantize((field.read)(body, &slot_of))));
+        if protocol.items.has_teleports {
             let ticks = body.get_change_ticks::<Teleport>();
             if is_known && ticks.is_some_and(|ticks| ticks.is_changed(last, this)) {
                 state.teleports = state.teleports.wrapping_add(1);
@@ -430,20 +414,16 @@ impl Bodies {
         }
     }
 
-    fn warn_of_pose(&mut self, body: Entity, error: QuantizeError) {
-        let is_position = |field| field == BitKind::Position;
-        let (has_warned, what) = match error {
-            QuantizeError::NotFinite { field, .. } if is_position(field) => {
-                (&mut self.warned.no_position, "translation is not finite")
+    fn warn_of_pose(&self, body: Entity, error: QuantizeError) {
+        let Warned { no_position, no_rotation, .. } = &self.warned;
+        let (once, what) = match error {
+            QuantizeError::NotFinite { field: BitKind::Position, .. } => {
+                (no_position, "translation is not finite")
             }
-            QuantizeError::NoDirection { .. } => {
-                (&mut self.warned.no_rotation, "rotation is a quaternion of length zero")
-            }
-            _ => (&mut self.warned.no_rotation, "rotation is not finite"),
+            QuantizeError::NoDirection { .. } => (no_rotation, "rotation has length zero"),
+            _ => (no_rotation, "rotation is not finite"),
         };
-        if !std::mem::replace(has_warned, true) {
-            log::warn!("entity {body}: the {what}; clients keep the last valid one");
-        }
+        once.warn(format_args!("entity {body}: the {what}; clients keep the last valid one"));
     }
 
     fn join(&mut self, slot: usize, group: u32) {
@@ -465,36 +445,32 @@ impl Bodies {
         world: &World,
     ) {
         let to_wire = |entity: Entity| world.get::<InSlot>(entity)?.to_wire();
-        for (index, entry) in self.protocol.components.iter().enumerate() {
-            let slot = &mut self.slots[at.slot];
-            let (known, refers) = (&mut slot.components[index], &mut slot.refers[index]);
-            let is_unsendable = &mut slot.is_unsendable[index];
-            let is_same = (known.is_some() || *is_unsendable) && !*refers;
+        for (index, entry) in self.protocol.items.components.iter().enumerate() {
+            let known = &mut self.slots[at.slot].components[index];
+            let is_same = (known.value.is_some() || known.is_unsendable) && !known.refers;
             let bytes = match (entry.ticks)(body) {
                 None => None,
                 Some(ticks) if is_same && !ticks.is_changed(last, this) => continue,
                 Some(_) => {
                     let mut mapper = Mapper::new(&to_wire);
                     let bytes = (entry.read)(body, &mut mapper);
-                    *refers = !mapper.references.is_empty();
+                    known.refers = !mapper.references.is_empty();
                     bytes
                 }
             };
-            *is_unsendable = matches!(bytes, Some(Err(_)));
-            let bytes: Option<Arc<[u8]>> = match bytes {
-                Some(Ok(bytes)) => Some(bytes.into()),
-                Some(Err(error)) => {
-                    let (name, body) = (entry.name, body.id());
-                    entry.unsent.warn(format_args!(
-                        "component {error} (`{name}` of entity {body}): clients keep the previous value"
-                    ));
-                    continue;
+            known.is_unsendable = matches!(bytes, Some(Err(_)));
+            match bytes.transpose() {
+                Ok(bytes) => {
+                    if known.value.as_deref() != bytes.as_deref() {
+                        known.value = bytes.map(Arc::from);
+                        self.changed.push((at.slot, index));
+                    }
                 }
-                None => None,
-            };
-            if *known != bytes {
-                *known = bytes;
-                self.changed.push((at.slot, index));
+                Err(error) => entry.unsent.warn(format_args!(
+                    "component {error} (`{}` of entity {}): clients keep the previous value",
+                    entry.name,
+                    body.id()
+                )),
             }
         }
     }

@@ -41,21 +41,22 @@ const AROUND_BYTES: usize = 5;
 impl Outbox {
     /// Queues a value of a component, replacing an older one.
     pub(super) fn change(&mut self, slot: usize, life: Life, component: usize, value: Value) {
-        let waiting = self.waiting(slot, life);
-        waiting.values.insert(component as u8, value);
+        self.waiting(slot, life).values.insert(component as u8, value);
     }
 
     /// Queues all components of a body, replacing the queued ones.
-    pub(super) fn replace(&mut self, slot: usize, life: Life, components: &[Value]) {
+    pub(super) fn replace(
+        &mut self,
+        slot: usize,
+        life: Life,
+        components: impl IntoIterator<Item = Value>,
+    ) {
         let waiting = self.waiting(slot, life);
         waiting.is_all = true;
-        let components = components.iter().enumerate();
-        let components = components.filter(|(_, value)| value.is_some());
-        let values = components.map(|(component, value)| (component as u8, value.clone()));
-        waiting.values = values.collect();
+        let components = components.into_iter().enumerate().filter(|(_, value)| value.is_some());
+        waiting.values = components.map(|(index, value)| (index as u8, value)).collect();
     }
 
-    /// Drops the queued components of a slot.
     pub(super) fn forget(&mut self, slot: usize) {
         if let Some(waiting) = self.bodies.remove(&slot) {
             self.order.remove(&waiting.place);
@@ -151,8 +152,7 @@ mod tests {
                 let bytes = bytes.unwrap_or_default();
                 (number, bytes.len(), bytes.first().copied().unwrap_or(0))
             };
-            let components = components.into_iter().map(component);
-            (body.slot, part, components.collect())
+            (body.slot, part, components.into_iter().map(component).collect())
         });
         read.collect()
     }
@@ -177,14 +177,13 @@ mod tests {
     #[test]
     fn a_body_that_is_gone_waits_no_more() {
         let mut outbox = Outbox::default();
-        outbox.replace(7, LIFE, &[value(3, 1), None]);
+        outbox.replace(7, LIFE, [value(3, 1), None]);
         outbox.forget(7);
-        outbox.replace(8, LIFE, &[value(3, 1), None]);
+        outbox.replace(8, LIFE, [value(3, 1), None]);
         let next = Life { generation: 4, ..LIFE };
-        outbox.replace(8, next, &[None, None]);
+        outbox.replace(8, next, [None, None]);
         outbox.change(8, next, 1, value(3, 2));
-        let expected = (8, Part::All, vec![(1, 3, 2)]);
-        assert_eq!(taken(&mut outbox, 1_000), [expected]);
+        assert_eq!(taken(&mut outbox, 1_000), [(8, Part::All, vec![(1, 3, 2)])]);
         assert!(outbox.order.is_empty());
     }
 
@@ -193,7 +192,7 @@ mod tests {
         let mut outbox = Outbox::default();
         let longest = MAX_TO_CLIENT_BYTES;
         let long = [longest, 30_000, 30_000, 30_000].map(|length| value(length, 9));
-        outbox.replace(65_535, LIFE, &long);
+        outbox.replace(65_535, LIFE, long);
         let parts = taken(&mut outbox, 1);
         let counts: Vec<_> = parts.iter().map(|part| (part.1, part.2.len())).collect();
         assert_eq!(counts, [(Part::Begin, 1), (Part::Change, 2), (Part::End, 1)]);

@@ -2,32 +2,30 @@
 
 use std::sync::Arc;
 
-use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
-use bevy_ecs::query::Allow;
 use bevy_time::{Real, Time};
 use cubewire_codec::Snapshot;
-use cubewire_protocol::{Feedback, ServerEvent, ServerMessage};
+use cubewire_protocol::{Feedback, ServerEvent, ServerMessage, ServerSession};
 
-use super::apply::ask;
 use super::capture::{Bodies, entity_from_wire};
 use super::sender::{Ready, ReplicationSender};
+use super::settings::ask;
 use super::visibility::Hidden;
 use crate::body::{Disconnected, HasEnded};
 use crate::measure::Measure;
+use crate::messages::MessageEntry;
 use crate::protocol::Compiled;
-use crate::transport::{Client, Connected, MessageBuffer};
+use crate::transport::{Client, Connected, MessageBuffer, OrDisabled};
 use crate::wire::{
-    MAX_TO_SERVER_BYTES, ReliableToClient, ReliableToServer, Upstream, decode, encode, fits,
-    new_inputs,
+    MAX_TO_SERVER_BYTES, ReliableToClient, ReliableToServer, Upstream, decode, fits, new_inputs,
 };
 
-type NewClient = (With<Client>, Without<ReplicationSender>, Allow<Disabled>);
+type NewClient = (With<Client>, Without<ReplicationSender>, OrDisabled);
 
-/// Inserts [`ReplicationSender`] on each new connection.
 pub(super) fn admit(new: Query<Entity, NewClient>, time: Res<Time<Real>>, mut commands: Commands) {
     for client in &new {
-        let peer = ReplicationSender::new(time.elapsed());
+        let session = ServerSession::new(time.elapsed());
+        let peer = ReplicationSender { session, ready: None };
         commands.entity(client).try_insert((peer, Hidden::default()));
     }
 }
@@ -35,37 +33,29 @@ pub(super) fn admit(new: Query<Entity, NewClient>, time: Res<Time<Real>>, mut co
 /// Processes the messages and datagrams of all clients.
 pub(super) fn deliver(
     world: &mut World,
-    clients: &mut QueryState<Entity, (With<ReplicationSender>, Allow<Disabled>)>,
+    clients: &mut QueryState<Entity, (With<ReplicationSender>, OrDisabled)>,
 ) {
     let now = world.resource::<Time<Real>>().elapsed();
     // Copied, because observers triggered below need the resource in the world.
     let bodies = world.resource::<Bodies>();
     let (protocol, tick) = (Arc::clone(&bodies.protocol), bodies.tick);
     for client in clients.iter(world).collect::<Vec<_>>() {
-        let taken = world.get_mut::<MessageBuffer>(client).map(|mut buffer| {
-            let buffer = &mut buffer.incoming;
-            (std::mem::take(&mut buffer.messages), std::mem::take(&mut buffer.datagrams))
-        });
-        let Some((messages, datagrams)) = taken else {
+        let Some(mut buffer) = world.get_mut::<MessageBuffer>(client) else {
             continue;
         };
-        let messages = messages.iter().map(|bytes| (true, bytes));
-        let queue = messages.chain(datagrams.iter().map(|bytes| (false, bytes)));
-        for (is_message, bytes) in queue {
-            let outcome = match is_message {
-                true => on_message(world, &protocol, tick, client, bytes),
-                false => on_datagram(world, &protocol, tick, client, bytes),
-            };
-            if let Err(reason) = outcome {
-                turn_away(world, client, reason);
-                break;
-            }
+        let queue = std::mem::take(&mut buffer.incoming);
+        let mut messages = queue.messages.iter();
+        let mut outcome =
+            messages.try_for_each(|bytes| on_message(world, &protocol, tick, client, bytes));
+        for bytes in &queue.datagrams {
+            outcome = outcome.and_then(|()| on_datagram(world, &protocol, tick, client, bytes));
         }
-        match world.get::<ReplicationSender>(client).map(|peer| &peer.session) {
-            Some(session) if !session.is_overdue(now) => {}
-            Some(session) if session.is_refused() => {
-                world.entity_mut(client).despawn();
-            }
+        if let Err(reason) = outcome {
+            turn_away(world, client, reason);
+        }
+        let session = world.get::<ReplicationSender>(client).map(|peer| &peer.session);
+        match session.filter(|session| session.is_overdue(now)) {
+            Some(session) if session.is_refused() => world.entity_mut(client).despawn(),
             Some(_) => turn_away(world, client, "no hello from the client".to_owned()),
             None => {}
         }
@@ -88,8 +78,7 @@ pub(super) fn turn_away(world: &mut World, client: Entity, reason: String) {
     }
     if let Some(mut buffer) = entity.get_mut::<MessageBuffer>() {
         buffer.reliable_allowance = None;
-        let refused = encode(&ReliableToClient::Session(ServerMessage::Refused(&reason)));
-        buffer.outgoing.messages.push(refused);
+        buffer.send(&ReliableToClient::Session(ServerMessage::Refused(&reason)));
     }
     log::debug!("client {client} refused: {reason}");
     entity.insert(HasEnded);
@@ -124,22 +113,14 @@ fn on_message(
             }
         }
         ReliableToServer::Message { channel, bytes } if peer.ready.is_some() => {
-            let entry = protocol.to_server.get(usize::from(channel));
+            let entry = protocol.items.to_server.get(usize::from(channel));
             let entry = entry.ok_or("message of an unregistered type from the client")?;
-            if let Err(error) = fits(bytes.len(), MAX_TO_SERVER_BYTES) {
-                entry.drop(error);
-                return Ok(());
-            }
-            let is_delivered = (entry.deliver)(world, client, bytes, entity_from_wire);
-            is_delivered
-                .then_some(())
-                .ok_or_else(|| format!("malformed message from the client (`{}`)", entry.name))
+            deliver_to_app(world, client, entry, bytes)
         }
         ReliableToServer::Message { .. } => Err("unexpected message from the client".to_owned()),
     }
 }
 
-/// Answers a hello.
 fn welcome(world: &mut World, protocol: &Compiled, tick: u64, client: Entity) -> Outcome {
     let now = world.resource::<Time<Real>>().elapsed();
     let mut client = world.entity_mut(client);
@@ -152,8 +133,7 @@ fn welcome(world: &mut World, protocol: &Compiled, tick: u64, client: Entity) ->
     let ready = Ready::new(protocol).map_err(|error| error.to_string())?;
     peer.ready = Some(Box::new(ready));
     if let Some(mut buffer) = client.get_mut::<MessageBuffer>() {
-        let welcome = encode(&ReliableToClient::Session(welcome));
-        buffer.outgoing.messages.push(welcome);
+        buffer.send(&ReliableToClient::Session(welcome));
     }
     client.insert(Connected);
     log::debug!("client {} admitted at tick {tick}", client.id());
@@ -193,15 +173,23 @@ fn on_datagram(
         acks.iter().for_each(|ack| measure.on_ack(tick, ack));
     }
     for (channel, input) in inputs {
-        let entry = &protocol.inputs[channel];
-        if let Err(error) = fits(input.len(), MAX_TO_SERVER_BYTES) {
-            entry.drop(error);
-            continue;
-        }
-        if !(entry.deliver)(world, client, input, entity_from_wire) {
-            let name = entry.name;
-            return Err(format!("malformed input from the client (`{name}`)"));
-        }
+        deliver_to_app(world, client, &protocol.items.inputs[channel], input)?;
     }
     Ok(())
+}
+
+/// Passes an input or message to the app. Drops one that is longer than a correct client sends.
+fn deliver_to_app(
+    world: &mut World,
+    client: Entity,
+    entry: &MessageEntry,
+    bytes: &[u8],
+) -> Outcome {
+    match fits(bytes.len(), MAX_TO_SERVER_BYTES) {
+        Ok(()) => entry.deliver(world, client, bytes, entity_from_wire, "client"),
+        Err(error) => {
+            entry.drop(error);
+            Ok(())
+        }
+    }
 }

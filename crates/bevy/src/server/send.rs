@@ -4,27 +4,24 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
-use bevy_ecs::query::Allow;
 use bevy_tasks::{ComputeTaskPool, TaskPool};
 use bevy_time::{Real, Time};
 use bevy_transform::components::Transform;
-use cubewire_codec::{Life, QuantizedSnapshot};
+use cubewire_codec::QuantizedSnapshot;
 use cubewire_protocol::record::PacketRecord;
 use cubewire_protocol::{BaselineChoice, PacketBudget, Visibility};
 
 use super::ReplicationStats;
 use super::capture::{Bodies, entity_to_wire};
 use super::sender::{Ready, ReplicationSender};
-use super::views::Views;
-use super::visibility::{Filters, Hidden, Interest, look};
+use super::visibility::{Filters, Hidden, Interest, Views, look};
 use crate::measure::Measure;
 use crate::shadow::LiveLadder;
-use crate::transport::{Connected, MessageBuffer};
+use crate::transport::{Connected, MessageBuffer, OrDisabled};
 use crate::wire::{BodyId, ReliableToClient, encode};
 
-type ReadyClient = (With<ReplicationSender>, With<Connected>, Allow<Disabled>);
+type ReadyClient = (With<ReplicationSender>, With<Connected>, OrDisabled);
 
 /// Sends the tick to all clients in the first tick after a pause.
 pub(super) fn report_pause(
@@ -34,8 +31,7 @@ pub(super) fn report_pause(
 ) {
     for (mut peer, mut buffer) in &mut clients {
         if let Some(tick) = peer.session.on_tick(time.elapsed(), bodies.tick) {
-            let tick = encode(&ReliableToClient::Session(tick));
-            buffer.outgoing.messages.push(tick);
+            buffer.send(&ReliableToClient::Session(tick));
         }
     }
 }
@@ -46,25 +42,21 @@ pub(super) fn limit_messages(
     time: Res<Time<Real>>,
     mut clients: Query<(&mut ReplicationSender, &mut MessageBuffer), ReadyClient>,
 ) {
-    let ticks_per_second = bodies.protocol.plan.schema().ticks_per_second;
     for (mut peer, mut buffer) in &mut clients {
         if let Some(ready) = &mut peer.ready {
-            let now = time.elapsed();
-            ready.allow(bodies.tick, now, ticks_per_second, &mut buffer);
+            ready.allow(bodies.tick, time.elapsed(), &mut buffer);
         }
     }
 }
 
-/// Puts messages into the message buffers of their receivers.
 pub(super) fn send_messages(
     world: &mut World,
     clients: &mut QueryState<(Entity, &'static mut MessageBuffer), ReadyClient>,
 ) {
     let protocol = world.resource::<Bodies>().protocol.clone();
-    for (channel, entry) in protocol.to_client.iter().enumerate() {
+    for (channel, entry) in protocol.items.to_client.iter().enumerate() {
         for (to, bytes) in entry.take(world, entity_to_wire) {
-            let channel = channel as u8;
-            let bytes = &bytes;
+            let (channel, bytes) = (channel as u8, &bytes[..]);
             let message = encode(&ReliableToClient::Message { channel, bytes });
             for (client, mut buffer) in clients.iter_mut(world) {
                 if to.is_none_or(|to| to == client) {
@@ -93,7 +85,6 @@ struct Job<'a> {
     ladder: Option<Mut<'a, LiveLadder>>,
     /// The client's view. Clients that see the same have the same `Arc`.
     wanted: Arc<QuantizedSnapshot>,
-    /// Limit of the packet. `None` for no limit.
     packet_budget: Option<PacketBudget<'static>>,
     /// Index of an earlier job with the same packet.
     same_as: Option<usize>,
@@ -101,13 +92,12 @@ struct Job<'a> {
     is_sent: Option<bool>,
 }
 
-/// Sends a tick's snapshot to all clients.
 pub(super) fn send_snapshots(
     time: Res<Time<Real>>,
     bodies: Res<Bodies>,
     filters: Res<Filters>,
     mut stats: ResMut<ReplicationStats>,
-    mut clients: Query<ClientItem<'static>, Allow<Disabled>>,
+    mut clients: Query<ClientItem<'static>, OrDisabled>,
     centers: Query<&Transform>,
 ) {
     let bodies = &*bodies;
@@ -120,24 +110,22 @@ pub(super) fn send_snapshots(
         let Some(ready) = &mut peer.ready else {
             continue;
         };
-        let center = interest.and_then(|interest| interest.center);
-        let center = centers.get(center.unwrap_or(client)).ok();
-        let center = center.map(|center| center.translation);
+        let center = interest.and_then(|interest| interest.center).unwrap_or(client);
+        let center = centers.get(center).ok().map(|center| center.translation);
         look(bodies, ready, hidden, interest, center);
         let wanted = views.of(&ready.visibility, &mut ready.view);
         queue_lives(bodies, ready, &wanted, buffer);
         let room = ready.reliable_room(buffer);
         ready.outbox.take(room, &mut buffer.outgoing.messages);
         let (tick, now) = (bodies.tick, time.elapsed());
-        let packet_budget = ready
-            .allow(tick, now, ticks_per_second, buffer)
-            .or_else(|| ready.without_budget(tick, ticks_per_second, &wanted));
+        let packet_budget =
+            ready.allow(tick, now, buffer).or_else(|| ready.without_budget(tick, &wanted));
         ready.sender.itemize(is_measured);
         if let Some(measure) = &mut measure {
             let sent = buffer.traffic.sent.bytes();
             measure.send(tick, ticks_per_second, sent, ready.limit, &ready.settings);
         }
-        if !ready.is_due(tick) {
+        if !tick.is_multiple_of(ready.settings.send_interval_ticks.into()) {
             continue;
         }
         jobs.push(Job {
@@ -161,14 +149,13 @@ pub(super) fn send_snapshots(
         }
         let is_sent = job.is_sent == Some(true);
         if let Some(ladder) = &mut job.ladder {
-            let sent = is_sent.then(|| job.peer.shadowed(bodies.tick, &job.wanted));
-            ladder.push(bodies.tick, sent);
+            let acked_ages_ticks = job.peer.sender.acked_ages(bodies.tick);
+            ladder.push(bodies.tick, is_sent.then_some((acked_ages_ticks, &job.wanted)));
         }
         if !is_sent {
             continue;
         }
-        let encoder = job.same_as.map_or(&*job.peer, |leader| &*before[leader].peer);
-        let packet = encoder.sender.packet();
+        let packet = job.same_as.map_or(&*job.peer, |leader| &*before[leader].peer).sender.packet();
         stats.packets += 1;
         stats.encodes += u64::from(job.same_as.is_none());
         let bytes = packet.bytes.clone();
@@ -187,7 +174,7 @@ pub(super) fn send_snapshots(
 fn encode_all(jobs: &mut [Job<'_>], bodies: &Bodies) {
     let pool = ComputeTaskPool::get_or_init(TaskPool::default);
     let encode = |jobs: &mut [Job<'_>]| {
-        let due = jobs.iter_mut().filter(|job| job.is_to_encode());
+        let due = jobs.iter_mut().filter(|job| job.same_as.is_none() && job.is_sent.is_none());
         let mut due: Vec<_> = due.collect();
         // Waking another thread takes longer than a packet of a few bodies.
         if let [job] = &mut *due {
@@ -210,10 +197,6 @@ fn encode_all(jobs: &mut [Job<'_>], bodies: &Bodies) {
 }
 
 impl Job<'_> {
-    const fn is_to_encode(&self) -> bool {
-        self.same_as.is_none() && self.is_sent.is_none()
-    }
-
     /// Sends another job's packet if it is complete and fits. Otherwise this job encodes its own.
     fn take_over(&mut self, leader: &Self, tick: u64) {
         let sender = &leader.peer.sender;
@@ -275,42 +258,41 @@ fn queue_lives(
     buffer: &mut MessageBuffer,
 ) {
     for &(slot, component) in &bodies.changed {
-        let is_seen = |life: &Life| peer.seen[slot] == Some(*life);
-        let Some(life) = wanted.life(slot).filter(is_seen) else {
+        let view = &mut peer.slots[slot];
+        let Some(life) = wanted.life(slot).filter(|&life| view.seen == Some(life)) else {
             continue;
         };
         match peer.visibility[slot] {
             Visibility::Visible => {
-                peer.told[slot] = Some(life);
-                let value = bodies.slots[slot].components[component].clone();
+                view.told = Some(life);
+                let value = bodies.slots[slot].components[component].value.clone();
                 peer.outbox.change(slot, life, component, value);
             }
-            _ => peer.is_stale[slot] = true,
+            _ => view.is_stale = true,
         }
     }
-    for slot in 0..peer.seen.len() {
+    for (slot, view) in peer.slots.iter_mut().enumerate() {
         let visible = wanted.life(slot);
-        let before = std::mem::replace(&mut peer.seen[slot], visible);
-        let is_thawed = peer.is_stale[slot] && peer.visibility[slot] == Visibility::Visible;
+        let before = std::mem::replace(&mut view.seen, visible);
+        let is_thawed = view.is_stale && peer.visibility[slot] == Visibility::Visible;
         if before == visible && !is_thawed {
             continue;
         }
-        peer.is_stale[slot] = false;
+        view.is_stale = false;
         if let Some(before) = before.filter(|_| before != visible) {
             peer.outbox.forget(slot);
-            buffer.outgoing.messages.push(encode(&ReliableToClient::Gone {
-                body: BodyId::new(slot, before),
-                tick: bodies.tick,
-                is_hidden: bodies.holds(slot, before),
-            }));
+            let (body, tick) = (BodyId::new(slot, before), bodies.tick);
+            let is_hidden = bodies.table.get(slot) == Some(before);
+            buffer.send(&ReliableToClient::Gone { body, tick, is_hidden });
         }
-        let components = &bodies.slots[slot].components;
+        let body = &bodies.slots[slot];
         // Also a body that has lost all components since it was last visible, so that the client removes them.
-        let is_told =
-            |life: &Life| components.iter().any(Option::is_some) || peer.told[slot] == Some(*life);
-        if let Some(visible) = visible.filter(is_told) {
-            peer.told[slot] = Some(visible);
-            peer.outbox.replace(slot, visible, components);
+        if let Some(life) = visible
+            && (body.has_components() || view.told == visible)
+        {
+            view.told = visible;
+            let values = body.components.iter().map(|component| component.value.clone());
+            peer.outbox.replace(slot, life, values);
         }
     }
 }

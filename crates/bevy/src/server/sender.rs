@@ -14,7 +14,6 @@ use cubewire_protocol::{
 use super::outbox::Outbox;
 use super::settings::{ConnectionSettings, Judged};
 use crate::protocol::Compiled;
-use crate::shadow::ShadowSnapshot;
 use crate::transport::{MessageBuffer, SLICE_BYTES};
 
 /// Limit of the bytes sent to a client in any second, headers included, on the entity of its connection. Over a game's own
@@ -24,20 +23,13 @@ use crate::transport::{MessageBuffer, SLICE_BYTES};
 /// arrives for a second: its packets are limited to sixteen datagrams, most urgent bodies first, until the client has all bodies.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ByteBudget {
-    kbps: u32,
+    pub(crate) kbps: u32,
 }
 
 impl ByteBudget {
     /// Returns a budget of this many kilobits per second. Values below 16 become 16.
-    #[must_use]
     pub fn kbps(kbps: u32) -> Self {
         Self { kbps: kbps.max(*BUDGETS_KBPS.start()) }
-    }
-
-    /// Returns the budget in bytes per second.
-    #[must_use]
-    pub const fn bytes_per_second(&self) -> u32 {
-        self.kbps.saturating_mul(125)
     }
 }
 
@@ -51,11 +43,9 @@ pub struct ReplicationSender {
     pub(super) ready: Option<Box<Ready>>,
 }
 
-/// State of a client that receives snapshots.
 #[derive(Debug)]
 pub(super) struct Ready {
     pub(super) sender: SnapshotSender,
-    /// Settings in use.
     pub(super) settings: ConnectionSettings,
     /// Stages of its packets. They differ from the settings' during a fallback.
     pub(super) stages: Stages,
@@ -67,26 +57,32 @@ pub(super) struct Ready {
     /// The client's view in the last tick. `None` if no filter freezes bodies.
     pub(super) view: Option<Arc<QuantizedSnapshot>>,
     pub(super) visibility: Vec<Visibility>,
-    /// By slot: the body that was visible in the last tick.
-    pub(super) seen: Vec<Option<Life>>,
-    /// By slot: the last body that had reliable components queued for the client.
-    pub(super) told: Vec<Option<Life>>,
-    /// By slot: whether reliable components have changed while the body was frozen.
-    pub(super) is_stale: Vec<bool>,
+    pub(super) slots: Vec<SlotView>,
     /// Reliable components that wait for room.
     pub(super) outbox: Outbox,
-    /// By slot: whether the body is near enough. Empty without an [`Interest`](super::Interest).
-    pub(super) near: Vec<bool>,
-    /// Last position of the center of the interest.
     pub(super) center: Option<Vec3>,
     /// By slot: factor of the body's priority.
     pub(super) gains: Vec<f32>,
+    ticks_per_second: u16,
     /// `None` without a [`ByteBudget`].
     pub(super) budget: Option<SendBudget>,
     /// The first tick without a budget.
     first: Option<u64>,
     /// By channel: number of the last received input.
     pub(super) inputs: Vec<u64>,
+}
+
+/// State of a slot, as sent to a client.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SlotView {
+    /// The body that was visible in the last tick.
+    pub(super) seen: Option<Life>,
+    /// The last body that had reliable components queued for the client.
+    pub(super) told: Option<Life>,
+    /// Whether reliable components have changed while the body was frozen.
+    pub(super) is_stale: bool,
+    /// Whether the body is near enough. False without an [`Interest`](super::Interest).
+    pub(super) is_near: bool,
 }
 
 /// Limit of a packet to a client without a budget, after larger packets did not arrive, in bytes. At a loss of 5 %, all
@@ -108,10 +104,6 @@ const RESERVE: Duration = Duration::from_millis(60);
 const CUT_OFF_TICKS: u64 = 60;
 
 impl ReplicationSender {
-    pub(super) const fn new(now: Duration) -> Self {
-        Self { session: ServerSession::new(now), ready: None }
-    }
-
     /// Writes the send state of each slot for this client after a tick: see [`SnapshotSender::send_states`]. Empty unless the
     /// tick's packet had a limit, such as a [`ByteBudget`].
     pub fn send_states(&self, tick: u64, send_states: &mut Vec<SendState>) {
@@ -122,17 +114,12 @@ impl ReplicationSender {
     }
 
     /// Returns the sender of snapshots. `None` until the client is [`Connected`](crate::Connected).
-    #[must_use]
     pub fn sender(&self) -> Option<&SnapshotSender> {
         self.ready.as_ref().map(|ready| &ready.sender)
     }
 }
 
 impl Ready {
-    pub(super) fn is_due(&self, tick: u64) -> bool {
-        tick.is_multiple_of(self.settings.send_interval_ticks.into())
-    }
-
     pub(super) fn new(protocol: &Compiled) -> Result<Self, InitialStateError> {
         let plan = &protocol.plan;
         let limits = Limits { max_bodies: plan.max_slots().unwrap_or(0) };
@@ -145,27 +132,15 @@ impl Ready {
             limit: None,
             view: None,
             visibility: Vec::new(),
-            seen: Vec::new(),
-            told: Vec::new(),
-            is_stale: Vec::new(),
+            slots: Vec::new(),
             outbox: Outbox::default(),
-            near: Vec::new(),
             center: None,
             gains: Vec::new(),
+            ticks_per_second: plan.schema().ticks_per_second,
             budget: None,
             first: None,
-            inputs: vec![0; protocol.inputs.len()],
+            inputs: vec![0; protocol.items.inputs.len()],
         })
-    }
-
-    /// Returns the snapshot sent in a tick, for encoding with other stages.
-    pub(super) fn shadowed(&self, tick: u64, sent: &Arc<QuantizedSnapshot>) -> ShadowSnapshot {
-        ShadowSnapshot {
-            acked_ages_ticks: self.sender.acked_ages(tick),
-            quantized: Arc::clone(sent),
-            floats: None,
-            inputs: None,
-        }
     }
 
     /// Processes feedback. Returns `None` if it is malformed.
@@ -182,20 +157,17 @@ impl Ready {
     pub(super) fn without_budget(
         &mut self,
         tick: u64,
-        ticks_per_second: u16,
         wanted: &QuantizedSnapshot,
     ) -> Option<PacketBudget<'static>> {
         let sender = &self.sender;
         let first = *self.first.get_or_insert(tick);
         let interval = u64::from(self.settings.send_interval_ticks);
-        let cut_off = CUT_OFF_TICKS.max(ticks_per_second.into()) + interval;
+        let cut_off = CUT_OFF_TICKS.max(self.ticks_per_second.into()) + interval;
         let is_cut_off = || sender.newest_acked().unwrap_or(first) + cut_off < tick;
         let is_limited =
             sender.is_scheduling() || wanted.memory_bytes() > MAX_JOINING_BYTES && is_cut_off();
         if is_limited && !sender.is_scheduling() {
-            log::debug!(
-                "no ack for {cut_off} ticks: limiting packets to {MAX_JOINING_BYTES} bytes"
-            );
+            log::debug!("no ack for {cut_off} ticks: packets have up to {MAX_JOINING_BYTES} bytes");
         }
         is_limited.then(|| PacketBudget { bytes: MAX_JOINING_BYTES, ..PacketBudget::default() })
     }
@@ -206,7 +178,6 @@ impl Ready {
         &mut self,
         tick: u64,
         now: Duration,
-        ticks_per_second: u16,
         buffer: &mut MessageBuffer,
     ) -> Option<PacketBudget<'static>> {
         let Some(asked) = self.limit else {
@@ -214,10 +185,8 @@ impl Ready {
             buffer.reliable_allowance = None;
             return None;
         };
-        let budget = self.budget.get_or_insert_with(|| SendBudget::adaptive(ticks_per_second));
-        let is_partial = self.stages.can_be_partial();
-        let allowed = buffer.allow(budget, tick, now, Some(asked.kbps), is_partial);
-        match allowed {
+        let budget = self.budget.get_or_insert_with(|| SendBudget::adaptive(self.ticks_per_second));
+        match buffer.allow(budget, tick, now, Some(asked.kbps), self.stages.can_be_partial()) {
             AllowedSnapshot::Partial(packet_budget) => Some(packet_budget),
             AllowedSnapshot::Complete | AllowedSnapshot::Nothing => None,
         }
@@ -226,8 +195,7 @@ impl Ready {
     /// Returns the part of the budget that the link lets through.
     pub(super) fn kbps(&self) -> Option<u32> {
         let asked = self.limit?.kbps;
-        let granted = self.budget.as_ref();
-        granted.map_or(Some(asked), |budget| budget.granted_kbps(Some(asked)))
+        self.budget.as_ref().map_or(Some(asked), |budget| budget.granted_kbps(Some(asked)))
     }
 
     /// Returns the number of bytes of reliable messages that the transport can take now. It holds a round trip's worth and a few
@@ -239,7 +207,6 @@ impl Ready {
             MAX_WAITING_BYTES.min(bytes as usize)
         });
         let messages = buffer.outgoing.messages.iter().map(Vec::len);
-        let waiting = buffer.backlog_bytes + messages.sum::<usize>();
-        most.saturating_sub(waiting)
+        most.saturating_sub(buffer.backlog_bytes + messages.sum::<usize>())
     }
 }

@@ -1,17 +1,21 @@
-//! Visibility of bodies to clients: filters and distance.
+//! Visibility of bodies to clients: filters and distance. Clients that see the same share one snapshot.
+
+use std::collections::HashMap;
+use std::ptr;
+use std::sync::Arc;
 
 use bevy_app::{App, FixedPostUpdate};
 use bevy_ecs::change_detection::Tick;
 use bevy_ecs::component::Immutable;
-use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::lifecycle::RemovedComponents;
 use bevy_ecs::prelude::*;
-use bevy_ecs::query::Allow;
 use bevy_math::Vec3;
-use cubewire_protocol::Visibility;
+use cubewire_codec::QuantizedSnapshot;
+use cubewire_protocol::{Visibility, apply_visibility};
 
 use super::capture::{Bodies, InSlot, capture};
-use crate::transport::CubewireSystems;
+use super::sender::{Ready, SlotView};
+use crate::transport::{CubewireSystems, OrDisabled};
 
 /// A component that hides its body from some clients. Bodies without it are visible to all clients. A body with several
 /// such components is visible to a client if each of them says so. A filter takes effect only after
@@ -64,7 +68,7 @@ impl VisibilityAppExt for App {
                           moved: Query<'_, '_, (), (With<F>, Changed<InSlot>)>,
                           mut removed: RemovedComponents<'_, '_, F>,
                           captured: Option<Res<'_, Bodies>>,
-                          mut clients: Query<'_, '_, Viewer<'static, F>, Allow<Disabled>>,
+                          mut clients: Query<'_, '_, Viewer<'static, F>, OrDisabled>,
                           mut known: Local<'_, (usize, u64)>| {
             let (known, version) = &mut *known;
             let count = bodies.iter().len();
@@ -126,7 +130,6 @@ struct Row {
     /// change of the client's component. `None` at first.
     of: Option<(u64, Option<Tick>)>,
     as_seen: Visibility,
-    /// Slots that the filter hides.
     slots: Vec<usize>,
     /// Slots that are visible at any distance.
     far: Vec<usize>,
@@ -151,7 +154,6 @@ impl Interest {
     ///
     /// # Panics
     /// If `far` is less than `near`.
-    #[must_use]
     pub const fn around(body: Entity, near: f32, far: f32) -> Self {
         assert!(near <= far, "`near` must not exceed `far`");
         Self { near, far, center: Some(body) }
@@ -161,15 +163,13 @@ impl Interest {
 /// Computes the visibility and priority of each slot for a client.
 pub(super) fn look(
     bodies: &Bodies,
-    peer: &mut super::sender::Ready,
+    peer: &mut Ready,
     hidden: Option<&Hidden>,
     interest: Option<&Interest>,
     center: Option<Vec3>,
 ) {
     let slots = bodies.slots.len();
-    peer.seen.resize(slots, None);
-    peer.told.resize(slots, None);
-    peer.is_stale.resize(slots, false);
+    peer.slots.resize_with(slots, SlotView::default);
     peer.visibility.clear();
     peer.visibility.resize(slots, Visibility::Visible);
     for row in hidden.iter().flat_map(|hidden| &hidden.0) {
@@ -183,12 +183,11 @@ pub(super) fn look(
     peer.gains.clear();
     peer.gains.extend(&bodies.gains);
     let Some(interest) = interest else {
-        peer.near.clear();
+        peer.slots.iter_mut().for_each(|slot| slot.is_near = false);
         peer.center = None;
         return;
     };
     peer.center = center.filter(|at| at.is_finite()).or(peer.center);
-    peer.near.resize(slots, false);
     let mut is_far = vec![false; slots];
     for row in hidden.iter().flat_map(|hidden| &hidden.0) {
         row.far.iter().for_each(|&slot| is_far[slot] = true);
@@ -196,15 +195,85 @@ pub(super) fn look(
     for (slot, body) in bodies.slots.iter().enumerate() {
         let distance = |center| body.position.distance(center);
         let distance = peer.center.map_or(f32::MAX, distance);
-        let is_same = peer.seen[slot].is_some() && peer.seen[slot] == bodies.world.life(slot);
-        let limit = match is_same && peer.near[slot] {
-            true => interest.far.max(interest.near),
-            false => interest.near,
-        };
-        peer.near[slot] = distance <= limit || is_far[slot];
-        if !peer.near[slot] {
+        let SlotView { seen, is_near, .. } = &mut peer.slots[slot];
+        let is_same = seen.is_some() && *seen == bodies.world.life(slot);
+        let limit =
+            if is_same && *is_near { interest.far.max(interest.near) } else { interest.near };
+        *is_near = distance <= limit || is_far[slot];
+        if !*is_near {
             peer.visibility[slot] = Visibility::Hidden;
         }
         peer.gains[slot] /= 1.0 + distance / interest.near.max(f32::MIN_POSITIVE);
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Views<'a> {
+    world: &'a Arc<QuantizedSnapshot>,
+    /// Whether bodies can be frozen. If so, a view depends on the client's previous one.
+    can_freeze: bool,
+    /// By visibility of each slot.
+    views: HashMap<Vec<Visibility>, Alternatives>,
+}
+
+/// Views with the same visibility but different contents of frozen bodies.
+#[derive(Debug, Default)]
+struct Alternatives {
+    /// By address of the client's previous view; null if that view does not matter.
+    by_before: HashMap<*const QuantizedSnapshot, Arc<QuantizedSnapshot>>,
+    /// Different views, up to [`MAX_COMPARED`].
+    distinct: Vec<Arc<QuantizedSnapshot>>,
+}
+
+/// Limit of the views that a new one is compared with. Two are equal if their clients had the same values of the frozen
+/// bodies.
+const MAX_COMPARED: usize = 4;
+
+impl<'a> Views<'a> {
+    pub(super) fn new(world: &'a Arc<QuantizedSnapshot>, can_freeze: bool) -> Self {
+        Self { world, can_freeze, views: HashMap::new() }
+    }
+
+    /// Returns a client's view, and stores it in `last`, the client's view of the previous tick.
+    pub(super) fn of(
+        &mut self,
+        visibility: &[Visibility],
+        last: &mut Option<Arc<QuantizedSnapshot>>,
+    ) -> Arc<QuantizedSnapshot> {
+        let view = match visibility.iter().all(|seen| *seen == Visibility::Visible) {
+            true => Arc::clone(self.world),
+            false => self.partial(visibility, last.as_ref()),
+        };
+        *last = self.can_freeze.then(|| Arc::clone(&view));
+        view
+    }
+
+    fn partial(
+        &mut self,
+        visibility: &[Visibility],
+        last: Option<&Arc<QuantizedSnapshot>>,
+    ) -> Arc<QuantizedSnapshot> {
+        let last = last.filter(|_| visibility.contains(&Visibility::Frozen));
+        if !self.views.contains_key(visibility) {
+            self.views.insert(visibility.to_vec(), Alternatives::default());
+        }
+        let known = self.views.get_mut(visibility);
+        let Alternatives { by_before, distinct } = known.expect("it was just inserted");
+        let before = last.map_or(ptr::null(), Arc::as_ptr);
+        let view = by_before.entry(before).or_insert_with(|| {
+            let mut view = QuantizedSnapshot::clone(self.world);
+            apply_visibility(&mut view, last.map(AsRef::as_ref), visibility);
+            match distinct.iter().find(|known| ***known == view) {
+                Some(known) => Arc::clone(known),
+                None => {
+                    let view = Arc::new(view);
+                    if distinct.len() < MAX_COMPARED {
+                        distinct.push(Arc::clone(&view));
+                    }
+                    view
+                }
+            }
+        });
+        Arc::clone(view)
     }
 }

@@ -5,8 +5,8 @@ use std::sync::{Arc, Weak};
 use bevy_ecs::error::Result;
 use bevy_platform::time::Instant;
 use cubewire_codec::{
-    Baselines, Encoder, Limits, Packet, Plan, Precision, QuantizeError, QuantizedSnapshot,
-    Sequence, Simulated, Snapshot, SnapshotPool, Stages,
+    Baselines, Encoder, Limits, Packet, Plan, Precision, QuantizedSnapshot, Sequence, Simulated,
+    Snapshot, SnapshotPool, Stages,
 };
 use cubewire_protocol::record::PacketRecord;
 use cubewire_protocol::{BaselineRing, MAX_BASELINE_AGE_TICKS};
@@ -16,21 +16,14 @@ use super::{Encoded, Job, ShadowSnapshot, is_same};
 /// Number of baselines that an encoder keeps, as many as a connection.
 const RING: usize = MAX_BASELINE_AGE_TICKS as usize + 1;
 
-/// The encoders of all lists of stages.
 #[derive(Debug)]
 pub(super) struct Encoders {
     plan: Arc<Plan>,
     initial: Snapshot,
-    lists: Vec<ListEncoders>,
+    /// One encoder for each item of each list.
+    lists: Vec<(Weak<[Stages]>, Vec<StagesEncoder>)>,
+    pool: SnapshotPool,
     packet: Packet,
-}
-
-/// One encoder for each item of a list of stages.
-#[derive(Debug)]
-struct ListEncoders {
-    list: Weak<[Stages]>,
-    each: Vec<StagesEncoder>,
-    quantized: QuantizedTick,
 }
 
 #[derive(Debug)]
@@ -41,21 +34,15 @@ struct StagesEncoder {
     sent: BaselineRing,
 }
 
-/// A tick's snapshots in precisions other than the sent snapshot's.
-#[derive(Debug)]
-struct QuantizedTick {
-    pool: SnapshotPool,
-    snapshots: Vec<(Precision, Arc<QuantizedSnapshot>)>,
-}
-
 impl Encoders {
     pub(super) fn new(plan: Arc<Plan>, initial: Snapshot) -> Self {
-        Self { plan, initial, lists: Vec::new(), packet: Packet::default() }
+        let pool = SnapshotPool::new(Arc::clone(&plan));
+        Self { plan, initial, lists: Vec::new(), pool, packet: Packet::default() }
     }
 
     /// Encodes jobs in order. Skips a job if its list was dropped.
     pub(super) fn encode_all(&mut self, jobs: Vec<Job>) -> Result<Vec<Encoded>> {
-        self.lists.retain(|of| of.list.strong_count() > 0);
+        self.lists.retain(|(list, _)| list.strong_count() > 0);
         let mut encoded = Vec::with_capacity(jobs.len());
         for Job { list, tick } in jobs {
             let Some(stages) = list.upgrade() else {
@@ -63,10 +50,15 @@ impl Encoders {
             };
             let index = self.index_of(&stages)?;
             let start = now();
-            let packets = match &tick.sent {
-                Some(sent) => self.lists[index].encode(tick.tick, sent, &mut self.packet)?,
-                None => Vec::new(),
-            };
+            let mut packets = Vec::new();
+            if let Some(sent) = &tick.sent {
+                let mut quantized = vec![(sent.quantized.precision(), Arc::clone(&sent.quantized))];
+                for encoder in &mut self.lists[index].1 {
+                    let precision = encoder.stages.precision();
+                    let current = quantize(sent, precision, &mut quantized, &mut self.pool)?;
+                    packets.push(encoder.encode(tick.tick, sent, &current, &mut self.packet)?);
+                }
+            }
             let (tick, time) = (tick.tick, start.elapsed());
             encoded.push(Encoded { list, tick, packets, time });
         }
@@ -76,11 +68,10 @@ impl Encoders {
     /// Returns the index of a list's encoders, which are created if missing. Creating them takes longer than a frame, so it is
     /// done here, in the task.
     fn index_of(&mut self, list: &Arc<[Stages]>) -> Result<usize> {
-        let mut lists = self.lists.iter();
-        if let Some(index) = lists.position(|of| is_same(&of.list, list)) {
+        if let Some(index) = self.lists.iter().position(|(known, _)| is_same(known, list)) {
             return Ok(index);
         }
-        let each = list.iter().map(|&stages| {
+        let encoders = list.iter().map(|&stages| {
             let (plan, initial) = (Arc::clone(&self.plan), self.initial.clone());
             Ok(StagesEncoder {
                 stages,
@@ -88,78 +79,58 @@ impl Encoders {
                 sent: BaselineRing::new(RING),
             })
         });
-        self.lists.push(ListEncoders {
-            list: Arc::downgrade(list),
-            each: each.collect::<Result<_>>()?,
-            quantized: QuantizedTick {
-                pool: SnapshotPool::new(Arc::clone(&self.plan)),
-                snapshots: Vec::new(),
-            },
-        });
+        self.lists.push((Arc::downgrade(list), encoders.collect::<Result<_>>()?));
         Ok(self.lists.len() - 1)
     }
 }
 
-impl ListEncoders {
+impl StagesEncoder {
     fn encode(
         &mut self,
         tick: u64,
         sent: &ShadowSnapshot,
+        current: &Arc<QuantizedSnapshot>,
         packet: &mut Packet,
-    ) -> Result<Vec<PacketRecord>> {
-        self.quantized.snapshots.clear();
+    ) -> Result<PacketRecord> {
         let [age, second, third] = sent.acked_ages_ticks;
-        let mut packets = Vec::with_capacity(self.each.len());
-        for of in &mut self.each {
-            let stages = of.stages;
-            let current = self.quantized.get(sent, stages.precision())?;
-            let mut kept = of.sent.take_spare();
-            let held = |age: Option<u16>| of.sent.get(tick.checked_sub(age?.into())?);
-            let baseline = held(age);
-            // A receiver can simulate only from a baseline that it has.
-            let inputs = sent.inputs.as_ref().filter(|_| baseline.is_some() == age.is_some());
-            let references = Baselines {
-                baseline,
-                additional: [second, third].map(held),
-                simulated: Simulated { inputs, state_chunk: &[] },
-                ..Baselines::default()
-            };
-            // Stages without a baseline need no copy of the packet.
-            let kept_here = stages.uses_baseline().then_some(&mut kept);
-            let sequence = Sequence(tick as u16);
-            of.encoder.encode(sequence, stages, current, references, packet, kept_here)?;
-            if stages.uses_baseline() {
-                of.sent.insert(tick, kept);
-            }
-            packets.push(PacketRecord::new(tick, packet, stages));
+        let mut kept = self.sent.take_spare();
+        let held = |age: Option<u16>| self.sent.get(tick.checked_sub(age?.into())?);
+        let baseline = held(age);
+        // A receiver can simulate only from a baseline that it has.
+        let inputs = sent.inputs.as_ref().filter(|_| baseline.is_some() == age.is_some());
+        let references = Baselines {
+            baseline,
+            additional: [second, third].map(held),
+            simulated: Simulated { inputs, state_chunk: &[] },
+            ..Baselines::default()
+        };
+        // Stages without a baseline need no copy of the packet.
+        let kept_here = self.stages.uses_baseline().then_some(&mut kept);
+        let sequence = Sequence(tick as u16);
+        self.encoder.encode(sequence, self.stages, current, references, packet, kept_here)?;
+        if self.stages.uses_baseline() {
+            self.sent.insert(tick, kept);
         }
-        Ok(packets)
+        Ok(PacketRecord::new(tick, packet, self.stages))
     }
 }
 
-impl QuantizedTick {
-    fn get<'s>(
-        &'s mut self,
-        sent: &'s ShadowSnapshot,
-        precision: Precision,
-    ) -> Result<&'s Arc<QuantizedSnapshot>, QuantizeError> {
-        let Some(floats) = sent.floats.as_ref() else {
-            return Ok(&sent.quantized);
-        };
-        if sent.quantized.precision() == precision {
-            return Ok(&sent.quantized);
-        }
-        let mut snapshots = self.snapshots.iter();
-        let index = match snapshots.position(|(of, _)| *of == precision) {
-            Some(index) => index,
-            None => {
-                let snapshot = self.pool.quantize(floats, precision)?;
-                self.snapshots.push((precision, snapshot));
-                self.snapshots.len() - 1
-            }
-        };
-        Ok(&self.snapshots[index].1)
+/// Returns a tick's snapshot in a precision, from `known` or quantized again. Without floats, returns the sent snapshot.
+fn quantize(
+    sent: &ShadowSnapshot,
+    precision: Precision,
+    known: &mut Vec<(Precision, Arc<QuantizedSnapshot>)>,
+    pool: &mut SnapshotPool,
+) -> Result<Arc<QuantizedSnapshot>> {
+    if let Some((_, snapshot)) = known.iter().find(|(of, _)| *of == precision) {
+        return Ok(Arc::clone(snapshot));
     }
+    let Some(floats) = &sent.floats else {
+        return Ok(Arc::clone(&sent.quantized));
+    };
+    let snapshot = pool.quantize(floats, precision)?;
+    known.push((precision, Arc::clone(&snapshot)));
+    Ok(snapshot)
 }
 
 #[allow(clippy::disallowed_methods, reason = "Bevy's clock works in a browser, too")]

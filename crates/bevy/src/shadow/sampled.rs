@@ -1,14 +1,19 @@
-//! Costs of stages, measured on as many ticks as a fraction of a core can encode.
+//! Costs of stages, measured on as many ticks as a fraction of a core can encode, and the live ladder of a game's
+//! connection.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cubewire_codec::Stages;
+use bevy_ecs::error::Result;
+use bevy_ecs::prelude::*;
+use bevy_time::{Real, Time};
+use cubewire_codec::ladder::{self, Rung};
+use cubewire_codec::{Plan, QuantizedSnapshot, Snapshot, Stages};
 use cubewire_protocol::record::{PacketRecord, kbps};
 
 use super::sampling::{Budget, Choice, Sampling};
-use super::{Encoded, Shadow, ShadowTick};
+use super::{Encoded, Shadow, ShadowSnapshot, ShadowTick};
 
 /// Costs of a list of stages without a byte budget. Encoding uses at most a quarter of a core. If that is not enough for all
 /// ticks, a [fraction](Self::share) of the ticks is encoded.
@@ -22,13 +27,11 @@ pub struct Sampled {
     budget: Budget,
     /// Chosen ticks that are not encoded yet, oldest first, and whether each will be counted.
     counts: VecDeque<(u64, bool)>,
-    /// The newest counted tick.
     newest: Option<u64>,
 }
 
 impl Sampled {
     /// Returns costs of these stages, not measured yet, for a connection with this tick rate.
-    #[must_use]
     pub fn new(stages: impl IntoIterator<Item = Stages>, ticks_per_second: u16) -> Self {
         let list: Arc<[Stages]> = stages.into_iter().collect();
         Self {
@@ -56,28 +59,23 @@ impl Sampled {
     }
 
     /// Returns the measured stages.
-    #[must_use]
     pub fn stages(&self) -> &[Stages] {
         &self.list
     }
 
     /// Returns the mean over the newest second of counted ticks, in kilobits per second by article accounting. `None` before the
     /// first counted tick.
-    #[must_use]
     pub fn kbps(&self, index: usize) -> Option<f64> {
         let bytes = self.bytes.get(index).filter(|bytes| !bytes.is_empty())?;
-        let sum = bytes.iter().sum();
-        Some(kbps(sum, bytes.len(), self.ticks_per_second.into()))
+        Some(kbps(bytes.iter().sum(), bytes.len(), self.ticks_per_second.into()))
     }
 
     /// Returns the age of the costs at tick `now`, in ticks. `None` before the first counted tick.
-    #[must_use]
     pub fn age_ticks(&self, now: u64) -> Option<u64> {
         Some(now.saturating_sub(self.newest?))
     }
 
     /// Returns the fraction of recent ticks that were chosen for encoding, 0 to 1.
-    #[must_use]
     pub fn share(&self) -> f64 {
         self.sampling.share()
     }
@@ -100,7 +98,6 @@ impl Sampled {
     }
 
     /// Returns the list, as an argument for [`Shadow::finish`].
-    #[must_use]
     pub const fn list(&self) -> &Arc<[Stages]> {
         &self.list
     }
@@ -109,8 +106,7 @@ impl Sampled {
     pub fn count(&mut self, encoded: &[Encoded]) {
         for encoded in encoded.iter().filter(|encoded| encoded.is_of(&self.list)) {
             self.budget.spend(encoded.time);
-            let chosen = self.counts.iter();
-            let passed = chosen.take_while(|(tick, _)| *tick <= encoded.tick).count();
+            let passed = self.counts.iter().take_while(|(tick, _)| *tick <= encoded.tick).count();
             let last = self.counts.drain(..passed).next_back();
             if last != Some((encoded.tick, true)) {
                 continue;
@@ -119,10 +115,85 @@ impl Sampled {
                 if bytes.len() == usize::from(self.ticks_per_second) {
                     bytes.pop_front();
                 }
-                let packet = encoded.packets.get(index);
-                bytes.push_back(packet.map_or(0, PacketRecord::article_bytes));
+                bytes.push_back(encoded.packets.get(index).map_or(0, PacketRecord::article_bytes));
             }
             self.newest = Some(encoded.tick);
         }
     }
+}
+
+/// Measures the bandwidth of a server's connection on each rung that is legal in the game's schema. Insert it on the
+/// connection's entity. It uses at most a quarter of a core.
+#[derive(Component, Debug)]
+#[component(clone_behavior = Ignore)]
+pub struct LiveLadder {
+    rungs: Vec<Rung>,
+    shadow: Shadow,
+    sampled: Sampled,
+}
+
+impl LiveLadder {
+    /// Returns a ladder for a game with this plan.
+    pub fn new(plan: &Arc<Plan>) -> Self {
+        let legal = |rung: Rung| {
+            let stages = plan.legal(*rung.stages).ok()?;
+            Some(Rung { stages, ..rung })
+        };
+        let rungs: Vec<Rung> = ladder::all().filter_map(legal).collect();
+        let stages = rungs.iter().map(|rung| rung.stages);
+        Self {
+            sampled: Sampled::new(stages, plan.schema().ticks_per_second),
+            rungs,
+            shadow: Shadow::new(Arc::clone(plan), Snapshot::default()),
+        }
+    }
+
+    /// Returns each rung with its mean cost over the newest second of counted ticks, in kilobits per second by article
+    /// accounting, without a byte budget. The cost is `None` before the first counted tick.
+    pub fn rungs(&self) -> impl ExactSizeIterator<Item = (Rung, Option<f64>)> {
+        self.rungs.iter().enumerate().map(|(index, rung)| (*rung, self.sampled.kbps(index)))
+    }
+
+    /// Returns the costs, by index of the rung.
+    pub const fn costs(&self) -> &Sampled {
+        &self.sampled
+    }
+
+    /// Waits until every chosen tick is encoded and counted.
+    ///
+    /// # Errors
+    /// If a snapshot cannot be encoded.
+    pub fn finish(&mut self) -> Result {
+        let encoded = self.shadow.finish(self.sampled.list())?;
+        self.sampled.count(&encoded);
+        Ok(())
+    }
+
+    /// Queues a tick: the ages of the newest acked snapshots and the snapshot, if one was sent.
+    pub(crate) fn push(
+        &mut self,
+        tick: u64,
+        sent: Option<([Option<u16>; 3], &Arc<QuantizedSnapshot>)>,
+    ) {
+        let sent = sent.map(|(acked_ages_ticks, quantized)| ShadowSnapshot {
+            acked_ages_ticks,
+            quantized: Arc::clone(quantized),
+            floats: None,
+            inputs: None,
+        });
+        let tick = Arc::new(ShadowTick { tick, sent });
+        self.sampled.push(&tick, &mut self.shadow);
+    }
+}
+
+/// Counts the encoded packets, and starts the next tasks. Runs at the end of a frame, because tasks would delay the frame on a
+/// single core.
+pub(crate) fn go_on(time: Res<Time<Real>>, mut ladders: Query<&mut LiveLadder>) -> Result {
+    for mut ladder in &mut ladders {
+        let LiveLadder { shadow, sampled, .. } = &mut *ladder;
+        sampled.count(&shadow.poll()?);
+        let encoded = shadow.start(&mut [sampled.allow(time.delta())])?;
+        sampled.count(&encoded);
+    }
+    Ok(())
 }

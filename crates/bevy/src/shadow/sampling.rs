@@ -29,7 +29,6 @@ const SEEN_TICKS: usize = 10 * RUN_TICKS;
 /// As in [`PacketRecord::acked_ages_ticks`](cubewire_protocol::record::PacketRecord::acked_ages_ticks).
 type AckedAges = [Option<u16>; 3];
 
-/// The decision about a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
     Skip,
@@ -88,10 +87,7 @@ impl Sampling {
                 self.chosen.pop_front();
             }
             self.chosen.push_back((tick, depth));
-            match depth >= MIN_DEPTH {
-                true => Choice::Count,
-                false => Choice::Encode,
-            }
+            if depth >= MIN_DEPTH { Choice::Count } else { Choice::Encode }
         };
         self.last = Some(choice);
         choice
@@ -131,7 +127,6 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// Fraction of a core.
     const SHARE: f64 = 0.25;
 
     /// Weight of a new measurement in the moving average.
@@ -140,13 +135,10 @@ impl Budget {
     /// Limit of `left`, in seconds: the share of a quarter of a second.
     const MAX_SAVED: f64 = Self::SHARE * 0.25;
 
-    /// Adds the share of the passed real time.
     pub(super) fn earn(&mut self, time: Duration) {
-        let earned = self.left + Self::SHARE * time.as_secs_f64();
-        self.left = earned.min(Self::MAX_SAVED);
+        self.left = (self.left + Self::SHARE * time.as_secs_f64()).min(Self::MAX_SAVED);
     }
 
-    /// Subtracts a tick's encoding time.
     pub(super) fn spend(&mut self, time: Duration) {
         let seconds = time.as_secs_f64();
         self.left -= seconds;

@@ -5,10 +5,8 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use bevy_app::{App, FixedPostUpdate, Plugin, PostUpdate, PreUpdate};
-use bevy_ecs::entity_disabling::Disabled;
+use bevy_app::{App, Plugin};
 use bevy_ecs::prelude::*;
-use bevy_ecs::query::Allow;
 use bevy_time::{Real, Time};
 use cubewire_link::{Conditions, Link, LinkStats};
 use cubewire_protocol::netcode::{TOKEN_SECONDS, is_from_server};
@@ -16,11 +14,11 @@ use renetcode::{
     ClientAuthentication, ConnectToken, DisconnectReason, NETCODE_MAX_PACKET_BYTES, NetcodeClient,
 };
 
-use super::{MAX_DATAGRAMS, overhead_bytes, since_1970};
-use crate::body::disconnect;
+use super::{MAX_DATAGRAMS, either, overhead_bytes, since_1970};
+use crate::body::disconnect_later;
 use crate::renet_connection::{FROM_SERVER_BYTES, RenetConnection};
 use crate::traffic::{Traffic, header_bytes};
-use crate::transport::{self, CubewireSystems, MessageBuffer, Server};
+use crate::transport::{self, MessageBuffer, OrDisabled, Server};
 
 /// Connects to a server when the app starts, or, without a token, when a [`UdpConnection`] is spawned.
 /// [`Disconnected`](crate::Disconnected) reports a failure.
@@ -29,7 +27,6 @@ pub struct UdpClient(Option<ConnectToken>);
 
 impl UdpClient {
     /// Connects to the token's server.
-    #[must_use]
     pub const fn connect(token: ConnectToken) -> Self {
         Self(Some(token))
     }
@@ -39,10 +36,7 @@ impl Plugin for UdpClient {
     /// # Panics
     /// If the operating system provides no socket.
     fn build(&self, app: &mut App) {
-        transport::add(app);
-        app.add_systems(PreUpdate, (receive, deliver).chain().in_set(CubewireSystems::Receive))
-            .add_systems(FixedPostUpdate, flush.in_set(CubewireSystems::Flush))
-            .add_systems(PostUpdate, flush.in_set(CubewireSystems::Flush));
+        transport::add_systems(app, (receive, deliver).chain(), flush);
         if let Some(token) = &self.0 {
             let connection = UdpConnection::new(token.clone()).expect("there is a free port");
             app.world_mut().spawn(connection);
@@ -57,7 +51,6 @@ impl Plugin for UdpClient {
 pub struct UdpConnection {
     /// The server's addresses that this machine has a route to.
     servers: Vec<SocketAddr>,
-    /// Index of the current address.
     server: usize,
     /// Silence after which the connection ends; `None` if the token sets no timeout.
     timeout: Option<Duration>,
@@ -85,7 +78,7 @@ pub struct UdpConnection {
     renet: RenetConnection,
     /// Simulated links on top of the real network: from the server, and to it.
     links: [Link<Vec<u8>>; 2],
-    /// Traffic not yet added to the message buffer's.
+    /// Since the first handshake, before which there is no message buffer.
     traffic: Traffic,
 }
 
@@ -105,8 +98,7 @@ impl UdpConnection {
     /// # Errors
     /// If the operating system provides no socket, or this machine has no route to any of the token's addresses.
     pub fn new(token: ConnectToken) -> io::Result<Self> {
-        let servers = token.server_addresses.iter().map_while(|address| *address);
-        let mut servers: Vec<_> = servers.collect();
+        let mut servers = token.server_addresses.iter().map_while(|address| *address).collect();
         let socket = open(&mut servers, 0)?;
         let seconds = u64::try_from(token.timeout_seconds).ok();
         let netcode = netcode(token.clone())?;
@@ -149,13 +141,11 @@ impl UdpConnection {
     }
 
     /// Returns the address that it is connected to or currently tries.
-    #[must_use]
     pub fn server(&self) -> SocketAddr {
         self.servers[self.server]
     }
 
     /// Returns the client id in the token, which is the [`ClientId`](super::ClientId) at the server.
-    #[must_use]
     pub fn client_id(&self) -> u64 {
         self.netcode.client_id()
     }
@@ -170,26 +160,18 @@ impl UdpConnection {
     }
 
     /// Returns the statistics of the simulated link from the server.
-    #[must_use]
     pub fn link_stats(&self) -> LinkStats {
         self.links[0].stats()
     }
 
     /// Returns a sentence for people: the server has not answered, for how long, and possible causes.
-    #[must_use]
     pub fn no_answer(&self) -> String {
-        let server = self.every_server();
+        let server = either(&self.servers);
         let seconds = self.connecting.as_secs_f64().round().max(1.0);
         format!(
             "no answer from {server} for {seconds} s: it is not running, UDP is blocked on the way, it has another key, this \
              is not one of its public addresses, or the two clocks are a minute apart"
         )
-    }
-
-    /// Returns all addresses as text.
-    fn every_server(&self) -> String {
-        let servers: Vec<_> = self.servers.iter().map(ToString::to_string).collect();
-        servers.join(" or ")
     }
 
     /// Processes received datagrams and keeps the connection alive. Fails once the connection has ended.
@@ -200,24 +182,19 @@ impl UdpConnection {
         self.read(now);
         self.retry(delta)?;
         while let Some(packet) = self.links[0].receive(now) {
-            let taken = self.renet.receive(now, &packet);
-            taken.map_err(|hostile| {
-                format!("{} sent an invalid packet: {hostile}", self.server())
-            })?;
+            self.renet
+                .receive(now, &packet)
+                .map_err(|error| format!("{} sent an invalid packet: {error}", self.server()))?;
         }
         let header_bytes = header_bytes(self.server().ip());
-        if let Some((datagram, _)) = self.netcode.update(delta) {
-            let bytes = datagram.len() + header_bytes;
-            match self.socket.send(datagram) {
-                Ok(_) => self.traffic.sent.control_bytes += bytes as u64,
-                Err(error) if is_refusal(&error) => self.since_refusal = Some(Duration::ZERO),
-                Err(_) => {}
-            }
+        if let Some((datagram, _)) = self.netcode.update(delta)
+            && send(&self.socket, datagram, &mut self.since_refusal)
+        {
+            self.traffic.sent.control_bytes += (datagram.len() + header_bytes) as u64;
         }
         self.end().map_or(Ok(()), Err)
     }
 
-    /// Reads the received datagrams.
     fn read(&mut self, now: Duration) {
         let mut buffer = [0; NETCODE_MAX_PACKET_BYTES];
         for _ in 0..MAX_DATAGRAMS {
@@ -226,21 +203,15 @@ impl UdpConnection {
                     self.since_refusal = None;
                     let bytes = length + header_bytes(self.server().ip());
                     let datagram = &mut buffer[..length];
-                    let packet = match is_from_server(datagram) {
-                        true => {
-                            self.is_answered = true;
-                            self.netcode.process_packet(datagram)
-                        }
-                        false => None,
-                    };
+                    let is_from_server = is_from_server(datagram);
+                    self.is_answered |= is_from_server;
                     let received = &mut self.traffic.received;
-                    match packet {
-                        Some(packet) => {
-                            self.is_heard = true;
-                            received.count(packet, bytes);
-                            self.links[0].send(now, bytes, packet.to_vec());
-                        }
-                        None => received.control_bytes += bytes as u64,
+                    if is_from_server && let Some(packet) = self.netcode.process_packet(datagram) {
+                        self.is_heard = true;
+                        received.count(packet, bytes);
+                        self.links[0].send(now, bytes, packet.to_vec());
+                    } else {
+                        received.control_bytes += bytes as u64;
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
@@ -264,19 +235,13 @@ impl UdpConnection {
         }
         self.refusals = if is_refused { self.refusals + 1 } else { 0 };
         if self.refusals >= self.servers.len() {
-            return Err(format!("nothing listens at {}", self.every_server()));
+            return Err(format!("nothing listens at {}", either(&self.servers)));
         }
         let has_another = self.retries as usize + 1 < self.servers.len();
         if self.tokens.is_none() && (self.is_answered || !has_another) {
-            return match is_refused {
-                true => Err(self.no_answer()),
-                false => Ok(()),
-            };
+            return if is_refused { Err(self.no_answer()) } else { Ok(()) };
         }
-        self.dial().map_err(|error| {
-            let server = self.server();
-            format!("cannot connect to {server} again: {error}")
-        })
+        self.dial().map_err(|error| format!("cannot connect to {} again: {error}", self.server()))
     }
 
     /// Returns how long a handshake may take before it is restarted.
@@ -369,11 +334,19 @@ fn open(servers: &mut Vec<SocketAddr>, index: usize) -> io::Result<UdpSocket> {
     Err(failed)
 }
 
+/// Sends a datagram. Returns false if the operating system did not accept it.
+fn send(socket: &UdpSocket, datagram: &[u8], since_refusal: &mut Option<Duration>) -> bool {
+    let sent = socket.send(datagram);
+    if sent.as_ref().is_err_and(is_refusal) {
+        *since_refusal = Some(Duration::ZERO);
+    }
+    sent.is_ok()
+}
+
 /// Returns whether the error says that no process listens at the address. A socket reports the error of an earlier
 /// datagram in a later call; Windows reports it as `ConnectionReset`.
 fn is_refusal(error: &io::Error) -> bool {
-    let kinds = [io::ErrorKind::ConnectionRefused, io::ErrorKind::ConnectionReset];
-    kinds.contains(&error.kind())
+    [io::ErrorKind::ConnectionRefused, io::ErrorKind::ConnectionReset].contains(&error.kind())
 }
 
 fn netcode(connect_token: ConnectToken) -> io::Result<NetcodeClient> {
@@ -391,17 +364,14 @@ const TOKEN_TIME: Duration = Duration::from_secs(TOKEN_SECONDS);
 /// Maximum age of a current refusal. Each sent datagram causes a new refusal, and several are sent in this time.
 const RECENT: Duration = Duration::from_secs(1);
 
-/// Reads the sockets.
 fn receive(
     time: Res<Time<Real>>,
-    mut connections: Query<(Entity, &mut UdpConnection, Has<Server>), Allow<Disabled>>,
+    mut connections: Query<(Entity, &mut UdpConnection, Has<Server>), OrDisabled>,
     mut commands: Commands,
 ) {
     for (entity, mut connection, is_server) in &mut connections {
         match connection.receive(time.elapsed(), time.delta()) {
-            Err(reason) => {
-                commands.queue(move |world: &mut World| disconnect(world, entity, reason));
-            }
+            Err(reason) => disconnect_later(&mut commands, entity, reason),
             Ok(()) if connection.netcode.is_connected() && !is_server => {
                 let overhead = overhead_bytes(connection.server().ip());
                 let server = (Server, MessageBuffer::new(overhead));
@@ -412,17 +382,15 @@ fn receive(
     }
 }
 
-/// Fills the message buffers.
-fn deliver(mut connections: Query<(&mut UdpConnection, &mut MessageBuffer), Allow<Disabled>>) {
+fn deliver(mut connections: Query<(&mut UdpConnection, &mut MessageBuffer), OrDisabled>) {
     for (mut connection, mut buffer) in &mut connections {
         connection.renet.deliver(&mut buffer);
     }
 }
 
-/// Sends the contents of the message buffers.
 fn flush(
     time: Res<Time<Real>>,
-    mut connections: Query<(Entity, &mut UdpConnection, &mut MessageBuffer), Allow<Disabled>>,
+    mut connections: Query<(Entity, &mut UdpConnection, &mut MessageBuffer), OrDisabled>,
     mut commands: Commands,
 ) {
     let now = time.elapsed();
@@ -430,27 +398,21 @@ fn flush(
         let connection = &mut *connection;
         let header_bytes = header_bytes(connection.server().ip());
         let link = &mut connection.links[1];
-        let packets = connection.renet.flush(now, &mut buffer);
-        let packets = packets.unwrap_or_else(|reason| {
-            commands.queue(move |world: &mut World| disconnect(world, server, reason));
+        let packets = connection.renet.flush(now, &mut buffer).unwrap_or_else(|reason| {
+            disconnect_later(&mut commands, server, reason);
             Vec::new()
         });
         for packet in packets {
             link.send(now, packet.len() + header_bytes, packet);
         }
         while let Some(packet) = link.receive(now) {
-            if let Ok((_, datagram)) = connection.netcode.generate_payload_packet(&packet) {
-                let bytes = datagram.len() + header_bytes;
-                match connection.socket.send(datagram) {
-                    Ok(_) => connection.traffic.sent.count(&packet, bytes),
-                    Err(error) if is_refusal(&error) => {
-                        connection.since_refusal = Some(Duration::ZERO);
-                    }
-                    Err(_) => {}
-                }
+            if let Ok((_, datagram)) = connection.netcode.generate_payload_packet(&packet)
+                && send(&connection.socket, datagram, &mut connection.since_refusal)
+            {
+                connection.traffic.sent.count(&packet, datagram.len() + header_bytes);
             }
         }
-        buffer.traffic.add(&std::mem::take(&mut connection.traffic));
+        buffer.traffic = connection.traffic;
     }
 }
 

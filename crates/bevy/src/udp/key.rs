@@ -1,5 +1,6 @@
 //! A server's key, and the tokens made with it.
 
+use std::array;
 use std::fmt::{self, Display};
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -38,19 +39,16 @@ impl Key {
     pub const LOOPBACK: Self = Self([0; NETCODE_KEY_BYTES]);
 
     /// Creates a key from bytes that were generated before.
-    #[must_use]
     pub const fn new(bytes: [u8; NETCODE_KEY_BYTES]) -> Self {
         Self(bytes)
     }
 
     /// Generates a key from the operating system's random numbers.
-    #[must_use]
     pub fn random() -> Self {
         Self(renetcode::generate_random_bytes())
     }
 
     /// Returns the key as 64 hexadecimal digits, which [`FromStr`] parses.
-    #[must_use]
     pub fn to_hex(self) -> String {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }
@@ -117,16 +115,10 @@ impl FromStr for Key {
     type Err = KeyError;
 
     fn from_str(text: &str) -> Result<Self, KeyError> {
-        let digits = text.trim().as_bytes();
-        let mut key = [0; NETCODE_KEY_BYTES];
-        if digits.len() != 2 * key.len() {
-            return Err(KeyError::Form);
-        }
-        for (byte, pair) in key.iter_mut().zip(digits.chunks_exact(2)) {
-            let digit = |digit: u8| (digit as char).to_digit(16).ok_or(KeyError::Form);
-            *byte = (digit(pair[0])? << 4 | digit(pair[1])?) as u8;
-        }
-        match Self(key) {
+        let digits: Option<Vec<_>> = text.trim().chars().map(|digit| digit.to_digit(16)).collect();
+        let digits = digits.filter(|digits| digits.len() == 2 * NETCODE_KEY_BYTES);
+        let digits = digits.ok_or(KeyError::Form)?;
+        match Self(array::from_fn(|byte| (digits[2 * byte] << 4 | digits[2 * byte + 1]) as u8)) {
             Self::LOOPBACK => Err(KeyError::Zeros),
             key => Ok(key),
         }
@@ -169,8 +161,7 @@ mod tests {
         let token = |server| Key::LOOPBACK.token(server, 1);
         assert!(token("127.0.0.1:7000").is_ok() && token("[::1]:7000").is_ok());
         let error = token("192.0.2.1:7000").unwrap_err().to_string();
-        let expected = "192.0.2.1:7000 is on another machine, which needs a key";
-        assert_eq!(error, expected);
+        assert_eq!(error, "192.0.2.1:7000 is on another machine, which needs a key");
         let [here, elsewhere] = [[127, 0, 0, 1], [192, 0, 2, 1]].map(|host| (host, 7000).into());
         let token = |servers: &[SocketAddr]| Key::LOOPBACK.token(servers, 1);
         assert!(token(&[here; 40]).is_ok() && token(&[here, elsewhere]).is_err());

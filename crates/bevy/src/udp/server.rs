@@ -12,10 +12,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket}
 use std::sync::Arc;
 use std::time::Duration;
 
-use bevy_app::{App, FixedPostUpdate, Plugin, PostUpdate, PreUpdate};
-use bevy_ecs::entity_disabling::Disabled;
+use bevy_app::{App, Plugin};
 use bevy_ecs::prelude::*;
-use bevy_ecs::query::Allow;
 use bevy_ecs::world::DeferredWorld;
 use bevy_time::{Real, Time};
 use renetcode::NETCODE_USER_DATA_BYTES;
@@ -24,10 +22,10 @@ use self::connections::Connection;
 use self::handshakes::Handshakes;
 use self::reports::Reports;
 use self::socket::Socket;
-use super::Key;
-use crate::body::{self, Disconnected};
+use super::{Key, either};
+use crate::body::{Disconnected, disconnect_later};
 use crate::traffic::SocketTraffic;
-use crate::transport::{self, CubewireSystems, MessageBuffer};
+use crate::transport::{self, MessageBuffer, OrDisabled};
 
 /// Listens for clients with tokens made with the server's key.
 #[derive(Clone, Debug)]
@@ -49,8 +47,7 @@ impl UdpServer {
     pub fn listen(address: impl ToSocketAddrs, key: Key) -> io::Result<Self> {
         let addresses: Vec<_> = address.to_socket_addrs()?.collect();
         Self::bind(&addresses, key).map_err(|error| {
-            let addresses: Vec<_> = addresses.iter().map(ToString::to_string).collect();
-            let addresses = addresses.join(" or ");
+            let addresses = either(&addresses);
             io::Error::new(error.kind(), format!("cannot listen at {addresses}: {error}"))
         })
     }
@@ -87,7 +84,6 @@ impl UdpServer {
     }
 
     /// Returns the address for clients on this machine.
-    #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.public[0]
     }
@@ -95,10 +91,13 @@ impl UdpServer {
 
 impl Plugin for UdpServer {
     fn build(&self, app: &mut App) {
-        transport::add(app);
+        transport::add_systems(app, (receive, deliver).chain(), flush);
         app.insert_resource(UdpHost {
-            socket: Socket::new(Arc::clone(&self.socket), self.listens_at),
-            address: self.listens_at,
+            socket: Socket {
+                udp: Arc::clone(&self.socket),
+                address: self.listens_at,
+                traffic: SocketTraffic::default(),
+            },
             handshakes: Handshakes::new(self.key, self.public.clone()),
             clients: BTreeMap::new(),
             max_clients: self.max_clients,
@@ -107,10 +106,7 @@ impl Plugin for UdpServer {
             now: Duration::ZERO,
         })
         .add_observer(note_why)
-        .add_observer(disconnect)
-        .add_systems(PreUpdate, (receive, deliver).chain().in_set(CubewireSystems::Receive))
-        .add_systems(FixedPostUpdate, flush.in_set(CubewireSystems::Flush))
-        .add_systems(PostUpdate, flush.in_set(CubewireSystems::Flush));
+        .add_observer(disconnect);
     }
 }
 
@@ -129,7 +125,6 @@ impl Plugin for UdpServer {
 #[derive(Resource)]
 pub struct UdpHost {
     socket: Socket,
-    address: SocketAddr,
     handshakes: Handshakes,
     clients: BTreeMap<SocketAddr, Connection>,
     max_clients: usize,
@@ -143,7 +138,7 @@ pub struct UdpHost {
 impl fmt::Debug for UdpHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UdpHost")
-            .field("address", &self.address)
+            .field("address", &self.socket.address)
             .field("clients", &self.clients)
             .finish_non_exhaustive()
     }
@@ -151,25 +146,21 @@ impl fmt::Debug for UdpHost {
 
 impl UdpHost {
     /// Returns the address that it listens at; 0.0.0.0 if it listens at all of the machine's addresses.
-    #[must_use]
     pub const fn address(&self) -> SocketAddr {
-        self.address
+        self.socket.address
     }
 
     /// Returns the traffic of the socket.
-    #[must_use]
     pub const fn traffic(&self) -> SocketTraffic {
         self.socket.traffic
     }
 
     /// Returns the number of connected clients.
-    #[must_use]
     pub fn connected(&self) -> usize {
         self.clients.len()
     }
 
     /// Returns the number of clients admitted since the start.
-    #[must_use]
     pub const fn admitted(&self) -> u64 {
         self.admitted
     }
@@ -181,8 +172,7 @@ impl UdpHost {
 
     /// Returns the client with this connection entity.
     fn client_mut(&mut self, entity: Entity) -> Option<&mut Connection> {
-        let mut clients = self.clients.values_mut();
-        clients.find(|client| client.entity == entity)
+        self.clients.values_mut().find(|client| client.entity == entity)
     }
 }
 
@@ -201,7 +191,6 @@ pub struct ClientAddress(pub SocketAddr);
 #[component(immutable, clone_behavior = Ignore)]
 pub struct TokenData(pub Box<[u8; NETCODE_USER_DATA_BYTES]>);
 
-/// Reads the socket.
 fn receive(time: Res<Time<Real>>, mut host: ResMut<UdpHost>, mut commands: Commands) {
     let (host, delta) = (&mut *host, time.delta());
     host.now = time.elapsed();
@@ -211,8 +200,7 @@ fn receive(time: Res<Time<Real>>, mut host: ResMut<UdpHost>, mut commands: Comma
     host.keep_alive(delta, &mut commands);
 }
 
-/// Fills the message buffers.
-fn deliver(mut host: ResMut<UdpHost>, mut buffers: Query<&mut MessageBuffer, Allow<Disabled>>) {
+fn deliver(mut host: ResMut<UdpHost>, mut buffers: Query<&mut MessageBuffer, OrDisabled>) {
     for client in host.clients.values_mut() {
         if let Ok(mut buffer) = buffers.get_mut(client.entity) {
             client.has_spoken |= client.renet.deliver(&mut buffer);
@@ -220,10 +208,9 @@ fn deliver(mut host: ResMut<UdpHost>, mut buffers: Query<&mut MessageBuffer, All
     }
 }
 
-/// Sends the contents of the message buffers.
 fn flush(
     mut host: ResMut<UdpHost>,
-    mut buffers: Query<&mut MessageBuffer, Allow<Disabled>>,
+    mut buffers: Query<&mut MessageBuffer, OrDisabled>,
     mut commands: Commands,
 ) {
     let host = &mut *host;
@@ -231,20 +218,17 @@ fn flush(
         let Ok(mut buffer) = buffers.get_mut(client.entity) else {
             continue;
         };
-        let packets = client.renet.flush(host.now, &mut buffer);
-        let packets = packets.unwrap_or_else(|reason| {
-            let entity = client.entity;
-            commands.queue(move |world: &mut World| body::disconnect(world, entity, reason));
+        let packets = client.renet.flush(host.now, &mut buffer).unwrap_or_else(|reason| {
+            disconnect_later(&mut commands, client.entity, reason);
             Vec::new()
         });
         for packet in packets {
             let datagram = client.netcode.generate_payload_packet(client.id, &packet);
             if let Ok((_, datagram)) = datagram {
-                let bytes = host.socket.send(datagram, address);
-                client.traffic.sent.count(&packet, bytes);
+                client.traffic.sent.count(&packet, host.socket.send(datagram, address));
             }
         }
-        buffer.traffic.add(&std::mem::take(&mut client.traffic));
+        buffer.traffic = client.traffic;
     }
 }
 

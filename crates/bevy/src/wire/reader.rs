@@ -5,7 +5,7 @@
 //! deeper than the value that contains it. All sequences and maps of a message together have at most as many elements
 //! as the message has bytes. An element takes at least one byte, unless its type is zero-sized.
 
-use std::fmt;
+use std::fmt::Display;
 
 use postcard::de_flavors::Slice;
 use serde::Deserialize;
@@ -14,17 +14,16 @@ use serde::de::{
     VariantAccess, Visitor,
 };
 
-/// Limit of the levels of a value.
 pub(crate) const MAX_DEPTH: usize = 64;
 
-/// Why bytes cannot be decoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ReadError {
     /// The bytes are malformed, too few or too many.
+    #[error("malformed")]
     Malformed,
-    /// The value has more than [`MAX_DEPTH`] levels.
+    #[error("nested in more than {MAX_DEPTH} levels")]
     TooDeep,
-    /// The value has more elements than bytes.
+    #[error("more elements than bytes")]
     TooManyElements,
 }
 
@@ -222,8 +221,7 @@ impl<'de> EnumAccess<'de> for &mut Reader<'de> {
 
     fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Result<(S::Value, Self), ReadError> {
         let variant = u32::deserialize(&mut self.postcard)?;
-        let value = seed.deserialize(IntoDeserializer::<ReadError>::into_deserializer(variant))?;
-        Ok((value, self))
+        Ok((seed.deserialize(IntoDeserializer::<ReadError>::into_deserializer(variant))?, self))
     }
 }
 
@@ -256,20 +254,8 @@ impl<'de> VariantAccess<'de> for &mut Reader<'de> {
     }
 }
 
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Malformed => f.write_str("malformed"),
-            Self::TooDeep => write!(f, "nested in more than {MAX_DEPTH} levels"),
-            Self::TooManyElements => f.write_str("more elements than bytes"),
-        }
-    }
-}
-
-impl std::error::Error for ReadError {}
-
 impl serde::de::Error for ReadError {
-    fn custom<T: fmt::Display>(_: T) -> Self {
+    fn custom<T: Display>(_: T) -> Self {
         Self::Malformed
     }
 }
@@ -299,8 +285,7 @@ mod tests {
     }
 
     fn nested(levels: usize) -> Expression {
-        let inside = (1..levels).map(|_| ());
-        inside.fold(Expression::Leaf, |value, ()| Expression::Not(Box::new(value)))
+        (1..levels).map(|_| ()).fold(Expression::Leaf, |value, ()| Expression::Not(Box::new(value)))
     }
 
     #[track_caller]

@@ -11,12 +11,11 @@ use renetcode::{NETCODE_MAX_PACKET_BYTES, NetcodeServer, ServerResult};
 use super::super::{MAX_DATAGRAMS, overhead_bytes, since_1970};
 use super::handshakes::{Admitted, Step};
 use super::{ClientAddress, ClientId, TokenData, UdpHost};
-use crate::body::disconnect;
+use crate::body::disconnect_later;
 use crate::renet_connection::{FROM_CLIENT_BYTES, RenetConnection};
 use crate::traffic::{Traffic, header_bytes};
 use crate::transport::{Client, MessageBuffer};
 
-/// A connected client.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) id: u64,
@@ -26,7 +25,6 @@ pub(super) struct Connection {
     pub(super) renet: RenetConnection,
     /// Whether a message or a datagram has arrived.
     pub(super) has_spoken: bool,
-    /// Traffic not yet added to the message buffer's.
     pub(super) traffic: Traffic,
     /// Disconnect reason, once known.
     pub(super) ended: Option<String>,
@@ -64,10 +62,7 @@ impl UdpHost {
             Some(true) if is_request(datagram) => Step::Ignored,
             Some(false) if is_request(datagram) => self.handshakes.request(datagram, from, true),
             None if is_request(datagram) => self.handshakes.request(datagram, from, has_room),
-            _ => {
-                let has_room = has_room || known.is_some();
-                self.handshakes.response(datagram, from, has_room)
-            }
+            _ => self.handshakes.response(datagram, from, has_room || known.is_some()),
         };
         match step {
             Step::Answer(answer) => {
@@ -127,13 +122,11 @@ impl UdpHost {
 
     fn admit(&mut self, connected: Admitted, address: SocketAddr, commands: &mut Commands<'_, '_>) {
         let Admitted { mut netcode, id, user_data, .. } = connected;
-        let mut clients = self.clients.iter();
-        let before = clients.find(|(_, client)| client.id == id);
+        let before = self.clients.iter().find(|(_, client)| client.id == id);
         if let Some((&before, client)) = before {
             let silence = client.netcode.time_since_last_received_packet(id);
             if silence.is_none_or(|silence| silence < MIN_SILENCE) {
-                let line = format!("client {address} is refused: its number is in use");
-                self.reports.client(&line);
+                self.reports.client(&format!("client {address} is refused: its number is in use"));
                 return self.dismiss(&mut netcode, id, address);
             }
             self.remove(before, "it has connected again from elsewhere", commands);
@@ -187,8 +180,7 @@ impl UdpHost {
         commands: &mut Commands<'_, '_>,
     ) {
         if let Some(entity) = self.forget(address, why) {
-            let why = why.to_owned();
-            commands.queue(move |world: &mut World| disconnect(world, entity, why));
+            disconnect_later(commands, entity, why);
         }
     }
 

@@ -37,7 +37,6 @@ pub(super) struct Handshakes {
     used: HashMap<Token, Used>,
     /// The same tokens with the time to forget them, in ascending order.
     forgotten_at: VecDeque<(Duration, Token)>,
-    /// Time since the start.
     now: Duration,
     /// Number of handshakes that may be started now.
     allowance: f64,
@@ -76,12 +75,9 @@ pub(super) enum Step {
     Connected(Admitted),
 }
 
-/// A completed handshake.
 #[derive(Debug)]
 pub(super) struct Admitted {
-    /// The connection's server.
     pub(super) netcode: Box<NetcodeServer>,
-    /// The client id in the token.
     pub(super) id: u64,
     pub(super) user_data: Box<[u8; NETCODE_USER_DATA_BYTES]>,
     /// The datagram to send back.
@@ -116,8 +112,7 @@ impl Handshakes {
         while let Some((_, token)) = self.forgotten_at.pop_front_if(|(at, _)| *at <= self.now) {
             self.used.remove(&token);
         }
-        let more = delta.as_secs_f64() * MAX_PER_SECOND;
-        self.allowance = (self.allowance + more).min(MAX_BURST);
+        self.allowance = (self.allowance + delta.as_secs_f64() * MAX_PER_SECOND).min(MAX_BURST);
     }
 
     /// Processes a connection request. Without room for another client, the answer is a denial.
@@ -154,8 +149,7 @@ impl Handshakes {
             log::debug!("connection request from {from} denied: the server is full");
         }
         let denial = (!has_room).then(|| answer.clone());
-        let used = Used { address: from, denial };
-        self.used.insert(token, used);
+        self.used.insert(token, Used { address: from, denial });
         self.forgotten_at.push_back((self.now + MAX_TOKEN_LIFETIME, token));
         if has_room {
             self.make_room(from);
@@ -224,8 +218,7 @@ impl Handshakes {
                 },
             }))
         });
-        let passed = now.saturating_sub(netcode.current_time());
-        netcode.update(passed);
+        netcode.update(now.saturating_sub(netcode.current_time()));
         netcode.set_max_clients(slots);
         netcode
     }

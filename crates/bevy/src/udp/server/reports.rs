@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use log::{info, warn};
 
-/// Limits the log lines.
 #[derive(Debug, Default)]
 pub(super) struct Reports {
     since: Duration,
@@ -27,7 +26,6 @@ const fn is_logged(lines: &mut usize) -> bool {
 }
 
 impl Reports {
-    /// Logs a line about a client.
     pub(super) fn client(&mut self, line: &str) {
         if is_logged(&mut self.clients) {
             info!("{line}");
@@ -65,21 +63,15 @@ impl Reports {
         let seconds = PERIOD.as_secs();
         let held_back = |lines: usize| lines.saturating_sub(MAX_LINES) as u64;
         let [clients, peers] = [self.clients, self.unauthenticated].map(held_back);
-        let handshakes = abandoned - self.abandoned;
-        let counts = [
+        let mut counts = vec![
             (clients, "lines about clients that connected or disconnected"),
             (peers, "datagrams of other unauthenticated peers"),
-            (handshakes, "incomplete handshakes"),
+            (abandoned - self.abandoned, "incomplete handshakes"),
         ];
-        let counts: Vec<_> = counts
-            .into_iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, what)| format!("{count} {what}"))
-            .collect();
-        (!counts.is_empty()).then(|| {
-            let counts = counts.join(", ");
-            format!("not logged in the last {seconds} s: {counts}")
-        })
+        counts.retain(|(count, _)| *count > 0);
+        let counts: Vec<_> = counts.iter().map(|(count, what)| format!("{count} {what}")).collect();
+        (!counts.is_empty())
+            .then(|| format!("not logged in the last {seconds} s: {}", counts.join(", ")))
     }
 }
 

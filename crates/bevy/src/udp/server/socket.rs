@@ -13,17 +13,13 @@ use crate::traffic::{SocketTraffic, header_bytes};
 
 #[derive(Debug)]
 pub(super) struct Socket {
-    udp: Arc<UdpSocket>,
-    is_ipv6: bool,
+    pub(super) udp: Arc<UdpSocket>,
+    /// The address that it is bound to.
+    pub(super) address: SocketAddr,
     pub(super) traffic: SocketTraffic,
 }
 
 impl Socket {
-    /// Wraps a socket that is bound to this address.
-    pub(super) fn new(udp: Arc<UdpSocket>, address: SocketAddr) -> Self {
-        Self { udp, is_ipv6: address.is_ipv6(), traffic: SocketTraffic::default() }
-    }
-
     /// Counts bytes outside of connections, headers included.
     pub(super) const fn unassigned(&mut self, bytes: usize) {
         self.traffic.unassigned_bytes += bytes as u64;
@@ -44,7 +40,7 @@ impl Socket {
     /// datagram is lost.
     pub(super) fn send(&mut self, bytes: &[u8], to: SocketAddr) -> usize {
         let address = match to.ip() {
-            IpAddr::V4(ip) if self.is_ipv6 => (ip.to_ipv6_mapped(), to.port()).into(),
+            IpAddr::V4(ip) if self.address.is_ipv6() => (ip.to_ipv6_mapped(), to.port()).into(),
             _ => to,
         };
         match self.udp.send_to(bytes, address) {

@@ -1,5 +1,7 @@
 //! Handshakes without a socket.
 
+use std::net::Ipv4Addr;
+
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use renetcode::{ClientAuthentication, NetcodeClient};
@@ -42,20 +44,9 @@ fn challenge(handshakes: &mut Handshakes, client: &mut NetcodeClient, from: Sock
     }
 }
 
-#[test]
-fn who_answers_the_challenge_is_connected() {
-    let (mut handshakes, key) = handshakes();
-    let mut client = client(key);
-    challenge(&mut handshakes, &mut client, address(1));
-    assert_eq!(handshakes.pending.len(), 1);
-    let step = handshakes.response(&mut next(&mut client), address(1), true);
-    let Step::Connected(mut connected) = step else {
-        panic!("{step:?}");
-    };
-    assert_eq!(connected.id, client.client_id());
-    client.process_packet(&mut connected.answer);
-    assert!(client.is_connected());
-    assert!(handshakes.pending.is_empty());
+#[track_caller]
+fn assert_connected(step: Step) {
+    assert!(matches!(step, Step::Connected(_)), "{step:?}");
 }
 
 #[test]
@@ -78,8 +69,7 @@ fn a_second_token_of_an_address_replaces_the_first() {
     let mut second = client(key);
     challenge(&mut handshakes, &mut second, address(1));
     assert_eq!(handshakes.pending.len(), 1);
-    let step = handshakes.response(&mut next(&mut second), address(1), true);
-    assert!(matches!(step, Step::Connected(_)), "{step:?}");
+    assert_connected(handshakes.response(&mut next(&mut second), address(1), true));
 }
 
 #[test]
@@ -92,22 +82,39 @@ fn a_token_is_of_use_to_one_address() {
     assert!(matches!(from(1), Step::Answer(_)));
 }
 
+/// A socket for both families reports IPv4 addresses in their mapped form.
 #[test]
 fn handshakes_are_bounded_and_a_flood_displaces_itself() {
-    let (mut handshakes, key) = handshakes();
-    let bystander = SocketAddr::from(([10, 0, 0, 9], 1));
-    let mut newcomer = client(key);
-    challenge(&mut handshakes, &mut newcomer, bystander);
-    for port in 0..2 * MAX_PENDING as u16 {
-        challenge(&mut handshakes, &mut client(key), address(port));
-        handshakes.update(Duration::from_millis(1));
+    let [plain, mapped] = [false, true].map(|is_mapped| {
+        move |host: u8, port: u16| {
+            let ip = Ipv4Addr::new(192, 0, 2, host);
+            let ip = if is_mapped { ip.to_ipv6_mapped().into() } else { IpAddr::V4(ip) };
+            SocketAddr::new(ip, port)
+        }
+    });
+    assert_eq!(machine(&plain(1, 7)), machine(&mapped(1, 7)));
+    for address in [plain, mapped] {
+        let (mut handshakes, key) = handshakes();
+        let bystander = address(9, 1);
+        let mut newcomer = client(key);
+        challenge(&mut handshakes, &mut newcomer, bystander);
+        for port in 0..2 * MAX_PENDING as u16 {
+            challenge(&mut handshakes, &mut client(key), address(1, port));
+            handshakes.update(Duration::from_millis(1));
+        }
+        assert_eq!(handshakes.pending.len(), MAX_PENDING);
+        assert_eq!(handshakes.abandoned, MAX_PENDING as u64 + 1);
+        assert_connected(handshakes.response(&mut next(&mut newcomer), bystander, true));
+        handshakes.update(MAX_PENDING_TIME);
+        assert!(handshakes.pending.is_empty());
     }
-    assert_eq!(handshakes.pending.len(), MAX_PENDING);
-    assert_eq!(handshakes.abandoned, MAX_PENDING as u64 + 1);
-    let step = handshakes.response(&mut next(&mut newcomer), bystander, true);
-    assert!(matches!(step, Step::Connected(_)), "{step:?}");
-    handshakes.update(MAX_PENDING_TIME);
-    assert!(handshakes.pending.is_empty());
+}
+
+#[test]
+fn addresses_of_one_subscriber_are_one_machine() {
+    let [first, second, other] = ["2001:db8::1", "2001:db8::2:3", "2001:db8:0:1::1"]
+        .map(|ip| machine(&SocketAddr::new(ip.parse().unwrap(), 7)));
+    assert!(first == second && second != other);
 }
 
 #[test]
@@ -115,14 +122,12 @@ fn no_more_handshakes_are_begun_than_there_is_time_for() {
     let (mut handshakes, key) = handshakes();
     let mut begun = 0;
     for port in 0..400 {
-        let request = &mut next(&mut client(key));
-        let step = handshakes.request(request, address(port), true);
+        let step = handshakes.request(&mut next(&mut client(key)), address(port), true);
         begun += u32::from(matches!(step, Step::Answer(_)));
     }
     assert_eq!(f64::from(begun), MAX_BURST);
     handshakes.update(Duration::from_millis(10));
-    let request = &mut next(&mut client(key));
-    let step = handshakes.request(request, address(401), true);
+    let step = handshakes.request(&mut next(&mut client(key)), address(401), true);
     assert!(matches!(step, Step::Answer(_)), "{step:?}");
 }
 
@@ -159,8 +164,7 @@ fn a_token_is_of_no_use_once_its_handshake_or_its_connection_is_over() {
         };
         left.process_packet(&mut challenge);
     }
-    let step = handshakes.response(&mut next(&mut left), address(2), true);
-    assert!(matches!(step, Step::Connected(_)), "{step:?}");
+    assert_connected(handshakes.response(&mut next(&mut left), address(2), true));
     handshakes.update(MAX_PENDING_TIME);
     for (port, mut request) in (1..).zip(requests) {
         let step = handshakes.request(&mut request, address(port), true);
@@ -188,9 +192,7 @@ impl TestClient {
         assert!(before.is_none_or(|before| before == datagram), "{number}");
         self.client.process_packet(&mut datagram.to_vec());
     }
-}
 
-impl TestClient {
     /// Performs a random action of the client or its server.
     fn step(&mut self, handshakes: &mut Handshakes, random: &mut ChaCha8Rng) -> Step {
         let (from, has_room) = (self.address, random.random_bool(0.9));
@@ -257,8 +259,7 @@ fn no_number_is_used_for_two_datagrams_under_one_key() {
         let Some(peer) = peers.get_mut(random.random_range(0..count.max(1))) else {
             continue;
         };
-        let step = peer.step(&mut handshakes, &mut random);
-        match step {
+        match peer.step(&mut handshakes, &mut random) {
             Step::Ignored => {}
             Step::Answer(answer) => {
                 peer.take(&answer);
@@ -285,27 +286,4 @@ fn unauthenticated_peers_leave_no_trace() {
         assert!(matches!(step, Step::Ignored));
     }
     assert!(handshakes.pending.is_empty() && handshakes.used.is_empty());
-}
-
-#[test]
-fn machines_are_told_apart_where_a_socket_has_both_families() {
-    let mapped = |host: u8, port| {
-        let ip = std::net::Ipv4Addr::new(192, 0, 2, host).to_ipv6_mapped();
-        SocketAddr::from((ip, port))
-    };
-    let (mut handshakes, key) = handshakes();
-    let mut newcomer = client(key);
-    challenge(&mut handshakes, &mut newcomer, mapped(9, 1));
-    for port in 0..2 * MAX_PENDING as u16 {
-        challenge(&mut handshakes, &mut client(key), mapped(1, port));
-        handshakes.update(Duration::from_millis(1));
-    }
-    assert_eq!(handshakes.pending.len(), MAX_PENDING);
-    let step = handshakes.response(&mut next(&mut newcomer), mapped(9, 1), true);
-    assert!(matches!(step, Step::Connected(_)), "{step:?}");
-    let plain = SocketAddr::from(([192, 0, 2, 1], 7));
-    assert_eq!(machine(&mapped(1, 7)), machine(&plain));
-    let of_one = ["2001:db8::1", "2001:db8::2:3", "2001:db8:0:1::1"];
-    let of_one = of_one.map(|ip| machine(&SocketAddr::new(ip.parse().unwrap(), 7)));
-    assert!(of_one[0] == of_one[1] && of_one[1] != of_one[2]);
 }
