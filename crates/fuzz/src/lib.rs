@@ -219,7 +219,7 @@ pub fn exchange_simulated() -> Exchange {
 /// Number of cubes in the world of [`pair`].
 pub const PAIR_CUBES: usize = 8;
 
-/// What a client and a server of the cube scene agree on.
+/// Contract between a client and a server of the cube scene.
 pub static CONTRACT: LazyLock<Contract> =
     LazyLock::new(|| Contract::new(Plan::cubes(), String::new()));
 

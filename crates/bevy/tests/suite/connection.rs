@@ -21,10 +21,11 @@ fn another_protocol_is_refused_with_the_line_that_differs() {
     });
     spawn(&mut net, "crate", Vec3::ZERO, ());
     net.run_until(|net| net.count::<Server>(client) == 0);
-    let expected = "the protocols differ: the server has `kind hero: Capsule { half: 0.6, radius: 0.4 }`, \
-                    but the client has `kind hero: Capsule { half: 0.6, radius: 0.5 }`";
+    let line = |radius| format!("has `kind hero: Capsule {{ half: 0.6, radius: {radius} }}`");
+    let [ours, theirs] = [0.4, 0.5].map(line);
+    let expected = [format!("the protocols differ: the server {ours}, but the client {theirs}")];
     for app in [&mut net.clients[client], &mut net.server] {
-        assert_eq!(noted::<String>(app), [expected]);
+        assert_eq!(noted::<String>(app), expected);
     }
     assert_eq!(net.count::<Remote>(client), 0);
     for start in [
@@ -32,11 +33,7 @@ fn another_protocol_is_refused_with_the_line_that_differs() {
         "cubewire_bevy::server::receive: client ",
         "cubewire_bevy::body: connection ",
     ] {
-        assert_record(
-            Level::Debug,
-            start,
-            "but the client has `kind hero: Capsule { half: 0.6, radius: 0.5 }`",
-        );
+        assert_record(Level::Debug, start, &theirs);
     }
     // The server drops the entity of the refused client and serves others.
     net.ticks(400);

@@ -54,7 +54,9 @@ fn connect(world: &mut World, server_addr: SocketAddr, client_id: u64) {
 /// A server with this number of named bodies.
 fn hosting(bodies: usize) -> (App, SocketAddr) {
     let mut server = app(|app| {
-        app.add_plugins((RenetServerPlugin, NetcodeServerPlugin)).add_plugins((
+        app.add_plugins((
+            RenetServerPlugin,
+            NetcodeServerPlugin,
             protocol,
             ServerPlugin,
             config().1,
@@ -71,7 +73,9 @@ fn hosting(bodies: usize) -> (App, SocketAddr) {
 
 fn connecting(address: SocketAddr, id: u64) -> App {
     let mut client = app(|app| {
-        app.add_plugins((RenetClientPlugin, NetcodeClientPlugin)).add_plugins((
+        app.add_plugins((
+            RenetClientPlugin,
+            NetcodeClientPlugin,
             protocol,
             ClientPlugin,
             config().1,
@@ -92,15 +96,13 @@ fn bodies_and_messages_travel_beside_those_of_the_game() {
     let (server, address) = hosting(100);
     let mut apps = [server, connecting(address, 7)];
     run(&mut apps, |apps| count::<PlayerName>(&mut apps[1]) == 100);
-    let bodies = states(apps[0].world_mut(), false);
-    assert_eq!(bodies, states(apps[1].world_mut(), true));
+    assert_eq!(states(apps[0].world_mut(), false), states(apps[1].world_mut(), true));
     let client = all::<Connected>(&mut apps[0])[0];
     let id = apps[0].world().get::<RenetClientId>(client);
     assert_eq!(id, Some(&RenetClientId(7)));
 
     let chat = |text: &str| Chat(text.to_owned());
-    let down = ToClient::one(client, chat("down"));
-    apps[0].world_mut().write_message(down);
+    apps[0].world_mut().write_message(ToClient::one(client, chat("down")));
     apps[1].world_mut().write_message(ToServer(chat("up")));
     apps[1].world_mut().write_message(ToServer(Steer(3)));
     // Messages of the game on its own channels.
@@ -131,9 +133,9 @@ fn bodies_and_messages_travel_beside_those_of_the_game() {
     assert_eq!((&ups[0].message, ups[0].client), (&chat("up"), client));
     assert_eq!((steers[0].message, steers[0].client), (Steer(3), client));
     let buffer = apps[0].world().get::<MessageBuffer>(client).unwrap();
-    let traffic = buffer.traffic;
-    assert!(traffic.sent.packets > 0 && traffic.sent.control_bytes > 0);
-    assert!(traffic.received.packets > 0 && traffic.received.control_bytes > 0);
+    for traffic in [buffer.traffic.sent, buffer.traffic.received] {
+        assert!(traffic.packets > 0 && traffic.control_bytes > 0);
+    }
     assert!(buffer.round_trip.is_some());
 }
 

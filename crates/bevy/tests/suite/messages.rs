@@ -97,37 +97,24 @@ fn a_message_that_is_too_long_is_dropped_and_disconnects_nobody() {
         let chat = Chat("x".repeat(length));
         net.clients[0].world_mut().write_message(ToServer(chat));
         for _ in 0..60 {
-            for FromClient { message, .. } in taken(&mut net.server) {
-                let Chat(text) = message;
+            for FromClient { message: Chat(text), .. } in taken(&mut net.server) {
                 let line = Chat(format!("player {}: {text}", "1".repeat(100)));
                 server(&mut net).write_message(ToClient::all(line));
             }
             net.tick();
-            let received = taken::<FromServer<Chat>>(&mut net.clients[1]);
-            relayed += received.len();
+            relayed += taken::<FromServer<Chat>>(&mut net.clients[1]).len();
         }
     }
     assert_eq!((relayed, connected_clients(&mut net)), (2, 2));
-    let long = Chat("x".repeat(MAX_TO_CLIENT_BYTES - 2));
-    server(&mut net).write_message(ToClient::all(long));
-    server(&mut net).write_message(ToClient::all(Chat("x".repeat(MAX_TO_CLIENT_BYTES - 3))));
+    for length in [MAX_TO_CLIENT_BYTES - 2, MAX_TO_CLIENT_BYTES - 3] {
+        server(&mut net).write_message(ToClient::all(Chat("x".repeat(length))));
+    }
     let received = (0..60).map(|_| {
         net.tick();
         taken::<FromServer<Chat>>(&mut net.clients[1]).len()
     });
     assert_eq!(received.sum::<usize>(), 1);
     assert_eq!(connected_clients(&mut net), 2);
-}
-
-/// Encodes a length as a postcard varint.
-fn length(mut length: usize) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while length > 127 {
-        bytes.push(length as u8 | 128);
-        length >>= 7;
-    }
-    bytes.push(length as u8);
-    bytes
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -152,9 +139,9 @@ fn nested(levels: usize) -> Expression {
 #[test]
 fn messages_beyond_the_limits_are_dropped_or_end_only_their_connection() {
     // Channels are sorted by type name. Chat is channel 0.
-    let text = vec![b'x'; MAX_TO_SERVER_BYTES];
-    let too_long = [&length(text.len())[..], &text].concat();
-    let ten_billion = [128, 200, 175, 160, 37];
+    let varint = |length: usize| postcard::to_allocvec(&length).unwrap();
+    let too_long = postcard::to_allocvec(&Chat("x".repeat(MAX_TO_SERVER_BYTES))).unwrap();
+    let ten_billion = varint(10_000_000_000);
     let too_deep = [1; 60_000];
     for (channel, bytes, connected) in
         [(0, &too_long[..], 1), (1, &too_deep[..], 0), (2, &ten_billion[..], 0)]
@@ -163,7 +150,7 @@ fn messages_beyond_the_limits_are_dropped_or_end_only_their_connection() {
         let connection = all::<Connected>(&mut net.clients[0])[0];
         let world = net.clients[0].world_mut();
         let mut buffer = world.get_mut::<MessageBuffer>(connection).unwrap();
-        let message = [&[1, channel][..], &length(bytes.len()), bytes].concat();
+        let message = [&[1, channel][..], &varint(bytes.len()), bytes].concat();
         buffer.outgoing.messages.push(message);
         net.run_until(|net| net.count::<Connected>(0) == connected);
         net.ticks(60);

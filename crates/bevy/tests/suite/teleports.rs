@@ -56,8 +56,8 @@ fn shown(net: &mut TestNet, ticks: usize, jumps: impl Fn(usize) -> usize) -> usi
     shown
 }
 
-/// A client shows each teleport whose packet, or one after it, arrives. The counter on the wire counts ticks with
-/// teleports, modulo 256: several teleports in a tick count once.
+/// Loss hides no teleport if a later packet arrives before the body returns. The counter on the wire counts ticks with
+/// teleports, modulo 256. Several teleports in a tick count once.
 #[test]
 fn a_body_that_jumps_is_at_the_old_place_or_at_the_new_one() {
     type Jumps = fn(usize) -> usize;

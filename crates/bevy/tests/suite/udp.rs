@@ -38,6 +38,11 @@ fn serving(server: UdpServer) -> App {
     })
 }
 
+/// A client with this number.
+fn client(key: Key, server: SocketAddr, number: u64) -> App {
+    connecting(key.token(server, number).unwrap())
+}
+
 fn connecting(token: ConnectToken) -> App {
     app(|app| {
         app.add_plugins((protocol, ClientPlugin, UdpClient::connect(token)));
@@ -48,16 +53,14 @@ fn connecting(token: ConnectToken) -> App {
 fn bodies_arrive_over_udp_and_a_connection_ends_from_either_end() {
     let key = Key::random();
     let (server, address) = listen(key);
-    let client = |number| connecting(key.token(address, number).unwrap());
-    let mut apps = [serving(server), client(1), client(2)];
+    let mut apps = [serving(server), client(key, address, 1), client(key, address, 2)];
     for x in 0..100 {
         let name = PlayerName(format!("body {x} with a name that makes the first packets long"));
         let at = Vec3::new(f32::from(x) - 50.0, 1.0, 0.0);
         spawn_in(apps[0].world_mut(), "crate", at, (Health(x), name));
     }
     run(&mut apps, |apps| apps[1..].iter_mut().all(|app| count::<PlayerName>(app) == 100));
-    let server = states(apps[0].world_mut(), false);
-    assert_eq!(server, states(apps[1].world_mut(), true));
+    assert_eq!(states(apps[0].world_mut(), false), states(apps[1].world_mut(), true));
 
     // The first client leaves, the server disconnects the second, and then the first returns.
     let world = apps[0].world_mut();
@@ -98,23 +101,17 @@ fn a_client_that_is_not_admitted_is_told_why() {
     let (server, address) = listen(key);
     let free = UdpSocket::bind("127.0.0.1:0").unwrap();
     let nobody = free.local_addr().unwrap();
-    let token = |key: Key, at: SocketAddr, number| key.token(at, number).unwrap();
-    let mut apps = [
-        serving(server.max_clients(1)),
-        connecting(token(key, address, 1)),
-        connecting(token(Key::random(), address, 2)),
-    ];
+    let server = serving(server.max_clients(1));
+    let mut apps = [server, client(key, address, 1), client(Key::random(), address, 2)];
     run(&mut apps, |apps| count::<Connected>(&mut apps[1]) == 1);
     let reason = ended(&mut apps, 2);
     let expected = format!("no answer from {address} for 10 s: it is not running,");
     assert!(reason.starts_with(&expected), "{reason}");
-    apps[2] = connecting(token(key, address, 3));
-    let full = format!("the server at {address} is full");
-    assert_eq!(ended(&mut apps, 2), full);
+    apps[2] = client(key, address, 3);
+    assert_eq!(ended(&mut apps, 2), format!("the server at {address} is full"));
     drop(free);
-    apps[2] = connecting(token(key, nobody, 4));
-    let nobody = format!("nothing listens at {nobody}");
-    assert_eq!(ended(&mut apps, 2), nobody);
+    apps[2] = client(key, nobody, 4);
+    assert_eq!(ended(&mut apps, 2), format!("nothing listens at {nobody}"));
     let host = apps[0].world().resource::<UdpHost>();
     assert_eq!((host.connected(), host.admitted()), (1, 1));
     assert!(host.traffic().ignored > 10);
@@ -123,7 +120,7 @@ fn a_client_that_is_not_admitted_is_told_why() {
 #[test]
 fn a_number_is_taken_until_its_client_is_silent() {
     let (server, address) = listen(Key::LOOPBACK);
-    let client = || connecting(Key::LOOPBACK.token(address, 1).unwrap());
+    let client = || client(Key::LOOPBACK, address, 1);
     let mut apps = vec![serving(server), client(), client()];
     run(&mut apps[..2], |apps| count::<Connected>(&mut apps[1]) == 1);
     let reason = ended(&mut apps, 2);
@@ -166,11 +163,10 @@ fn a_server_is_told_why_a_connection_has_ended_and_who_it_was() {
 #[test]
 fn a_server_that_is_paused_keeps_its_clients_and_admits_others() {
     let (server, address) = listen(Key::LOOPBACK);
-    let client = |number| connecting(Key::LOOPBACK.token(address, number).unwrap());
+    let client = |number| client(Key::LOOPBACK, address, number);
     let mut apps = [serving(server), client(1), client(2)];
     run(&mut apps[..2], |apps| count::<Connected>(&mut apps[1]) == 1);
-    let mut time = apps[0].world_mut().resource_mut::<Time<Virtual>>();
-    time.pause();
+    apps[0].world_mut().resource_mut::<Time<Virtual>>().pause();
     run(&mut apps, |apps| count::<Connected>(&mut apps[2]) == 1);
     for _ in 0..60 * 15 {
         apps.iter_mut().for_each(App::update);
@@ -218,7 +214,6 @@ fn without_a_key_a_server_listens_on_this_machine_alone() {
 fn datagrams_of_strangers_do_no_harm() {
     let key = Key::random();
     let (server, address) = listen(key);
-    let token = key.token(address, 1).unwrap();
     let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
     let mut server = serving(server);
     let mut chance = Chance(1);
@@ -227,7 +222,7 @@ fn datagrams_of_strangers_do_no_harm() {
         stranger.send_to(&bytes, address).unwrap();
         server.update();
     }
-    run(&mut [server, connecting(token)], |apps| count::<Connected>(&mut apps[1]) == 1);
+    run(&mut [server, client(key, address, 1)], |apps| count::<Connected>(&mut apps[1]) == 1);
 }
 
 /// Forwards datagrams between a client and the server, and counts the server's bytes with 48 bytes of headers each.
@@ -269,7 +264,7 @@ fn a_budget_holds_over_ipv6() {
     let relay = front.local_addr().unwrap();
     let server = UdpServer::listen("[::1]:0", key).unwrap();
     let mut counting = Counting { front, back, server: server.address(), client: None, bytes: 0 };
-    let mut apps = [serving(server.public(relay)), connecting(key.token(relay, 1).unwrap())];
+    let mut apps = [serving(server.public(relay)), client(key, relay, 1)];
     let mut bodies = Vec::new();
     for x in 0..50 {
         let at = Vec3::new(x as f32, 1.0, 0.0);

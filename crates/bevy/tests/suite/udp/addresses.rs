@@ -12,17 +12,23 @@ fn nobody(host: u8) -> SocketAddr {
     SocketAddr::from(([127, 0, 0, host], 1))
 }
 
-/// Clients that connect to a server with these addresses: one with a token that is valid for `seconds`, and one with an
-/// unlimited supply of tokens.
-fn clients(addresses: &[SocketAddr], seconds: Duration) -> [App; 2] {
+fn token(addresses: &[SocketAddr], timeout: Duration) -> ConnectToken {
+    KEY.token_with(addresses, 1, timeout, [0; 256]).unwrap()
+}
+
+/// A client with an unlimited supply of tokens.
+fn persistent(addresses: &[SocketAddr], timeout: Duration) -> App {
     let addresses = addresses.to_vec();
-    let token = move || KEY.token_with(&addresses[..], 1, seconds, [0; 256]);
-    let once = connecting(token().unwrap());
-    let persistent = app(|app| {
+    app(|app| {
         app.add_plugins((protocol, ClientPlugin, UdpClient::default()));
-        app.world_mut().spawn(UdpConnection::with_tokens(token).unwrap());
-    });
-    [once, persistent]
+        let connection = UdpConnection::with_tokens(move || Ok(token(&addresses, timeout)));
+        app.world_mut().spawn(connection.unwrap());
+    })
+}
+
+/// A client with one token, and a [`persistent`] one.
+fn clients(addresses: &[SocketAddr], timeout: Duration) -> [App; 2] {
+    [connecting(token(addresses, timeout)), persistent(addresses, timeout)]
 }
 
 fn passed(app: &App) -> Duration {
@@ -37,27 +43,23 @@ fn address(app: &mut App) -> SocketAddr {
 }
 
 #[test]
-fn the_next_address_is_tried_at_once_where_nothing_listens() {
+fn the_next_address_is_tried_where_nothing_listens_or_nobody_answers() {
     let (server, there) = listen(KEY);
     let beside = SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 1], there.port()));
-    let addresses = [nobody(1), beside, nobody(2), there, nobody(3)];
-    for client in clients(&addresses, LONG) {
-        let mut apps = [serving(server.clone()), client];
-        run(&mut apps, |apps| count::<Connected>(&mut apps[1]) == 1);
-        assert_eq!(address(&mut apps[1]), there);
-        assert!(passed(&apps[1]) < LONG / 5);
-    }
-}
-
-#[test]
-fn the_next_address_is_tried_where_nobody_answers() {
-    let (server, there) = listen(KEY);
-    let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let addresses = [silent.local_addr().unwrap(), there];
-    for client in clients(&addresses, Duration::from_secs(10)) {
-        let mut apps = [serving(server.clone()), client];
-        run(&mut apps, |apps| count::<Connected>(&mut apps[1]) == 1);
-        assert_eq!(address(&mut apps[1]), there);
+    let refusing = [nobody(1), beside, nobody(2), there, nobody(3)];
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let silent = [socket.local_addr().unwrap(), there];
+    let once = connecting(token(&silent, Duration::from_secs(10)));
+    // If no program listens, the client tries the next address immediately.
+    for (clients, most) in
+        [(clients(&refusing, LONG), LONG / 5), ([once, persistent(&silent, LONG)], Duration::MAX)]
+    {
+        for client in clients {
+            let mut apps = [serving(server.clone()), client];
+            run(&mut apps, |apps| count::<Connected>(&mut apps[1]) == 1);
+            assert_eq!(address(&mut apps[1]), there);
+            assert!(passed(&apps[1]) < most);
+        }
     }
 }
 
@@ -85,7 +87,7 @@ fn that_nothing_listens_is_said_once_every_address_has_refused() {
 
 #[test]
 fn a_token_without_an_address_is_refused() {
-    let mut token = KEY.token_with(&[nobody(1)][..], 1, LONG, [0; 256]).unwrap();
+    let mut token = token(&[nobody(1)], LONG);
     token.server_addresses = [None; 32];
     assert!(UdpConnection::new(token).is_err());
 }
