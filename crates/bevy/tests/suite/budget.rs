@@ -87,8 +87,7 @@ fn no_second_has_more_than_the_budget_and_all_ends_equal() {
             chats += taken::<FromServer<Chat>>(&mut net.clients[0]).len();
             wire.push(sent_bytes(&net, client));
         }
-        let seconds = wire.windows(61).map(|second| second[60] - second[0]);
-        let most = seconds.max().unwrap();
+        let most = most_within(&wire, 60);
         let budget = u64::from(kbps) * 125;
         assert!(most <= budget, "{most} of {budget} bytes, {loss}");
         let used = wire[wire.len() - 1] - wire[300];
@@ -121,9 +120,7 @@ fn a_budget_holds_in_any_second_where_a_frame_has_several_ticks() {
         net.tick();
         wire.push(sent_bytes(&net, client));
     }
-    let second = 60 / TICKS as usize;
-    let most = wire.windows(second + 1).map(|bytes| bytes[second] - bytes[0]);
-    let most = most.max().unwrap();
+    let most = most_within(&wire, 60 / TICKS as usize);
     assert!((5_000..=8_000).contains(&most), "{most} of 8000 bytes");
 }
 

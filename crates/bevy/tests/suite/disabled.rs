@@ -99,9 +99,7 @@ fn bodies_that_end_while_they_are_disabled_leave_nothing_behind() {
 
 #[test]
 fn a_filter_hides_a_body_before_and_after_it_was_disabled() {
-    let mut net = TestNet::new(protocol);
-    net.server.add_visibility_filter::<Team>();
-    let client = connect(&mut net);
+    let (mut net, client) = filtered::<Team>();
     insert(&mut net, client, Team(1));
     let bodies = [(), ()].map(|()| spawn(&mut net, "crate", Vec3::X, Team(2)));
     let own = spawn(&mut net, "hero", Vec3::Y, Team(1));
@@ -126,9 +124,7 @@ fn a_filter_hides_a_body_before_and_after_it_was_disabled() {
 
 #[test]
 fn a_disabled_connection_goes_on_and_ends() {
-    let mut net = TestNet::new(protocol);
-    net.server.add_visibility_filter::<Team>();
-    let client = connect(&mut net);
+    let (mut net, client) = filtered::<Team>();
     insert(&mut net, client, Disabled);
     insert(&mut net, client, Team(1));
     let connection = all::<Server>(&mut net.clients[0])[0];

@@ -127,6 +127,14 @@ fn with_client() -> TestNet {
     net
 }
 
+/// A perfect network with a visibility filter and a connected client, and the server's entity for it.
+fn filtered<F: VisibilityFilter>() -> (TestNet, Entity) {
+    let mut net = TestNet::new(protocol);
+    net.server.add_visibility_filter::<F>();
+    let client = connect(&mut net);
+    (net, client)
+}
+
 /// The server's world.
 fn server(net: &mut TestNet) -> &mut World {
     net.server.world_mut()
@@ -350,4 +358,9 @@ fn are_equal(net: &mut TestNet) -> bool {
 /// Bytes sent to a client, as counted on the wire.
 fn sent_bytes(net: &TestNet, client: Entity) -> u64 {
     at_server::<MessageBuffer>(net, client).traffic.sent.bytes()
+}
+
+/// Maximum number of bytes within a number of frames. `totals` are the bytes after each frame.
+fn most_within(totals: &[u64], frames: usize) -> u64 {
+    totals.windows(frames + 1).map(|bytes| bytes[frames] - bytes[0]).max().unwrap()
 }

@@ -83,9 +83,7 @@ fn a_field_refers_to_the_body_while_the_client_sees_it() {
 
 #[test]
 fn a_component_refers_to_a_body_while_the_client_sees_it() {
-    let mut net = TestNet::new(protocol);
-    net.server.add_visibility_filter::<Team>();
-    let client = connect(&mut net);
+    let (mut net, client) = filtered::<Team>();
     let leader = net.server.world_mut().spawn_empty().id();
     let follower = spawn(&mut net, "hero", Vec3::X, Follows(leader));
     net.run_until(|net| net.count::<Remote>(0) == 1);

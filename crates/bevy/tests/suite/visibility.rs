@@ -84,9 +84,7 @@ fn a_hidden_body_vanishes_and_comes_back_with_its_cold_data() {
 
 #[test]
 fn a_frozen_body_stays_as_it_was_and_then_catches_up() {
-    let mut net = TestNet::new(protocol);
-    net.server.add_visibility_filter::<Fog>();
-    let client = connect(&mut net);
+    let (mut net, client) = filtered::<Fog>();
     insert(&mut net, client, IsShort(true));
     let ada = (Fog(false), PlayerName("Ada".into()));
     let body = spawn(&mut net, "hero", Vec3::X, ada);
@@ -125,9 +123,7 @@ impl VisibilityFilter for Side {
 
 #[test]
 fn the_own_side_is_visible_from_afar() {
-    let mut net = TestNet::new(protocol);
-    net.server.add_visibility_filter::<Side>();
-    let client = connect(&mut net);
+    let (mut net, client) = filtered::<Side>();
     let hero = spawn(&mut net, "hero", Vec3::ZERO, Side(1));
     let friend = spawn(&mut net, "hero", Vec3::X * 50.0, Side(1));
     let enemy = spawn(&mut net, "hero", Vec3::X * 60.0, Side(2));
