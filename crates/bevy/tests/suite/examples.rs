@@ -54,6 +54,7 @@ fn the_readme_draws_bodies_as_the_game_does() {
 #[test]
 fn the_first_readme_quotes_the_game() {
     let quoted = block(ROOT_README, "## In your own game", "```rust\n", "```");
+    assert!(quoted.lines().count() <= 17, "{quoted}");
     // In the game, more calls can follow the end of a quoted statement.
     let code = |line: &'static str| {
         let line = line.trim().trim_end_matches("// replication").trim_end();
