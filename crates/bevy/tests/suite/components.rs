@@ -22,7 +22,7 @@ fn fields_arrive_as_they_are_and_change() {
 }
 
 #[test]
-fn a_birth_has_its_cold_data_however_much_is_lost() {
+fn a_birth_has_its_components_however_much_is_lost() {
     for loss in [0.0, 0.3] {
         let mut net = lossy(loss, 4);
         net.add_client_with(|app| {
@@ -114,7 +114,7 @@ fn a_type_that_cannot_be_written_is_named() {
 }
 
 #[test]
-fn cold_data_changes_goes_and_comes_later() {
+fn a_component_changes_goes_and_comes_later() {
     let mut net = with_client();
     let body = spawn(&mut net, "hero", Vec3::Y, ());
     net.run_until(|net| net.count::<Remote>(0) == 1);

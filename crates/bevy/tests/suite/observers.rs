@@ -4,33 +4,33 @@ use super::*;
 
 /// The action of an observer.
 #[derive(Resource, Clone, Copy, Debug, PartialEq)]
-enum Deed {
+enum Action {
     DespawnIt,
     DespawnOthers,
     StripIt,
     EndTheConnection,
 }
 
-/// An observer with the action of [`Deed`].
+/// An observer with the action of [`Action`].
 fn act<E: EntityEvent, C: Bundle>(
     on: On<E, C>,
-    deed: Res<Deed>,
+    action: Res<Action>,
     bodies: Query<Entity, With<Transform>>,
     servers: Query<Entity, With<Server>>,
     mut commands: Commands,
 ) {
     let body = on.event_target();
-    match *deed {
-        Deed::DespawnIt => commands.entity(body).try_despawn(),
-        Deed::DespawnOthers => {
+    match *action {
+        Action::DespawnIt => commands.entity(body).try_despawn(),
+        Action::DespawnOthers => {
             let others = bodies.iter().filter(|&other| other != body);
             others.for_each(|other| commands.entity(other).try_despawn());
         }
-        Deed::StripIt => {
+        Action::StripIt => {
             let mut body = commands.entity(body);
             body.try_remove::<(Transform, Health, OnFire, PlayerName, Follows, BodyKind)>();
         }
-        Deed::EndTheConnection => {
+        Action::EndTheConnection => {
             servers.iter().for_each(|server| commands.entity(server).try_despawn());
         }
     }
@@ -66,13 +66,13 @@ fn an_observer_at_a_client_can_end_what_it_observes_and_all_else() {
     ];
     let always = always.into_iter().flatten().map(|observer| (observer, true));
     let others = others.into_iter().flatten().chain(removals).map(|observer| (observer, false));
-    use Deed::{DespawnIt, DespawnOthers, EndTheConnection, StripIt};
+    use Action::{DespawnIt, DespawnOthers, EndTheConnection, StripIt};
     for ((name, observe), is_always) in always.chain(others) {
-        for deed in [DespawnIt, DespawnOthers, StripIt, EndTheConnection] {
+        for action in [DespawnIt, DespawnOthers, StripIt, EndTheConnection] {
             let mut net = TestNet::new(protocol);
             net.add_client_with(|app| {
                 protocol(app);
-                app.insert_resource(deed);
+                app.insert_resource(action);
                 observe(app);
             });
             let mut bodies = Vec::new();
@@ -91,8 +91,8 @@ fn an_observer_at_a_client_can_end_what_it_observes_and_all_else() {
                 }
                 net.tick();
             }
-            if is_always && matches!(deed, DespawnIt | EndTheConnection) {
-                assert_eq!(net.count::<Transform>(0), 0, "{name}, {deed:?}");
+            if is_always && matches!(action, DespawnIt | EndTheConnection) {
+                assert_eq!(net.count::<Transform>(0), 0, "{name}, {action:?}");
             }
         }
     }

@@ -21,12 +21,12 @@ fn shown(bodies: usize) -> (TestNet, Entity) {
 }
 
 /// Distance of a moving body per tick: 16 quantization steps.
-const WAY: f32 = 0.125;
+const DISTANCE: f32 = 0.125;
 
 /// Moves a body to its position in the server's next tick.
 fn step(net: &mut TestNet, body: Entity) {
     let tick = (stats(net).tick + 1) % 800;
-    put(net, body, Vec3::new(tick as f32 * WAY - 60.0, 0.5, 0.0));
+    put(net, body, Vec3::new(tick as f32 * DISTANCE - 60.0, 0.5, 0.0));
 }
 
 /// Runs ticks with a moving body.
@@ -158,7 +158,7 @@ fn a_server_in_slow_motion_or_on_another_timestep_is_shown_smoothly() {
                 shown.push(positions(&mut net, 0)[0].x);
             }
         }
-        let steps: Vec<_> = shown.windows(2).map(|pair| (pair[1] - pair[0]) / WAY).collect();
+        let steps: Vec<_> = shown.windows(2).map(|pair| (pair[1] - pair[0]) / DISTANCE).collect();
         let is_smooth = steps.iter().all(|step| (0.4 * rate..1.6 * rate).contains(step));
         assert!(is_smooth, "{steps:?} at {rate}");
     }

@@ -52,7 +52,7 @@ fn name(net: &mut TestNet) -> &str {
 }
 
 #[test]
-fn a_hidden_body_vanishes_and_comes_back_with_its_cold_data() {
+fn a_hidden_body_vanishes_and_comes_back_with_its_components() {
     let mut net = TestNet::new(protocol);
     net.server.add_visibility_filter::<Team>();
     net.add_client_with(watched);
