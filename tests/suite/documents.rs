@@ -146,20 +146,6 @@ fn every_picture_is_shown_and_there_are_few() {
 }
 
 #[test]
-fn the_readmes_game_is_an_excerpt_of_the_example() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let game = fs::read_to_string(root().join("examples/your_own_game/main.rs")).unwrap();
-    let (_, code) = readme.split_once("```rust\n").unwrap();
-    let (code, _) = code.split_once("```").unwrap();
-    assert!(code.lines().count() <= 17, "{code}");
-    for line in code.lines().map(str::trim) {
-        // In the example, a statement may go on in the next line.
-        let line = line.trim_end_matches(';');
-        assert!(line.starts_with("//") || game.contains(line), "{line}");
-    }
-}
-
-#[test]
 fn the_tests_that_hold_a_promise_exist() {
     let security = fs::read_to_string(root().join("SECURITY.md")).unwrap();
     let quoted = security.split('`').skip(1).step_by(2);

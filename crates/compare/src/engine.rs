@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
-
 use crate::scene::{Body, Frame, Scene};
 use crate::wire::{Conditions, OneWayLink};
 
@@ -30,34 +28,29 @@ pub struct Variant {
     pub start: fn(&Scene) -> Box<dyn Engine>,
 }
 
-/// Result of a run.
-#[derive(Clone, Debug, Serialize)]
-pub struct Outcome {
-    pub scene: String,
-    pub library: &'static str,
-    pub variant: &'static str,
-    pub round_trip_ticks: u64,
-    pub loss: f64,
-    /// Payload from the server to the client, without UDP and IP headers.
-    pub bytes_a_tick: f64,
-    pub datagrams_a_tick: f64,
-    /// Including 28 bytes of headers per datagram.
-    pub wire_kilobytes_a_second: f64,
-    /// Payload from the client to the server.
-    pub ack_bytes_a_tick: f64,
-    /// Median time of a server tick, without writing the bodies.
-    pub server_us: f64,
-    /// Maximum distance and angle between a body at the client and in the newest frame that can have arrived.
-    pub worst_error_mm: f64,
-    pub worst_error_degrees: f64,
-    /// Maximum number of bodies that the client is missing or has too many.
-    pub wrong_bodies: usize,
-}
+/// Columns of [`measure`]. Bytes are payload, without UDP and IP headers; `wire` includes 28 bytes of headers per datagram.
+/// Times are medians of a server tick, without writing the bodies. `worst` is the maximum distance and angle between a body
+/// at the client and in the newest frame that can have arrived, and `wrong bodies` the maximum number of bodies that the
+/// client is missing or has too many.
+pub const COLUMNS: [&str; 11] = [
+    "library",
+    "variant",
+    "loss %",
+    "bytes a tick",
+    "datagrams",
+    "wire kB/s",
+    "acks",
+    "server µs",
+    "worst mm",
+    "worst °",
+    "wrong bodies",
+];
 
 /// Number of ticks for the client to join and get the first frame. They are not measured.
 const JOIN_TICKS: usize = 300;
 
-pub fn measure(scene: &Scene, variant: &Variant, on: Conditions) -> Outcome {
+/// Measures a variant. Returns a row of the table.
+pub fn measure(scene: &Scene, variant: &Variant, on: Conditions) -> [String; 11] {
     let mut engine = (variant.start)(scene);
     let there = on.round_trip / 2;
     let (mut down, mut up) =
@@ -79,21 +72,19 @@ pub fn measure(scene: &Scene, variant: &Variant, on: Conditions) -> Outcome {
     let (after, ticks) = ([down.bytes, down.count, up.bytes], scene.frames.len() as f64);
     let [bytes, datagrams, acks] = [0, 1, 2].map(|i| (after[i] - before[i]) as f64 / ticks);
     let wire = (bytes + 28.0 * datagrams) * f64::from(scene.schema.ticks_per_second);
-    Outcome {
-        scene: scene.name.clone(),
-        library: variant.library,
-        variant: variant.name,
-        round_trip_ticks: on.round_trip,
-        loss: on.loss,
-        bytes_a_tick: bytes,
-        datagrams_a_tick: datagrams,
-        wire_kilobytes_a_second: wire / 1e3,
-        ack_bytes_a_tick: acks,
-        server_us: times[times.len() / 2].as_secs_f64() * 1e6,
-        worst_error_mm: f64::from(worst.metres) * 1e3,
-        worst_error_degrees: f64::from(worst.radians).to_degrees(),
-        wrong_bodies: worst.bodies,
-    }
+    [
+        variant.library.to_owned(),
+        variant.name.to_owned(),
+        format!("{}", on.loss * 100.0),
+        format!("{bytes:.1}"),
+        format!("{datagrams:.1}"),
+        format!("{:.1}", wire / 1e3),
+        format!("{acks:.1}"),
+        format!("{:.0}", times[times.len() / 2].as_secs_f64() * 1e6),
+        format!("{:.1}", f64::from(worst.metres) * 1e3),
+        format!("{:.2}", f64::from(worst.radians).to_degrees()),
+        worst.bodies.to_string(),
+    ]
 }
 
 #[derive(Debug, Default)]

@@ -41,8 +41,8 @@ fn turn(up: Axis, [x, y, z]: [f32; 3]) -> Vec3 {
 }
 
 impl Scene {
-    /// Reads the first `most` frames of a recording.
-    pub fn read(path: &Path, most: usize) -> Result<Self, String> {
+    /// Reads a recording.
+    pub fn read(path: &Path) -> Result<Self, String> {
         let recording = Recording::read(path).map_err(|error| error.to_string())?;
         let schema = Plan::schema(&recording.plan).clone();
         let has_flag = schema.fields.iter().any(|field| field.name == "interacting");
@@ -56,8 +56,8 @@ impl Scene {
                 flag: has_flag && state.interacting,
             })
         };
-        let frames = recording.frames.iter().take(most);
-        let frames = frames.map(|now| (0..now.len()).map(|slot| body(now, slot)).collect());
+        let frames =
+            recording.frames.iter().map(|now| (0..now.len()).map(|slot| body(now, slot)).collect());
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         Ok(Self {
             name: name.split('.').next().unwrap_or_default().to_owned(),

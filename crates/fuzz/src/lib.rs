@@ -1,6 +1,6 @@
 //! Shared code of the fuzz targets and of the program that writes their seeds.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use cubewire_codec::ladder::{self, Rung};
@@ -12,7 +12,7 @@ use cubewire_codec::{
     Packet, Plan, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
 };
 use cubewire_protocol::renet_guard::{RELIABLE_CHANNEL, UNRELIABLE_CHANNEL};
-use cubewire_protocol::{BaselineChoice, SnapshotReceiver, SnapshotSender, Welcome};
+use cubewire_protocol::{BaselineChoice, Contract, SnapshotReceiver, SnapshotSender, Welcome};
 use glam::{Quat, Vec3};
 use renet::{ChannelConfig, ConnectionConfig, RenetClient, SendType};
 
@@ -218,6 +218,10 @@ pub fn exchange_simulated() -> Exchange {
 
 /// Number of cubes in the world of [`pair`].
 pub const PAIR_CUBES: usize = 8;
+
+/// Contract between a client and a server of the cube scene.
+pub static CONTRACT: LazyLock<Contract> =
+    LazyLock::new(|| Contract::new(Plan::cubes(), String::new()));
 
 /// Duration of a tick.
 pub const TICK: Duration = Duration::from_nanos(1_000_000_000 / 60);

@@ -40,7 +40,8 @@ pub(crate) fn run(args: &TrainArgs, out: &mut impl Write) -> Result<(), LabError
 
 /// Reads recordings, which must be of the same scene.
 pub(crate) fn read_one_scene(files: &[PathBuf]) -> Result<Vec<Recording>, LabError> {
-    let recordings = Recording::read_all(files)?;
+    let recordings = files.iter().map(|file| Recording::read(file));
+    let recordings = recordings.collect::<Result<Vec<_>, _>>()?;
     for (file, recording) in files.iter().zip(&recordings) {
         if recording.plan != recordings[0].plan {
             return Err(LabError::DifferentScenes { first: files[0].clone(), other: file.clone() });

@@ -76,9 +76,8 @@ impl Fault {
 
 /// Describes the valid numbers in an error message.
 fn expected(min: usize, max: usize) -> String {
-    if min == max {
-        format!("the number {min}")
-    } else {
-        format!("a whole number from {min} to {max}")
+    match min == max {
+        true => format!("the number {min}"),
+        false => format!("a whole number from {min} to {max}"),
     }
 }

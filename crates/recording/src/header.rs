@@ -40,10 +40,8 @@ pub(crate) fn read<R: BufRead>(
 ) -> Result<(Layout, Source<'_, impl BufRead>), RecordingError> {
     let mut start = Vec::new();
     let mut first = reader.by_ref().take(MAGIC.len() as u64);
-    first.read_to_end(&mut start).map_err(|source| {
-        let offset = start.len();
-        Fault::Unreadable { offset, source }.of(path)
-    })?;
+    let first = first.read_to_end(&mut start);
+    first.map_err(|source| Fault::Unreadable { offset: start.len(), source }.of(path))?;
     let is_bare = start != MAGIC;
     let mut source = Source::new(Cursor::new(start).chain(reader), path);
     if is_bare {
@@ -69,10 +67,7 @@ impl<R: BufRead> Source<'_, R> {
     fn expect(&mut self, bytes: &mut [u8]) -> Result<(), RecordingError> {
         match self.fill(bytes)? {
             true => Ok(()),
-            false => {
-                let offset = self.offset();
-                Err(Fault::PartialHeader { offset }.of(self.path))
-            }
+            false => Err(Fault::PartialHeader { offset: self.offset() }.of(self.path)),
         }
     }
 

@@ -16,7 +16,7 @@ mod write;
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use cubewire_codec::quantize::SmallestThree;
@@ -75,21 +75,10 @@ impl Recording {
         }
     }
 
-    /// Reads several files.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
-    pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Self>, RecordingError> {
-        paths.iter().map(|path| Self::read(path)).collect()
-    }
-
     /// Index of the first frame that is sent.
     #[must_use]
     pub fn first_sent(&self) -> usize {
-        match self.has_lives() {
-            true => 0,
-            false => BASELINE_FRAMES,
-        }
+        if self.has_lives() { 0 } else { BASELINE_FRAMES }
     }
 
     /// Number of packets that count: all frames but the first six.
@@ -142,8 +131,7 @@ impl Recording {
         while !source.is_at_end()? {
             let (frame, start) = (frames.len(), source.offset());
             if frame == max_frames {
-                let (frames, offset) = (frame, start);
-                return Err(Fault::TooLong { frames, offset }.of(path));
+                return Err(Fault::TooLong { frames: frame, offset: start }.of(path));
             }
             frames.push(layout.read(&mut source, frame)?);
             if frame < BASELINE_FRAMES && !layout.plan().has_lives() {
@@ -176,8 +164,7 @@ fn check_initial(layout: &Layout, frames: &[QuantizedSnapshot], start: usize) ->
         });
     }
     if frames[frame] != frames[0] {
-        let offset = start;
-        return Err(Fault::InitialFrames { frame, offset });
+        return Err(Fault::InitialFrames { frame, offset: start });
     }
     Ok(())
 }

@@ -50,7 +50,6 @@ impl<'a, R: BufRead> Source<'a, R> {
     }
 
     fn unreadable(&self, source: io::Error) -> RecordingError {
-        let offset = self.offset;
-        Fault::Unreadable { offset, source }.of(self.path)
+        Fault::Unreadable { offset: self.offset, source }.of(self.path)
     }
 }

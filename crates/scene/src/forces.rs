@@ -168,14 +168,10 @@ mod tests {
     }
 
     #[test]
-    fn a_force_against_the_motion_is_doubled_on_that_axis_only() {
+    fn the_force_is_doubled_against_the_motion_and_fades_out_towards_the_top_speed() {
         let keys = Keys { right: true, up: true, ..Keys::default() };
         let force = roll(keys, Vec3::new(-3.0, 3.0, 0.0));
-        assert_eq!(force, Vec3::new(240.0, 120.0, 0.0));
-    }
-
-    #[test]
-    fn the_force_fades_out_towards_the_top_speed() {
+        assert_eq!(force, Vec3::new(240.0, 120.0, 0.0), "on that axis only");
         let keys = Keys { left: true, ..Keys::default() };
         let at = |speed: f32| roll(keys, Vec3::new(-speed, 0.0, 0.0)).x;
         assert_eq!(at(FULL_FORCE_SPEED), -ROLL_FORCE);
@@ -202,20 +198,17 @@ mod tests {
     }
 
     #[test]
-    fn a_tilted_player_is_turned_upright_by_the_shorter_way() {
+    fn a_player_is_turned_upright_by_the_shorter_way_and_leans_forward() {
+        let torque = |about_x: f32, speed: f32| {
+            let mut body = player_at(Vec3::ZERO);
+            body.orientation = Quat::from_rotation_x(about_x.to_radians());
+            body.linear_velocity.x = speed;
+            hover(&body, 0.0, 0.0).torque
+        };
         // At 80° about x, the y axis is 10° from up. It is turned the rest of the way.
-        let mut body = player_at(Vec3::ZERO);
-        body.orientation = Quat::from_rotation_x(80_f32.to_radians());
-        assert!(hover(&body, 0.0, 0.0).torque.x > 0.0);
-        body.orientation = Quat::from_rotation_x(30_f32.to_radians());
-        assert!(hover(&body, 0.0, 0.0).torque.x < 0.0);
-    }
-
-    #[test]
-    fn a_moving_player_leans_forward() {
-        let mut body = player_at(Vec3::ZERO);
-        body.linear_velocity = Vec3::new(5.0, 0.0, 0.0);
-        assert!(hover(&body, 0.0, 0.0).torque.y > 0.0, "about y, z turns to x");
+        assert!(torque(80.0, 0.0).x > 0.0);
+        assert!(torque(30.0, 0.0).x < 0.0);
+        assert!(torque(0.0, 5.0).y > 0.0, "about y, z turns to x");
     }
 
     #[test]

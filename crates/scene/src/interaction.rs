@@ -107,16 +107,10 @@ mod tests {
     #[test]
     fn one_touch_spreads_over_a_pile_in_one_step() {
         let mut interaction = Interaction::new(5);
-        assert_eq!(interaction.interacting(), [true, false, false, false, false]);
+        interaction.step([(3, 2), (1, 2)], &AWAKE);
+        assert_eq!(interaction.interacting(), [true, false, false, false, false], "all are grey");
         interaction.step([(3, 2), (1, 2), (1, 0)], &AWAKE);
         assert_eq!(interaction.interacting(), [true, true, true, true, false]);
-    }
-
-    #[test]
-    fn contacts_between_grey_cubes_change_nothing() {
-        let mut interaction = Interaction::new(5);
-        interaction.step([(3, 2), (1, 2)], &AWAKE);
-        assert_eq!(interaction.interacting(), [true, false, false, false, false]);
     }
 
     #[test]
@@ -124,25 +118,19 @@ mod tests {
         let mut interaction = Interaction::new(5);
         interaction.step([(0, 1)], &AWAKE);
         let rests = [false, true, false, false, false];
-        for _ in 1..GREY_AFTER_TICKS {
-            interaction.step([], &rests);
+        // Moving restarts the time.
+        for _ in 0..2 {
+            for _ in 1..GREY_AFTER_TICKS {
+                interaction.step([], &rests);
+                assert!(interaction.interacting()[1]);
+            }
+            interaction.step([], &AWAKE);
+        }
+        for _ in 1..=GREY_AFTER_TICKS {
             assert!(interaction.interacting()[1]);
-        }
-        interaction.step([], &rests);
-        assert!(!interaction.interacting()[1]);
-    }
-
-    #[test]
-    fn moving_restarts_the_rest_time() {
-        let mut interaction = Interaction::new(5);
-        interaction.step([(0, 1)], &AWAKE);
-        let rests = [false, true, false, false, false];
-        for _ in 1..GREY_AFTER_TICKS {
             interaction.step([], &rests);
         }
-        interaction.step([], &AWAKE);
-        interaction.step([], &rests);
-        assert!(interaction.interacting()[1]);
+        assert!(!interaction.interacting()[1]);
     }
 
     #[test]
@@ -175,15 +163,10 @@ mod tests {
     }
 
     #[test]
-    fn a_restored_player_is_interacting() {
-        let restored = Interaction::restored(vec![false; 5], vec![0; 5]);
-        assert!(restored.interacting()[PLAYER]);
-    }
-
-    #[test]
     fn the_player_never_turns_grey() {
-        let mut interaction = Interaction::new(5);
+        let mut interaction = Interaction::restored(vec![false; 5], vec![0; 5]);
         for _ in 0..2 * GREY_AFTER_TICKS {
+            assert!(interaction.interacting()[PLAYER]);
             interaction.step([], &[true; 5]);
         }
         assert!(interaction.interacting()[PLAYER]);

@@ -9,14 +9,8 @@ use brotli::CompressorWriter;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// Sizes of a file in bytes.
-#[derive(Clone, Debug)]
-pub(crate) struct Sizes {
-    pub(crate) name: String,
-    pub(crate) plain: usize,
-    pub(crate) gzip: usize,
-    pub(crate) brotli: usize,
-}
+/// Name of a file, and its bytes: as it is, with gzip, and with brotli.
+pub(crate) type Sizes = (String, [usize; 3]);
 
 /// Extensions of files that compress well.
 const EXTENSIONS: [&str; 6] = ["wasm", "js", "html", "css", "ron", "json"];
@@ -39,16 +33,10 @@ pub(crate) fn compress_all(folder: &Path) -> Result<Vec<Sizes>> {
     let mut all = Vec::new();
     for path in files(folder)? {
         let bytes = fs::read(&path).with_context(|| path.display().to_string())?;
-        let name = path.strip_prefix(folder).unwrap_or(&path);
-        let mut sizes = Sizes {
-            name: name.display().to_string(),
-            plain: bytes.len(),
-            gzip: bytes.len(),
-            brotli: bytes.len(),
-        };
+        let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
         let extension = path.extension().and_then(|extension| extension.to_str());
         if !extension.is_some_and(|extension| EXTENSIONS.contains(&extension)) {
-            all.push(sizes);
+            all.push((name, [bytes.len(); 3]));
             continue;
         }
         // Highest quality, and the largest window that browsers accept.
@@ -62,8 +50,7 @@ pub(crate) fn compress_all(folder: &Path) -> Result<Vec<Sizes>> {
             let path = with_extension_added(&path, extension);
             fs::write(&path, compressed).with_context(|| path.display().to_string())?;
         }
-        (sizes.gzip, sizes.brotli) = (gzip.len(), brotli.len());
-        all.push(sizes);
+        all.push((name, [bytes.len(), gzip.len(), brotli.len()]));
     }
     Ok(all)
 }
@@ -74,8 +61,7 @@ pub(crate) fn compress_all(folder: &Path) -> Result<Vec<Sizes>> {
 /// If a folder cannot be read.
 pub(crate) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
-    for entry in entries {
+    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
         let path = entry?.path();
         match path.is_dir() {
             true => files.extend(self::files(&path)?),
@@ -93,17 +79,15 @@ mod tests {
     #[test]
     fn every_file_is_listed_and_pictures_stay_as_they_are() {
         let folder = tempfile::tempdir().unwrap();
-        let write = |name: &str| fs::write(folder.path().join(name), [b'a'; 1000]).unwrap();
         for name in ["a.js", "b.png"] {
-            write(name);
+            fs::write(folder.path().join(name), [b'a'; 1000]).unwrap();
         }
         let sizes = compress_all(folder.path()).unwrap();
-        let [script, picture] = &sizes[..] else {
+        let [(script, [1000, gzip, brotli]), picture] = &sizes[..] else {
             panic!("{sizes:?}");
         };
-        assert!(script.name == "a.js" && script.gzip < 100 && script.brotli < script.gzip);
-        let unchanged = [picture.plain, picture.gzip, picture.brotli];
-        assert_eq!((&*picture.name, unchanged), ("b.png", [1000; 3]));
+        assert!(script == "a.js" && *gzip < 100 && brotli < gzip);
+        assert_eq!(*picture, ("b.png".to_owned(), [1000; 3]));
         let names = files(folder.path()).unwrap();
         let names = names.iter().map(|path| path.file_name().unwrap());
         assert_eq!(names.collect::<Vec<_>>(), ["a.js", "a.js.br", "a.js.gz", "b.png"]);

@@ -124,10 +124,9 @@ fn print_sizes(sizes: &[Sizes]) -> f64 {
         brotli
     };
     let mut at_start = [0; 3];
-    for part in sizes {
-        let bytes = [part.plain, part.gzip, part.brotli];
-        print(&part.name, bytes);
-        if AT_START.contains(&&*part.name) {
+    for (name, bytes) in sizes {
+        print(name, *bytes);
+        if AT_START.contains(&&**name) {
             for (sum, bytes) in at_start.iter_mut().zip(bytes) {
                 *sum += bytes;
             }

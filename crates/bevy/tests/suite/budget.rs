@@ -2,10 +2,6 @@
 
 use bevy_time::TimeUpdateStrategy;
 use cubewire_bevy::cubewire_protocol::SendState;
-use cubewire_bevy::{
-    ByteBudget, FromServer, InSlot, MessageBuffer, ReplicationSender, SendGroup, SendPriority,
-    ToClient,
-};
 
 use super::*;
 
@@ -27,9 +23,7 @@ fn crowd(net: &mut TestNet) -> Vec<Entity> {
 
 /// Adds a client with a budget and returns its entity at the server.
 fn limited(net: &mut TestNet, kbps: u32) -> Entity {
-    net.add_client();
-    net.run_until(|net| net.count::<Connected>(0) == 1);
-    let client = client_entity(net);
+    let client = connect(net);
     insert(net, client, ByteBudget::kbps(kbps));
     client
 }
@@ -37,19 +31,18 @@ fn limited(net: &mut TestNet, kbps: u32) -> Entity {
 /// Send state of each slot for a client.
 fn send_states(net: &TestNet, client: Entity) -> Vec<SendState> {
     let mut send_states = Vec::new();
-    let peer = net.server.world().get::<ReplicationSender>(client).unwrap();
-    peer.send_states(stats(net).tick, &mut send_states);
+    let sender = at_server::<ReplicationSender>(net, client);
+    sender.send_states(stats(net).tick, &mut send_states);
     send_states
 }
 
 fn slot(net: &TestNet, body: Entity) -> usize {
-    net.server.world().get::<InSlot>(body).unwrap().slot()
+    at_server::<InSlot>(net, body).slot()
 }
 
-/// Bytes sent to a client, as counted on the wire.
-fn sent_bytes(net: &mut TestNet, client: Entity) -> u64 {
-    let buffer = server(net).get::<MessageBuffer>(client);
-    buffer.unwrap().traffic.sent.bytes()
+/// Whether partial packets are being sent to a client.
+fn is_scheduling(net: &TestNet, client: Entity) -> bool {
+    at_server::<ReplicationSender>(net, client).sender().unwrap().is_scheduling()
 }
 
 #[test]
@@ -59,18 +52,12 @@ fn a_scene_that_no_packet_holds_arrives_where_datagrams_are_lost() {
         app.add_plugins(CubewirePlugin::new("many").max_bodies(BODIES as u32))
             .body_kind("ball", Shape::ball(0.2));
     }
-    let conditions = Conditions {
-        loss: Loss::bursts(0.05, 1.0),
-        latency: Duration::from_millis(30),
-        ..Conditions::PERFECT
-    };
-    let mut net = TestNet::with_conditions(many, conditions, 3);
+    let mut net = lossy_with(many, 0.05, 3);
     for number in 0..BODIES {
         let [column, row] = [number % 200, number / 200].map(|number| number as f32 / 4.0);
         spawn(&mut net, "ball", Vec3::new(column, 0.0, row), ());
     }
-    net.add_client();
-    net.run_until(|net| net.count::<Connected>(0) == 1);
+    let client = connect(&mut net);
     let mut ticks = 0;
     net.run_until(|net| {
         ticks += 1;
@@ -79,9 +66,7 @@ fn a_scene_that_no_packet_holds_arrives_where_datagrams_are_lost() {
     assert!(ticks < 300, "{ticks}");
     // Once all bodies have arrived, packets are complete and the schedule is dropped.
     net.ticks(90);
-    let client = client_entity(&mut net);
-    let peer = net.server.world().get::<ReplicationSender>(client).unwrap();
-    assert!(!peer.sender().unwrap().is_scheduling());
+    assert!(!is_scheduling(&net, client));
 }
 
 #[test]
@@ -94,16 +79,15 @@ fn no_second_has_more_than_the_budget_and_all_ends_equal() {
         let mut wire = Vec::new();
         let mut chats = 0;
         for tick in 0..900_usize {
-            shake(&mut net, &bodies, tick);
+            shake(server(&mut net), &bodies, tick);
             if tick % 50 == 0 {
                 server(&mut net).write_message(ToClient::all(Chat("x".repeat(300))));
             }
             net.tick();
             chats += taken::<FromServer<Chat>>(&mut net.clients[0]).len();
-            wire.push(sent_bytes(&mut net, client));
+            wire.push(sent_bytes(&net, client));
         }
-        let seconds = wire.windows(61).map(|second| second[60] - second[0]);
-        let most = seconds.max().unwrap();
+        let most = most_within(&wire, 60);
         let budget = u64::from(kbps) * 125;
         assert!(most <= budget, "{most} of {budget} bytes, {loss}");
         let used = wire[wire.len() - 1] - wire[300];
@@ -112,7 +96,7 @@ fn no_second_has_more_than_the_budget_and_all_ends_equal() {
         assert!(used > budget * part, "{used} bytes in ten seconds of {budget}");
         assert!(chats >= 15, "{chats} messages");
         net.ticks(1_200);
-        assert_eq!(states(server(&mut net), false), states(net.clients[0].world_mut(), true));
+        assert!(are_equal(&mut net));
         assert_eq!(net.count::<PlayerName>(0), 150);
         let (send_states, tick) = (send_states(&net, client), stats(&net).tick);
         assert_eq!(send_states.len(), 200);
@@ -132,13 +116,11 @@ fn a_budget_holds_in_any_second_where_a_frame_has_several_ticks() {
     }
     let mut wire = Vec::new();
     for frame in 0..240_usize {
-        shake(&mut net, &bodies, frame);
+        shake(server(&mut net), &bodies, frame);
         net.tick();
-        wire.push(sent_bytes(&mut net, client));
+        wire.push(sent_bytes(&net, client));
     }
-    let second = 60 / TICKS as usize;
-    let most = wire.windows(second + 1).map(|bytes| bytes[second] - bytes[0]);
-    let most = most.max().unwrap();
+    let most = most_within(&wire, 60 / TICKS as usize);
     assert!((5_000..=8_000).contains(&most), "{most} of 8000 bytes");
 }
 
@@ -151,7 +133,7 @@ fn urgent_bodies_are_sent_more_often_and_groups_in_one_packet() {
     let mut before = vec![None; 200];
     let mut grouped = 0;
     for tick in 0..600_usize {
-        shake(&mut net, &bodies, tick);
+        shake(server(&mut net), &bodies, tick);
         net.tick();
         let send_states = send_states(&net, client);
         grouped += usize::from(is_in_one_packet(&net, &send_states, &bodies[10..20]));
@@ -200,17 +182,16 @@ fn a_body_of_no_priority_vanishes_while_the_budget_is_busy() {
             insert(&mut net, hero, SendPriority(0.0));
         }
         for tick in 0..300 {
-            shake(&mut net, &bodies, tick);
+            shake(server(&mut net), &bodies, tick);
             net.tick();
         }
         assert_eq!(of_kind(&mut net, "hero"), 2);
         server(&mut net).despawn(heroes[0]);
         insert(&mut net, heroes[1], Disabled);
         for tick in 300..480 {
-            shake(&mut net, &bodies, tick);
+            shake(server(&mut net), &bodies, tick);
             net.tick();
-            let peer = net.server.world().get::<ReplicationSender>(client).unwrap();
-            assert!(peer.sender().unwrap().is_scheduling());
+            assert!(is_scheduling(&net, client));
         }
         assert_eq!(of_kind(&mut net, "hero"), 0, "with a loss of {loss}");
     }

@@ -4,15 +4,12 @@ use super::*;
 
 #[test]
 fn fields_arrive_as_they_are_and_change() {
-    let mut net = TestNet::new(protocol);
-    net.add_client();
+    let mut net = with_client();
     let body = spawn(&mut net, "hero", Vec3::Y, (Health(250), OnFire(true)));
     net.run_until(|net| net.count::<Remote>(0) == 1);
     let remote = only::<Health>(&mut net, 0);
-    let values = |net: &TestNet| {
-        let body = net.clients[0].world().entity(remote);
-        (body.get::<Health>().unwrap().0, body.get::<OnFire>().unwrap().0)
-    };
+    let values =
+        |net: &TestNet| (at_client::<Health>(net, remote).0, at_client::<OnFire>(net, remote).0);
     assert_eq!(values(&net), (100, true), "clamped");
     for health in [3, 99, 0] {
         let new = (Health(health), OnFire(health == 99));
@@ -24,33 +21,23 @@ fn fields_arrive_as_they_are_and_change() {
     net.run_until(|net| values(net) == (7, false));
 }
 
-/// The name of each body, if any, at the moment when it appeared.
-#[derive(Resource, Default)]
-struct Born(Vec<Option<String>>);
-
-fn watch(app: &mut App) {
-    protocol(app);
-    app.init_resource::<Born>().add_observer(
-        |added: On<Add, BodyKind>, names: Query<&PlayerName>, mut born: ResMut<Born>| {
-            born.0.push(names.get(added.entity).ok().map(|name| name.0.clone()));
-        },
-    );
-}
-
 #[test]
-fn a_birth_has_its_cold_data_however_much_is_lost() {
+fn a_birth_has_its_components_however_much_is_lost() {
     for loss in [0.0, 0.3] {
         let mut net = lossy(loss, 4);
-        net.add_client_with(watch);
+        net.add_client_with(|app| {
+            watched(app);
+            app.add_observer(|born: On<Add, BodyKind>, names: Query<&PlayerName>| {
+                assert!(names.contains(born.entity), "it is named when it appears");
+            });
+        });
         for number in 0..20 {
             let name = PlayerName(format!("player {number}"));
             spawn(&mut net, "hero", Vec3::X * number as f32, name);
             net.ticks(3);
         }
         net.run_until(|net| net.count::<PlayerName>(0) == 20);
-        let born = &net.clients[0].world().resource::<Born>().0;
-        assert_eq!(born.len(), 20);
-        assert!(born.iter().all(Option::is_some), "{born:?}");
+        assert!(noted::<VanishReason>(&mut net.clients[0]).is_empty(), "each is born once");
     }
 }
 
@@ -73,17 +60,16 @@ fn only_the_field_that_has_changed_is_written() {
         );
     });
     let body = spawn(&mut net, "hero", Vec3::Y, (Health(1), OnFire(false)));
-    let mut changes = |name: &str, bundle: (Health, OnFire), expected: (usize, usize)| {
-        let name = PlayerName(name.to_owned());
-        insert(&mut net, body, (bundle, name));
+    for (name, health, is_on_fire, expected) in [
+        ("Ada", 1, false, Changes(1, 1)),
+        ("Ada", 2, false, Changes(2, 1)),
+        ("Ada", 2, true, Changes(2, 2)),
+        ("Grace", 2, true, Changes(2, 2)),
+    ] {
+        insert(&mut net, body, (Health(health), OnFire(is_on_fire), PlayerName(name.to_owned())));
         net.ticks(30);
-        let changes = net.clients[0].world().resource::<Changes>();
-        assert_eq!(*changes, Changes(expected.0, expected.1));
-    };
-    changes("Ada", (Health(1), OnFire(false)), (1, 1));
-    changes("Ada", (Health(2), OnFire(false)), (2, 1));
-    changes("Ada", (Health(2), OnFire(true)), (2, 2));
-    changes("Grace", (Health(2), OnFire(true)), (2, 2));
+        assert_eq!(*net.clients[0].world().resource::<Changes>(), expected);
+    }
 }
 
 /// postcard can serialize untagged enums but not deserialize them.
@@ -104,9 +90,7 @@ fn components_that_cannot_be_read_are_counted() {
     let more = (Untagged::Number(7), PlayerName("Ada".into()));
     spawn(&mut net, "hero", Vec3::Y, more);
     net.run_until(|net| net.count::<PlayerName>(0) == 1);
-    let world = net.clients[0].world_mut();
-    let mut replication = world.query::<&cubewire_bevy::ReplicationReceiver>();
-    assert_eq!(replication.single(world).unwrap().undecodable(), 1);
+    assert_eq!(of_connection::<ReplicationReceiver>(&mut net, 0).undecodable(), 1);
 }
 
 #[derive(Component, Clone, Deserialize)]
@@ -130,9 +114,8 @@ fn a_type_that_cannot_be_written_is_named() {
 }
 
 #[test]
-fn cold_data_changes_goes_and_comes_later() {
-    let mut net = TestNet::new(protocol);
-    net.add_client();
+fn a_component_changes_goes_and_comes_later() {
+    let mut net = with_client();
     let body = spawn(&mut net, "hero", Vec3::Y, ());
     net.run_until(|net| net.count::<Remote>(0) == 1);
     let remote = only::<Remote>(&mut net, 0);
@@ -145,26 +128,6 @@ fn cold_data_changes_goes_and_comes_later() {
     server(&mut net).entity_mut(body).remove::<PlayerName>();
     net.run_until(|net| name(net).is_none());
     assert_eq!(only::<Remote>(&mut net, 0), remote);
-}
-
-#[test]
-fn references_become_the_clients_entities_when_both_are_there() {
-    let mut net = TestNet::new(protocol);
-    net.add_client();
-    let leader = net.server.world_mut().spawn_empty().id();
-    let follower = spawn(&mut net, "hero", Vec3::X, Follows(leader));
-    net.run_until(|net| net.count::<Remote>(0) == 1);
-    let remote = only::<Follows>(&mut net, 0);
-    let follows = |net: &TestNet| net.clients[0].world().get::<Follows>(remote).unwrap().0;
-    assert_eq!(follows(&net), Entity::PLACEHOLDER, "it is no body");
-    let body = (Replicated, BodyKind::named("crate"), Health(5));
-    insert(&mut net, leader, body);
-    net.run_until(|net| follows(net) != Entity::PLACEHOLDER);
-    let target = net.clients[0].world().get::<Health>(follows(&net));
-    assert_eq!(target, Some(&Health(5)));
-    // A body can refer to itself.
-    insert(&mut net, follower, Follows(follower));
-    net.run_until(|net| follows(net) == remote);
 }
 
 #[derive(Component, Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -217,20 +180,17 @@ fn components_that_are_long_together_are_all_there_at_the_birth() {
 #[test]
 fn what_changes_all_the_time_is_never_old_within_a_budget() {
     let mut net = TestNet::new(with_biographies);
-    net.add_client();
-    net.run_until(|net| net.count::<Connected>(0) == 1);
-    let client = client_entity(&mut net);
-    insert(&mut net, client, cubewire_bevy::ByteBudget::kbps(256));
+    let client = connect(&mut net);
+    insert(&mut net, client, ByteBudget::kbps(256));
     let body = spawn(&mut net, "hero", Vec3::Y, ());
     let other = spawn(&mut net, "hero", Vec3::X, PlayerName("0".into()));
     let value = |tick: usize| Biography(format!("{tick} {}", "x".repeat(2_000)));
     insert(&mut net, body, value(0));
     net.run_until(|net| net.count::<Biography>(0) == 1);
     let shown = |net: &mut TestNet| -> [usize; 2] {
-        let world = net.clients[0].world_mut();
-        let biography = world.query::<&Biography>().single(world).unwrap().0.clone();
-        let name = world.query::<&PlayerName>().single(world).unwrap().0.clone();
-        [biography, name].map(|text| text.split(' ').next().unwrap().parse().unwrap())
+        let biography = only_value::<Biography>(net).0.clone();
+        [&biography, &only_value::<PlayerName>(net).0]
+            .map(|text| text.split(' ').next().unwrap().parse().unwrap())
     };
     let mut oldest = [0; 2];
     let ticks = 1_800;

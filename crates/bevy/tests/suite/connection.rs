@@ -1,35 +1,18 @@
 //! Admission of clients, and the end of connections.
 
-use cubewire_bevy::{
-    Client, ClientRequests, Disconnected, MessageBuffer, Server, VanishReason, Vanished,
-};
-use cubewire_link::Jitter;
+use log::Level;
 
+use super::log_records::{assert_record, collect};
 use super::*;
-
-#[derive(Resource, Default)]
-struct Reasons(Vec<String>);
-
-fn note(ended: On<Disconnected>, mut reasons: ResMut<Reasons>) {
-    reasons.0.push(ended.reason.clone());
-}
-
-fn watch(app: &mut App) {
-    app.init_resource::<Reasons>().add_observer(note).add_observer(
-        |gone: On<Vanished>, mut reasons: ResMut<Reasons>| {
-            assert_eq!(gone.reason, VanishReason::Disconnected);
-            reasons.0.push("vanished".to_owned());
-        },
-    );
-}
 
 /// Number of clients at the server.
 fn clients(net: &mut TestNet) -> usize {
-    all::<Client>(&mut net.server).len()
+    count::<Client>(&mut net.server)
 }
 
 #[test]
 fn another_protocol_is_refused_with_the_line_that_differs() {
+    collect();
     let mut net = TestNet::new(protocol);
     watch(&mut net.server);
     let client = net.add_client_with(|app| {
@@ -38,18 +21,24 @@ fn another_protocol_is_refused_with_the_line_that_differs() {
     });
     spawn(&mut net, "crate", Vec3::ZERO, ());
     net.run_until(|net| net.count::<Server>(client) == 0);
-    let reasons = &net.clients[client].world().resource::<Reasons>().0;
-    let expected = "the protocols differ: the server has `kind hero: Capsule { half: 0.6, radius: 0.4 }`, \
-                    but the client has `kind hero: Capsule { half: 0.6, radius: 0.5 }`";
-    assert_eq!(*reasons, [expected]);
+    let line = |radius| format!("has `kind hero: Capsule {{ half: 0.6, radius: {radius} }}`");
+    let [ours, theirs] = [0.4, 0.5].map(line);
+    let expected = [format!("the protocols differ: the server {ours}, but the client {theirs}")];
+    for app in [&mut net.clients[client], &mut net.server] {
+        assert_eq!(noted::<String>(app), expected);
+    }
     assert_eq!(net.count::<Remote>(client), 0);
-    let reasons = &net.server.world().resource::<Reasons>().0;
-    assert_eq!(*reasons, [expected], "the server is told, too");
+    for start in [
+        "cubewire_protocol::session::server: client refused: ",
+        "cubewire_bevy::server::receive: client ",
+        "cubewire_bevy::body: connection ",
+    ] {
+        assert_record(Level::Debug, start, &theirs);
+    }
     // The server drops the entity of the refused client and serves others.
     net.ticks(400);
     assert_eq!(clients(&mut net), 0);
-    let reasons = &net.server.world().resource::<Reasons>().0;
-    assert_eq!(reasons.len(), 1, "{reasons:?}");
+    assert!(noted::<String>(&mut net.server).is_empty());
     let other = net.add_client();
     net.run_until(|net| net.count::<Remote>(other) == 1);
 }
@@ -62,16 +51,12 @@ fn a_client_that_joins_late_sees_all_and_one_that_leaves_loses_all() {
         spawn(&mut net, "crate", Vec3::X * x as f32, name);
     }
     net.ticks(1_000);
-    let client = net.add_client_with(|app| {
-        protocol(app);
-        watch(app);
-    });
+    let client = net.add_client_with(watched);
     net.run_until(|net| net.count::<PlayerName>(client) == 30);
     net.disconnect(client);
     net.ticks(2);
     assert_eq!(net.count::<Remote>(client), 0);
-    let reasons = &net.clients[client].world().resource::<Reasons>().0;
-    assert_eq!(reasons.len(), 30);
+    assert_eq!(noted::<VanishReason>(&mut net.clients[client]), [VanishReason::Disconnected; 30]);
     assert_eq!(clients(&mut net), 0);
     for _ in 0..3 {
         net.reconnect(client);
@@ -81,19 +66,8 @@ fn a_client_that_joins_late_sees_all_and_one_that_leaves_loses_all() {
 }
 
 #[test]
-fn a_client_whose_entity_the_server_despawns_is_disconnected() {
-    let mut net = TestNet::new(protocol);
-    net.add_client();
-    net.run_until(|net| net.count::<Connected>(0) == 1);
-    let client = client_entity(&mut net);
-    server(&mut net).despawn(client);
-    net.run_until(|net| net.count::<Server>(0) == 0);
-}
-
-#[test]
 fn a_server_can_pause_for_any_time() {
-    let mut net = TestNet::new(protocol);
-    net.add_client();
+    let mut net = with_client();
     let body = spawn(&mut net, "crate", Vec3::ZERO, ());
     net.run_until(|net| net.count::<Remote>(0) == 1);
     // Eleven minutes. Half the range of the 16-bit tick numbers on the wire is nine minutes.
@@ -127,8 +101,7 @@ fn after_a_long_silence_all_is_equal_again() {
         net.tick();
     }
     net.ticks(300);
-    let expected = states(server(&mut net), false);
-    assert_eq!(expected, states(net.clients[0].world_mut(), true));
+    assert!(are_equal(&mut net));
 }
 
 /// Types with the same names as above and another layout.
@@ -158,9 +131,8 @@ fn the_bodies_of_those_who_are_refused_go_with_them() {
     struct Hero(Entity);
 
     let mut net = TestNet::new(true_protocol);
+    watch(&mut net.server);
     net.server
-        .init_resource::<Reasons>()
-        .add_observer(note)
         .add_observer(|new: On<Add, Connected>, mut to: Commands| {
             let hero = to.spawn((Replicated, BodyKind::named("hero"))).id();
             to.entity(new.entity).insert(Hero(hero));
@@ -173,14 +145,14 @@ fn the_bodies_of_those_who_are_refused_go_with_them() {
     for _ in 0..3 {
         let liar = net.add_client_with(|app| {
             lying_protocol(app);
-            app.init_resource::<Reasons>().add_observer(note);
+            watch(app);
         });
         net.run_until(|net| net.count::<Remote>(0) == 2);
-        let message = cubewire_bevy::ToServer(other::Chat(9_999_999_999));
+        let message = ToServer(other::Chat(9_999_999_999));
         net.clients[liar].world_mut().write_message(message);
         net.run_until(|net| net.count::<Remote>(0) == 1 && net.count::<Server>(liar) == 0);
-        for app in [&net.server, &net.clients[liar]] {
-            let reasons = &app.world().resource::<Reasons>().0;
+        for app in [&mut net.server, &mut net.clients[liar]] {
+            let reasons = noted::<String>(app);
             let is_why = |reason: &String| {
                 reason.contains("malformed message from the") && reason.ends_with("(`Chat`)")
             };
@@ -192,8 +164,7 @@ fn the_bodies_of_those_who_are_refused_go_with_them() {
 #[test]
 fn the_other_end_learns_at_once_that_an_app_exits_or_is_dropped() {
     let mut net = TestNet::new(protocol);
-    (0..3).for_each(|_| _ = net.add_client());
-    net.ticks(30);
+    connect_all(&mut net, 3);
     assert_eq!(clients(&mut net), 3);
     drop(net.clients.remove(2));
     net.ticks(2);
@@ -211,11 +182,7 @@ fn the_other_end_learns_at_once_that_an_app_exits_or_is_dropped() {
 #[should_panic(expected = "need a `CubewirePlugin`, and that `App::finish` was called")]
 fn a_client_without_a_protocol_is_told_so() {
     let mut app = App::new();
-    app.add_plugins((
-        bevy_app::TaskPoolPlugin::default(),
-        bevy_time::TimePlugin,
-        cubewire_bevy::ClientPlugin,
-    ));
+    app.add_plugins((bevy_app::TaskPoolPlugin::default(), bevy_time::TimePlugin, ClientPlugin));
     app.update();
 }
 
@@ -263,7 +230,7 @@ fn no_bytes_harm_a_server_or_a_client() {
             }
         }
         if tick < 100 {
-            let chat = cubewire_bevy::ToClient::all(Chat("x".into()));
+            let chat = ToClient::all(Chat("x".into()));
             server(&mut net).write_message(chat);
             record(&mut net, &mut real);
         }
@@ -279,7 +246,7 @@ fn no_bytes_harm_a_server_or_a_client() {
 
 /// Adds valid messages of every kind to the recorded ones.
 fn record(net: &mut TestNet, real: &mut [Vec<Vec<u8>>; 4]) {
-    let protocol = net.clients[0].world().resource::<cubewire_bevy::Protocol>().text();
+    let protocol = net.clients[0].world().resource::<Protocol>().text();
     real[1].push([&[0, 0, 19], protocol.as_bytes()].concat());
     real[0].push(vec![1, 7, 0, 0, 5, 0, 0, 0, 0, 1, 0, 3, 2, 1, 9, 1, 8]);
     // A request, interpolation, and a refusal of a request.

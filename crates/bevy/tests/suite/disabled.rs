@@ -1,56 +1,24 @@
 //! Entities that Bevy's default query filters hide.
 
-use bevy_ecs::entity_disabling::Disabled;
-use cubewire_bevy::{
-    FromServer, InSlot, Server, ToClient, VanishReason, Vanished, VisibilityAppExt,
-};
-
 use super::*;
 use crate::visibility::Team;
+use bevy_ecs::entity_disabling::Disabled;
 
 /// Registered as a default filter by some of the tests.
 #[derive(Component, Default)]
 struct Asleep;
 
-#[derive(Resource, Default)]
-struct Reasons(Vec<VanishReason>);
-
-fn watch(app: &mut App) {
-    protocol(app);
-    app.init_resource::<Reasons>().add_observer(
-        |gone: On<Vanished>, mut reasons: ResMut<Reasons>| reasons.0.push(gone.reason),
-    );
-}
-
-fn reasons(net: &TestNet) -> &[VanishReason] {
-    &net.clients[0].world().resource::<Reasons>().0
-}
-
 fn enable<C: Component>(net: &mut TestNet, body: Entity) {
     server(net).entity_mut(body).remove::<C>();
 }
 
-#[test]
-fn a_disabled_body_is_gone_once_it_is_despawned_and_its_slot_is_free() {
-    let mut net = TestNet::new(protocol);
-    net.add_client();
-    let body = spawn(&mut net, "crate", Vec3::Y, ());
-    net.run_until(|net| net.count::<Remote>(0) == 1);
-    insert(&mut net, body, Disabled);
-    net.ticks(60);
-    assert_eq!((stats(&net).bodies, net.count::<Remote>(0)), (0, 0), "disabled");
-    server(&mut net).despawn(body);
-    net.ticks(120);
-    assert_eq!(net.count::<Remote>(0), 0, "despawned while disabled");
-}
-
 fn vanishes_and_returns<C: Component + Default>(net: &mut TestNet) {
-    net.add_client_with(watch);
+    net.add_client_with(watched);
     let ada = (PlayerName("Ada".into()), Health(10));
     let body = spawn(net, "hero", Vec3::X, ada);
     let other = spawn(net, "crate", Vec3::ZERO, Follows(body));
     net.run_until(|net| net.count::<PlayerName>(0) == 1);
-    let slot = *server(net).get::<InSlot>(body).unwrap();
+    let slot = *at_server::<InSlot>(net, body);
     insert(net, body, C::default());
     net.run_until(|net| net.count::<Remote>(0) == 1);
     assert_eq!((stats(net).bodies, stats(net).waiting), (1, 0));
@@ -61,29 +29,23 @@ fn vanishes_and_returns<C: Component + Default>(net: &mut TestNet) {
     enable::<C>(net, body);
     net.run_until(|net| net.count::<PlayerName>(0) == 1);
     net.ticks(20);
-    assert_eq!(server(net).get::<InSlot>(body), Some(&slot));
+    assert_eq!(*at_server::<InSlot>(net, body), slot);
     let remote = only::<PlayerName>(net, 0);
-    let follower = only::<Follows>(net, 0);
-    let seen = net.clients[0].world().entity(remote);
-    assert_eq!(seen.get::<PlayerName>().unwrap().0, "Grace");
-    assert_eq!(seen.get::<Health>(), Some(&Health(20)));
-    assert_eq!(seen.get::<Transform>().unwrap().translation, Vec3::X * 3.0);
-    let follows = net.clients[0].world().get::<Follows>(follower);
-    assert_eq!(follows, Some(&Follows(remote)));
-    assert_eq!(*reasons(net), [VanishReason::Hidden]);
+    assert_eq!(at_client::<PlayerName>(net, remote).0, "Grace");
+    assert_eq!(*at_client::<Health>(net, remote), Health(20));
+    assert_eq!(at_client::<Transform>(net, remote).translation, Vec3::X * 3.0);
+    assert_eq!(*only_value::<Follows>(net), Follows(remote));
+    assert_eq!(noted::<VanishReason>(&mut net.clients[0]), [VanishReason::Hidden]);
     server(net).despawn(body);
     server(net).despawn(other);
     net.run_until(|net| net.count::<Remote>(0) == 0);
-    assert_eq!(reasons(net)[1..], [VanishReason::Despawned; 2]);
+    assert_eq!(noted::<VanishReason>(&mut net.clients[0]), [VanishReason::Despawned; 2]);
 }
 
 #[test]
 fn a_disabled_body_vanishes_and_returns_with_what_changed_meanwhile() {
     vanishes_and_returns::<Disabled>(&mut TestNet::new(protocol));
-}
-
-#[test]
-fn the_same_goes_for_a_default_filter_of_the_game() {
+    // A default query filter of the game has the same effect.
     let mut net = TestNet::new(protocol);
     server(&mut net).register_disabling_component::<Asleep>();
     vanishes_and_returns::<Asleep>(&mut net);
@@ -137,11 +99,7 @@ fn bodies_that_end_while_they_are_disabled_leave_nothing_behind() {
 
 #[test]
 fn a_filter_hides_a_body_before_and_after_it_was_disabled() {
-    let mut net = TestNet::new(protocol);
-    net.server.add_visibility_filter::<Team>();
-    net.add_client();
-    net.run_until(|net| net.count::<Connected>(0) == 1);
-    let client = client_entity(&mut net);
+    let (mut net, client) = filtered::<Team>();
     insert(&mut net, client, Team(1));
     let bodies = [(), ()].map(|()| spawn(&mut net, "crate", Vec3::X, Team(2)));
     let own = spawn(&mut net, "hero", Vec3::Y, Team(1));
@@ -166,11 +124,7 @@ fn a_filter_hides_a_body_before_and_after_it_was_disabled() {
 
 #[test]
 fn a_disabled_connection_goes_on_and_ends() {
-    let mut net = TestNet::new(protocol);
-    net.server.add_visibility_filter::<Team>();
-    net.add_client();
-    net.run_until(|net| net.count::<Connected>(0) == 1);
-    let client = client_entity(&mut net);
+    let (mut net, client) = filtered::<Team>();
     insert(&mut net, client, Disabled);
     insert(&mut net, client, Team(1));
     let connection = all::<Server>(&mut net.clients[0])[0];

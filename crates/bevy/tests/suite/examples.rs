@@ -11,6 +11,13 @@ const ROOT_README: &str = include_str!("../../../../README.md");
 
 const FIGURES: &str = include_str!("../../../lab/FIGURES.md");
 
+/// The text after `start` in a section, up to `end`.
+fn block(text: &'static str, section: &str, start: &str, end: &str) -> &'static str {
+    let (_, section) = text.split_once(section).unwrap();
+    let (_, block) = section.split_once(start).unwrap();
+    block.split_once(end).unwrap().0
+}
+
 #[test]
 fn a_game_has_few_lines_about_replication() {
     let lines: Vec<_> =
@@ -40,17 +47,14 @@ fn a_game_has_few_lines_about_replication() {
 
 #[test]
 fn the_readme_draws_bodies_as_the_game_does() {
-    let (_, drawing) = README.split_once("## Draw the bodies").unwrap();
-    let (_, block) = drawing.split_once("```rust,ignore\n").unwrap();
-    let (block, _) = block.split_once("```").unwrap();
+    let block = block(README, "## Draw the bodies", "```rust,ignore\n", "```");
     assert!(block.contains("On<Add, BodyKind>") && LOOK.contains(block));
 }
 
 #[test]
 fn the_first_readme_quotes_the_game() {
-    let (_, quoted) = ROOT_README.split_once("## In your own game").unwrap();
-    let (_, quoted) = quoted.split_once("```rust\n").unwrap();
-    let (quoted, _) = quoted.split_once("```").unwrap();
+    let quoted = block(ROOT_README, "## In your own game", "```rust\n", "```");
+    assert!(quoted.lines().count() <= 17, "{quoted}");
     // In the game, more calls can follow the end of a quoted statement.
     let code = |line: &'static str| {
         let line = line.trim().trim_end_matches("// replication").trim_end();
@@ -64,9 +68,7 @@ fn the_first_readme_quotes_the_game() {
 
 #[test]
 fn the_readme_has_the_bytes_of_every_rung_of_a_game() {
-    let (_, checked) = FIGURES.split_once("## Rungs of a game\n").unwrap();
-    let (_, checked) = checked.split_once("| --- | ---: |\n").unwrap();
-    let (checked, _) = checked.split_once("\n\n").unwrap();
+    let checked = block(FIGURES, "## Rungs of a game\n", "| --- | ---: |\n", "\n\n");
     assert_eq!(checked.lines().count(), 10);
     for row in checked.lines() {
         assert!(README.contains(&format!("\n{row} ")), "{row}");

@@ -14,12 +14,8 @@ use bevy_renet::{RenetClient, RenetClientPlugin, RenetServer, RenetServerPlugin}
 use bevy_time::{Time, Virtual};
 use cubewire_bevy::game_renet::{BevyRenet, RenetClientId};
 use cubewire_bevy::testing::app;
-use cubewire_bevy::{
-    Client, ClientPlugin, FromClient, FromServer, MessageBuffer, Server, ServerPlugin, ToClient,
-    ToServer,
-};
 
-use super::udp::{Reasons, count, run, watch};
+use super::udp::run;
 use super::*;
 
 /// renet's default configuration, with two additional channels for the transport.
@@ -58,7 +54,9 @@ fn connect(world: &mut World, server_addr: SocketAddr, client_id: u64) {
 /// A server with this number of named bodies.
 fn hosting(bodies: usize) -> (App, SocketAddr) {
     let mut server = app(|app| {
-        app.add_plugins((RenetServerPlugin, NetcodeServerPlugin)).add_plugins((
+        app.add_plugins((
+            RenetServerPlugin,
+            NetcodeServerPlugin,
             protocol,
             ServerPlugin,
             config().1,
@@ -67,20 +65,17 @@ fn hosting(bodies: usize) -> (App, SocketAddr) {
     watch(&mut server);
     let address = host(server.world_mut());
     for x in 0..bodies {
-        server.world_mut().spawn((
-            Replicated,
-            BodyKind::named("crate"),
-            Transform::from_xyz(x as f32 - 50.0, 1.0, 0.0),
-            Health(x as u8),
-            PlayerName(format!("body {x}")),
-        ));
+        let more = (Health(x as u8), PlayerName(format!("body {x}")));
+        spawn_in(server.world_mut(), "crate", Vec3::new(x as f32 - 50.0, 1.0, 0.0), more);
     }
     (server, address)
 }
 
 fn connecting(address: SocketAddr, id: u64) -> App {
     let mut client = app(|app| {
-        app.add_plugins((RenetClientPlugin, NetcodeClientPlugin)).add_plugins((
+        app.add_plugins((
+            RenetClientPlugin,
+            NetcodeClientPlugin,
             protocol,
             ClientPlugin,
             config().1,
@@ -89,10 +84,6 @@ fn connecting(address: SocketAddr, id: u64) -> App {
     watch(&mut client);
     connect(client.world_mut(), address, id);
     client
-}
-
-fn reasons(app: &mut App) -> Vec<String> {
-    std::mem::take(&mut app.world_mut().resource_mut::<Reasons>().0)
 }
 
 /// Runs two apps until they are connected.
@@ -105,15 +96,13 @@ fn bodies_and_messages_travel_beside_those_of_the_game() {
     let (server, address) = hosting(100);
     let mut apps = [server, connecting(address, 7)];
     run(&mut apps, |apps| count::<PlayerName>(&mut apps[1]) == 100);
-    let bodies = states(apps[0].world_mut(), false);
-    assert_eq!(bodies, states(apps[1].world_mut(), true));
+    assert_eq!(states(apps[0].world_mut(), false), states(apps[1].world_mut(), true));
     let client = all::<Connected>(&mut apps[0])[0];
     let id = apps[0].world().get::<RenetClientId>(client);
     assert_eq!(id, Some(&RenetClientId(7)));
 
     let chat = |text: &str| Chat(text.to_owned());
-    let down = ToClient::one(client, chat("down"));
-    apps[0].world_mut().write_message(down);
+    apps[0].world_mut().write_message(ToClient::one(client, chat("down")));
     apps[1].world_mut().write_message(ToServer(chat("up")));
     apps[1].world_mut().write_message(ToServer(Steer(3)));
     // Messages of the game on its own channels.
@@ -144,9 +133,9 @@ fn bodies_and_messages_travel_beside_those_of_the_game() {
     assert_eq!((&ups[0].message, ups[0].client), (&chat("up"), client));
     assert_eq!((steers[0].message, steers[0].client), (Steer(3), client));
     let buffer = apps[0].world().get::<MessageBuffer>(client).unwrap();
-    let traffic = buffer.traffic;
-    assert!(traffic.sent.packets > 0 && traffic.sent.control_bytes > 0);
-    assert!(traffic.received.packets > 0 && traffic.received.control_bytes > 0);
+    for traffic in [buffer.traffic.sent, buffer.traffic.received] {
+        assert!(traffic.packets > 0 && traffic.control_bytes > 0);
+    }
     assert!(buffer.round_trip.is_some());
 }
 
@@ -164,20 +153,15 @@ fn a_connection_ends_from_either_end() {
             let client = all::<Client>(&mut apps[0])[0];
             apps[0].world_mut().despawn(client);
         },
-        |apps| {
-            let mut client = apps[1].world_mut().resource_mut::<RenetClient>();
-            client.disconnect();
-        },
-        |apps| {
-            let mut server = apps[0].world_mut().resource_mut::<RenetServer>();
-            server.disconnect(1);
-        },
+        |apps| apps[1].world_mut().resource_mut::<RenetClient>().disconnect(),
+        |apps| apps[0].world_mut().resource_mut::<RenetServer>().disconnect(1),
         |apps| {
             apps[1].world_mut().write_message(AppExit::Success);
             apps[1].update();
         },
     ];
-    for (index, end) in ends.into_iter().enumerate() {
+    let expected = [[1, 0], [0, 1], [1, 1], [1, 1], [1, 0]];
+    for (index, (end, expected)) in ends.into_iter().zip(expected).enumerate() {
         connected(&mut apps);
         run(&mut apps, |apps| count::<Remote>(&mut apps[1]) == 3);
         end(&mut apps);
@@ -185,9 +169,8 @@ fn a_connection_ends_from_either_end() {
         assert_eq!(count::<Remote>(&mut apps[1]), 0);
         assert!(!apps[0].world().resource::<RenetServer>().is_connected(1));
         // An app that despawns the connection's entity itself gets no `Disconnected`.
-        let told = [0, 1].map(|app| reasons(&mut apps[app]).len());
-        let expected = [[1, 0], [0, 1], [1, 1], [1, 1], [1, 0]];
-        assert_eq!(told, expected[index], "end {index}");
+        let told = [0, 1].map(|app| noted::<String>(&mut apps[app]).len());
+        assert_eq!(told, expected, "end {index}");
         connect(apps[1].world_mut(), address, 1);
     }
 }
@@ -207,15 +190,11 @@ fn a_game_leaves_and_hosts_again() {
     apps[0].world_mut().remove_resource::<RenetServer>();
     apps[1].world_mut().remove_resource::<RenetClient>();
     apps.iter_mut().for_each(App::update);
-    let counts = (
-        count::<Client>(&mut apps[0]),
-        count::<Server>(&mut apps[1]),
-        count::<Remote>(&mut apps[1]),
-    );
-    assert_eq!(counts, (0, 0, 0));
+    let left = count::<Client>(&mut apps[0]) + count::<Server>(&mut apps[1]);
+    assert_eq!((left, count::<Remote>(&mut apps[1])), (0, 0));
     let reason = ["the game has removed or replaced the connection"];
-    assert_eq!(reasons(&mut apps[0]), reason);
-    assert_eq!(reasons(&mut apps[1]), reason);
+    assert_eq!(noted::<String>(&mut apps[0]), reason);
+    assert_eq!(noted::<String>(&mut apps[1]), reason);
 
     let address = host(apps[0].world_mut());
     connect(apps[1].world_mut(), address, 2);
@@ -228,8 +207,8 @@ fn a_game_leaves_and_hosts_again() {
     assert_eq!(count::<Connected>(&mut apps[1]), 0);
     connected(&mut apps);
     run(&mut apps, |apps| count::<Remote>(&mut apps[1]) == 3);
-    assert_eq!(reasons(&mut apps[0]), reason);
-    assert_eq!(reasons(&mut apps[1]), reason);
+    assert_eq!(noted::<String>(&mut apps[0]), reason);
+    assert_eq!(noted::<String>(&mut apps[1]), reason);
 }
 
 #[test]
@@ -264,7 +243,6 @@ fn one_app_is_server_and_client() {
     });
     let address = host(both.world_mut());
     connect(both.world_mut(), address, 1);
-    let body = (Replicated, BodyKind::named("crate"), Health(5));
-    both.world_mut().spawn(body);
+    spawn_in(both.world_mut(), "crate", Vec3::ZERO, Health(5));
     run(&mut [both], |apps| count::<Remote>(&mut apps[0]) == 1);
 }

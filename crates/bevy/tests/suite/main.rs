@@ -4,11 +4,10 @@ mod budget;
 mod components;
 mod connection;
 mod disabled;
-mod events;
 mod examples;
 mod game_renet;
-mod illegal_poses;
 mod lives;
+mod log_records;
 mod measure;
 mod messages;
 mod observers;
@@ -30,12 +29,10 @@ use bevy_ecs::message::Messages;
 use bevy_ecs::prelude::*;
 use bevy_math::{Quat, Vec3};
 use bevy_transform::components::Transform;
+use cubewire_bevy::prelude::*;
 use cubewire_bevy::testing::TestNet;
-use cubewire_bevy::{
-    BodyKind, Connected, CubewireAppExt, CubewirePlugin, Field, Pose, Remote, Replicated,
-    ReplicationStats, Shape,
-};
-use cubewire_link::{Conditions, Loss};
+use cubewire_bevy::{InSlot, ReplicationReceiver, ReplicationSender};
+use cubewire_link::{Conditions, Jitter, Loss};
 use serde::{Deserialize, Serialize};
 
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
@@ -110,12 +107,32 @@ fn protocol(app: &mut App) {
 
 /// A network with independent loss of this fraction of the datagrams, and 30 ms of latency.
 fn lossy(loss: f64, seed: u64) -> TestNet {
+    lossy_with(protocol, loss, seed)
+}
+
+/// As [`lossy`], with another protocol.
+fn lossy_with(protocol: fn(&mut App), loss: f64, seed: u64) -> TestNet {
     let conditions = Conditions {
         loss: Loss::bursts(loss, 1.0),
         latency: Duration::from_millis(30),
         ..Conditions::PERFECT
     };
     TestNet::with_conditions(protocol, conditions, seed)
+}
+
+/// A perfect network with a client.
+fn with_client() -> TestNet {
+    let mut net = TestNet::new(protocol);
+    net.add_client();
+    net
+}
+
+/// A perfect network with a visibility filter and a connected client, and the server's entity for it.
+fn filtered<F: VisibilityFilter>() -> (TestNet, Entity) {
+    let mut net = TestNet::new(protocol);
+    net.server.add_visibility_filter::<F>();
+    let client = connect(&mut net);
+    (net, client)
 }
 
 /// The server's world.
@@ -135,11 +152,45 @@ fn all<C: Component>(app: &mut App) -> Vec<Entity> {
     all.iter(world).collect()
 }
 
+/// Number of an app's entities with a component.
+fn count<C: Component>(app: &mut App) -> usize {
+    all::<C>(app).len()
+}
+
+/// A component of an entity of the server.
+fn at_server<C: Component>(net: &TestNet, entity: Entity) -> &C {
+    net.server.world().get(entity).unwrap()
+}
+
+/// A component of an entity of the first client.
+fn at_client<C: Component>(net: &TestNet, entity: Entity) -> &C {
+    net.clients[0].world().get(entity).unwrap()
+}
+
+/// A component of a client's connection.
+fn of_connection<C: Component>(net: &mut TestNet, client: usize) -> &C {
+    let connection = all::<Server>(&mut net.clients[client])[0];
+    net.clients[client].world().get(connection).unwrap()
+}
+
 /// The server's entity for the only client.
 fn client_entity(net: &mut TestNet) -> Entity {
     let clients = all::<Connected>(&mut net.server);
     assert_eq!(clients.len(), 1);
     clients[0]
+}
+
+/// Adds the only client, waits until it is connected, and returns the server's entity for it.
+fn connect(net: &mut TestNet) -> Entity {
+    connect_all(net, 1);
+    client_entity(net)
+}
+
+/// Adds clients, waits until all are connected, and returns the server's entities for them.
+fn connect_all(net: &mut TestNet, clients: usize) -> Vec<Entity> {
+    (0..clients).for_each(|_| _ = net.add_client());
+    net.run_until(|net| (0..clients).all(|client| net.count::<Connected>(client) == 1));
+    all::<Connected>(&mut net.server)
 }
 
 /// Drains the messages of a type.
@@ -148,11 +199,47 @@ fn taken<M: Message>(app: &mut App) -> Vec<M> {
     messages.drain().collect()
 }
 
+/// Values of an app's events.
+#[derive(Resource)]
+struct Noted<T>(Vec<T>);
+
+/// Notes the reasons for the ends of connections, as `String`, and of bodies, as `VanishReason`.
+fn watch(app: &mut App) {
+    app.insert_resource(Noted::<String>(Vec::new()))
+        .insert_resource(Noted::<VanishReason>(Vec::new()))
+        .add_observer(|ended: On<Disconnected>, mut noted: ResMut<Noted<String>>| {
+            noted.0.push(ended.reason.clone());
+        })
+        .add_observer(|gone: On<Vanished>, mut noted: ResMut<Noted<VanishReason>>| {
+            noted.0.push(gone.reason);
+        });
+}
+
+/// A client's protocol, with [`watch`].
+fn watched(app: &mut App) {
+    protocol(app);
+    watch(app);
+}
+
+/// Drains what [`watch`] has noted.
+fn noted<T: Send + Sync + 'static>(app: &mut App) -> Vec<T> {
+    std::mem::take(&mut app.world_mut().resource_mut::<Noted<T>>().0)
+}
+
+/// Spawns a body in a server's world.
+fn spawn_in(world: &mut World, kind: &'static str, at: Vec3, more: impl Bundle) -> Entity {
+    let at = Transform::from_translation(at);
+    world.spawn((Replicated, BodyKind::named(kind), at, more)).id()
+}
+
 /// Spawns a body at the server.
 fn spawn(net: &mut TestNet, kind: &'static str, at: Vec3, more: impl Bundle) -> Entity {
-    let at = Transform::from_translation(at);
-    let body = (Replicated, BodyKind::named(kind), at, more);
-    server(net).spawn(body).id()
+    spawn_in(server(net), kind, at, more)
+}
+
+/// Spawns crates on the x axis with this distance between them.
+fn spawn_row(net: &mut TestNet, crates: usize, distance: f32) -> Vec<Entity> {
+    (0..crates).map(|x| spawn(net, "crate", Vec3::X * x as f32 * distance, ())).collect()
 }
 
 /// Moves a body of the server.
@@ -180,6 +267,12 @@ fn only<C: Component>(net: &mut TestNet, client: usize) -> Entity {
     let world = net.clients[client].world_mut();
     let mut bodies = world.query_filtered::<Entity, (With<Remote>, With<C>)>();
     bodies.single(world).expect("there is one")
+}
+
+/// The component of the first client's only remote body that has it.
+fn only_value<C: Component>(net: &mut TestNet) -> &C {
+    let body = only::<C>(net, 0);
+    at_client(net, body)
 }
 
 /// The xorshift64 generator.
@@ -219,8 +312,16 @@ fn play(net: &mut TestNet, bodies: &mut Vec<Entity>, tick: usize) {
     }
 }
 
-/// Moves bodies up and down pseudorandomly. Fully determined by `tick` and index.
-fn shake(net: &mut TestNet, bodies: &[Entity], tick: usize) {
+/// Runs ticks with [`play`].
+fn play_ticks(net: &mut TestNet, bodies: &mut Vec<Entity>, ticks: std::ops::Range<usize>) {
+    for tick in ticks {
+        play(net, bodies, tick);
+        net.tick();
+    }
+}
+
+/// Moves a server's bodies up and down pseudorandomly. Fully determined by `tick` and index.
+fn shake(world: &mut World, bodies: &[Entity], tick: usize) {
     for (index, &body) in bodies.iter().enumerate() {
         // The finalizer of SplitMix64.
         let mut chance = (tick * 1_000 + index) as u64;
@@ -228,7 +329,7 @@ fn shake(net: &mut TestNet, bodies: &[Entity], tick: usize) {
             chance = (chance ^ chance >> 30).wrapping_mul(factor);
         }
         let chance = chance >> 54;
-        let mut transform = server(net).get_mut::<Transform>(body).unwrap();
+        let mut transform = world.get_mut::<Transform>(body).unwrap();
         transform.translation.y = 1.0 + chance as f32 / 500.0;
         transform.rotation = Quat::from_rotation_y(chance as f32);
     }
@@ -246,4 +347,20 @@ fn states(world: &mut World, is_remote: bool) -> Vec<String> {
         .collect();
     states.sort();
     states
+}
+
+/// Whether every client has the server's bodies.
+fn are_equal(net: &mut TestNet) -> bool {
+    let expected = states(server(net), false);
+    net.clients.iter_mut().all(|client| states(client.world_mut(), true) == expected)
+}
+
+/// Bytes sent to a client, as counted on the wire.
+fn sent_bytes(net: &TestNet, client: Entity) -> u64 {
+    at_server::<MessageBuffer>(net, client).traffic.sent.bytes()
+}
+
+/// Maximum number of bytes within a number of frames. `totals` are the bytes after each frame.
+fn most_within(totals: &[u64], frames: usize) -> u64 {
+    totals.windows(frames + 1).map(|bytes| bytes[frames] - bytes[0]).max().unwrap()
 }

@@ -1,10 +1,7 @@
 //! Inputs and messages.
 
 use bevy_ecs::system::RunSystemOnce;
-use cubewire_bevy::{
-    FromClient, FromServer, MAX_TO_CLIENT_BYTES, MAX_TO_SERVER_BYTES, MessageBuffer,
-    ReplicationSender, ToClient, ToServer, connected,
-};
+use cubewire_bevy::{MAX_TO_CLIENT_BYTES, MAX_TO_SERVER_BYTES};
 
 use super::*;
 
@@ -22,8 +19,7 @@ fn doubling(loss: f64) -> TestNet {
 #[test]
 fn inputs_arrive_once_and_in_order_whatever_is_lost_and_doubled() {
     let mut net = doubling(0.25);
-    net.add_client();
-    net.run_until(|net| net.count::<Connected>(0) == 1);
+    let client = connect(&mut net);
     let mut received = Vec::new();
     for input in 0..312 {
         if input < 300 {
@@ -33,24 +29,20 @@ fn inputs_arrive_once_and_in_order_whatever_is_lost_and_doubled() {
         net.tick();
         received.extend(taken::<FromClient<Steer>>(&mut net.server));
     }
-    let client = client_entity(&mut net);
     assert!(received.iter().all(|input| input.client == client));
-    let received: Vec<_> = received.into_iter().map(|input| input.message.0).collect();
-    assert_eq!(received, (0..300).collect::<Vec<_>>());
+    assert!(received.into_iter().map(|input| input.message.0).eq(0..300));
 }
 
 #[test]
 fn messages_go_both_ways_in_order() {
     let mut net = doubling(0.2);
-    let (a, b) = (net.add_client(), net.add_client());
-    net.run_until(|net| net.count::<Connected>(a) + net.count::<Connected>(b) == 2);
-    let one = all::<Connected>(&mut net.server)[0];
+    let one = connect_all(&mut net, 2)[0];
     let mut chats = [Vec::new(), Vec::new(), Vec::new()];
     for number in 0..400 {
         let long = "long ".repeat(number * 7 % 900);
         let chat = Chat(format!("{number} {long}"));
         if number < 50 {
-            let client = net.clients[a].world_mut();
+            let client = net.clients[0].world_mut();
             client.write_message(ToServer(chat.clone()));
             server(&mut net).write_message(ToClient::all(chat.clone()));
             server(&mut net).write_message(ToClient::one(one, chat));
@@ -58,9 +50,8 @@ fn messages_go_both_ways_in_order() {
         net.tick();
         let received = taken::<FromClient<Chat>>(&mut net.server);
         chats[0].extend(received.into_iter().map(|it| it.message));
-        for client in [a, b] {
-            let received = taken::<FromServer<Chat>>(&mut net.clients[client]);
-            chats[1 + client].extend(received.into_iter().map(|it| it.0));
+        for (client, chats) in net.clients.iter_mut().zip(&mut chats[1..]) {
+            chats.extend(taken::<FromServer<Chat>>(client).into_iter().map(|it| it.0));
         }
     }
     let mut counts = chats.each_ref().map(Vec::len);
@@ -76,7 +67,7 @@ fn messages_go_both_ways_in_order() {
 fn what_is_written_without_a_connection_is_dropped() {
     let mut net = TestNet::new(protocol);
     net.clients.push(cubewire_bevy::testing::app(|app| {
-        app.add_plugins((protocol, cubewire_bevy::ClientPlugin));
+        app.add_plugins((protocol, ClientPlugin));
     }));
     net.clients[0].world_mut().write_message(ToServer(Steer(1)));
     net.ticks(3);
@@ -88,8 +79,7 @@ fn what_is_written_without_a_connection_is_dropped() {
 /// A server with two connected clients.
 fn two_clients(protocol: fn(&mut App)) -> TestNet {
     let mut net = TestNet::new(protocol);
-    let (a, b) = (net.add_client(), net.add_client());
-    net.run_until(|net| net.count::<Connected>(a) + net.count::<Connected>(b) == 2);
+    connect_all(&mut net, 2);
     net
 }
 
@@ -107,57 +97,24 @@ fn a_message_that_is_too_long_is_dropped_and_disconnects_nobody() {
         let chat = Chat("x".repeat(length));
         net.clients[0].world_mut().write_message(ToServer(chat));
         for _ in 0..60 {
-            for FromClient { message, .. } in taken(&mut net.server) {
-                let Chat(text) = message;
+            for FromClient { message: Chat(text), .. } in taken(&mut net.server) {
                 let line = Chat(format!("player {}: {text}", "1".repeat(100)));
                 server(&mut net).write_message(ToClient::all(line));
             }
             net.tick();
-            let received = taken::<FromServer<Chat>>(&mut net.clients[1]);
-            relayed += received.len();
+            relayed += taken::<FromServer<Chat>>(&mut net.clients[1]).len();
         }
     }
     assert_eq!((relayed, connected_clients(&mut net)), (2, 2));
-    let long = Chat("x".repeat(MAX_TO_CLIENT_BYTES - 2));
-    server(&mut net).write_message(ToClient::all(long));
-    server(&mut net).write_message(ToClient::all(Chat("x".repeat(MAX_TO_CLIENT_BYTES - 3))));
+    for length in [MAX_TO_CLIENT_BYTES - 2, MAX_TO_CLIENT_BYTES - 3] {
+        server(&mut net).write_message(ToClient::all(Chat("x".repeat(length))));
+    }
     let received = (0..60).map(|_| {
         net.tick();
         taken::<FromServer<Chat>>(&mut net.clients[1]).len()
     });
     assert_eq!(received.sum::<usize>(), 1);
     assert_eq!(connected_clients(&mut net), 2);
-}
-
-/// A modified client may send longer messages than the library allows.
-#[test]
-fn a_server_drops_what_is_longer_than_it_accepts() {
-    let mut net = two_clients(protocol);
-    let text = vec![b'x'; MAX_TO_SERVER_BYTES];
-    let chat = [&length(text.len())[..], &text].concat();
-    send_raw(&mut net, &[&[1, 0][..], &length(chat.len()), &chat].concat());
-    net.ticks(60);
-    assert_eq!(taken::<FromClient<Chat>>(&mut net.server).len(), 0);
-    assert_eq!(connected_clients(&mut net), 2);
-}
-
-/// Encodes a length as a postcard varint.
-fn length(mut length: usize) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while length > 127 {
-        bytes.push(length as u8 | 128);
-        length >>= 7;
-    }
-    bytes.push(length as u8);
-    bytes
-}
-
-/// Sends raw bytes from the first client as a reliable message.
-fn send_raw(net: &mut TestNet, message: &[u8]) {
-    let connection = all::<Connected>(&mut net.clients[0])[0];
-    let world = net.clients[0].world_mut();
-    let mut buffer = world.get_mut::<MessageBuffer>(connection).unwrap();
-    buffer.outgoing.messages.push(message.to_vec());
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -178,16 +135,27 @@ fn nested(levels: usize) -> Expression {
     (1..levels).fold(Expression::Leaf, |value, _| Expression::Not(Box::new(value)))
 }
 
+/// A modified client may send messages that the library would not send.
 #[test]
-fn messages_that_are_too_deep_or_have_too_many_elements_end_only_their_connection() {
+fn messages_beyond_the_limits_are_dropped_or_end_only_their_connection() {
     // Channels are sorted by type name. Chat is channel 0.
-    let ten_billion = [128, 200, 175, 160, 37];
-    for (channel, bytes) in [(1, &[1; 60_000][..]), (2, &ten_billion)] {
+    let varint = |length: usize| postcard::to_allocvec(&length).unwrap();
+    let too_long = postcard::to_allocvec(&Chat("x".repeat(MAX_TO_SERVER_BYTES))).unwrap();
+    let ten_billion = varint(10_000_000_000);
+    let too_deep = [1; 60_000];
+    for (channel, bytes, connected) in
+        [(0, &too_long[..], 1), (1, &too_deep[..], 0), (2, &ten_billion[..], 0)]
+    {
         let mut net = two_clients(recursive);
-        send_raw(&mut net, &[&[1, channel][..], &length(bytes.len()), bytes].concat());
-        net.run_until(|net| net.count::<Connected>(0) == 0);
-        net.ticks(30);
-        assert_eq!(net.count::<Connected>(1), 1);
+        let connection = all::<Connected>(&mut net.clients[0])[0];
+        let world = net.clients[0].world_mut();
+        let mut buffer = world.get_mut::<MessageBuffer>(connection).unwrap();
+        let message = [&[1, channel][..], &varint(bytes.len()), bytes].concat();
+        buffer.outgoing.messages.push(message);
+        net.run_until(|net| net.count::<Connected>(0) == connected);
+        net.ticks(60);
+        assert_eq!(taken::<FromClient<Chat>>(&mut net.server).len(), 0);
+        assert_eq!([0, 1].map(|client| net.count::<Connected>(client)), [connected, 1]);
     }
 }
 
@@ -222,11 +190,9 @@ fn long_inputs_arrive_and_delay_no_acks() {
             protocol(app);
             app.add_input::<Sketch>();
         });
-        net.add_client();
-        net.run_until(|net| net.count::<Connected>(0) == 1);
+        let client = connect(&mut net);
         let mut received = Vec::new();
         let (mut oldest, mut steers) = (0, 0);
-        let client = client_entity(&mut net);
         for number in 0..310 {
             if number < 300 {
                 let world = net.clients[0].world_mut();
@@ -238,9 +204,8 @@ fn long_inputs_arrive_and_delay_no_acks() {
             received.extend(sketches.into_iter().map(|it| it.message.0));
             steers += taken::<FromClient<Steer>>(&mut net.server).len();
             if number > 30 {
-                let peer = net.server.world().get::<ReplicationSender>(client).unwrap();
-                let acked = peer.sender().unwrap().newest_acked().unwrap();
-                oldest = oldest.max(stats(&net).tick - acked);
+                let sender = at_server::<ReplicationSender>(&net, client).sender();
+                oldest = oldest.max(stats(&net).tick - sender.unwrap().newest_acked().unwrap());
             }
         }
         assert_eq!(received, (0..300).collect::<Vec<_>>());

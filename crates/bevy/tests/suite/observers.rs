@@ -1,77 +1,78 @@
 //! Observers that despawn the entity that is being written, or end the connection.
 
-use cubewire_bevy::Server;
-
 use super::*;
 
 /// The action of an observer.
 #[derive(Resource, Clone, Copy, Debug, PartialEq)]
-enum Deed {
+enum Action {
     DespawnIt,
     DespawnOthers,
     StripIt,
     EndTheConnection,
 }
 
-fn act(
-    body: Entity,
-    deed: Deed,
-    bodies: &Query<Entity, With<Transform>>,
-    servers: &Query<Entity, With<Server>>,
-    commands: &mut Commands,
+/// An observer with the action of [`Action`].
+fn act<E: EntityEvent, C: Bundle>(
+    on: On<E, C>,
+    action: Res<Action>,
+    bodies: Query<Entity, With<Transform>>,
+    servers: Query<Entity, With<Server>>,
+    mut commands: Commands,
 ) {
-    match deed {
-        Deed::DespawnIt => commands.entity(body).try_despawn(),
-        Deed::DespawnOthers => {
+    let body = on.event_target();
+    match *action {
+        Action::DespawnIt => commands.entity(body).try_despawn(),
+        Action::DespawnOthers => {
             let others = bodies.iter().filter(|&other| other != body);
             others.for_each(|other| commands.entity(other).try_despawn());
         }
-        Deed::StripIt => {
+        Action::StripIt => {
             let mut body = commands.entity(body);
             body.try_remove::<(Transform, Health, OnFire, PlayerName, Follows, BodyKind)>();
         }
-        Deed::EndTheConnection => {
-            let servers = servers.iter();
-            servers.for_each(|server| commands.entity(server).try_despawn());
+        Action::EndTheConnection => {
+            servers.iter().for_each(|server| commands.entity(server).try_despawn());
         }
     }
 }
 
-/// A list of apps' setup functions. Each adds one observer, of one event of one component.
-macro_rules! observers {
-    ($($event:ident $component:ty),* $(,)?) => {
-        [$((
-            concat!(stringify!($event), " of ", stringify!($component)),
-            (|app: &mut App| {
-                app.add_observer(
-                    |on: On<$event, $component>,
-                     deed: Res<Deed>,
-                     bodies: Query<Entity, With<Transform>>,
-                     servers: Query<Entity, With<Server>>,
-                     mut commands: Commands| {
-                        act(on.entity, *deed, &bodies, &servers, &mut commands);
-                    },
-                );
-            }) as fn(&mut App),
-        )),*]
-    };
+/// Name and setup of an observer of one event, of one component or of all bodies.
+fn observer<E: EntityEvent, C: Bundle>() -> (&'static str, fn(&mut App)) {
+    (std::any::type_name::<(E, C)>(), |app| _ = app.add_observer(act::<E, C>))
 }
 
 #[test]
 fn an_observer_at_a_client_can_end_what_it_observes_and_all_else() {
-    let observers = observers![
-        Add Transform, Insert Transform, Add Health, Insert Health, Add OnFire, Insert OnFire,
-        Add PlayerName, Insert PlayerName, Remove PlayerName, Add Follows, Insert Follows,
-        Remove Follows, Add BodyKind, Insert BodyKind, Remove BodyKind, Add Remote, Insert Remote,
-        Remove Health, Remove Transform,
+    /// Observers of `Add` and `Insert`.
+    fn both<C: Component>() -> [(&'static str, fn(&mut App)); 2] {
+        [observer::<Add, C>(), observer::<Insert, C>()]
+    }
+    // Events of every body.
+    let always = [
+        both::<Transform>(),
+        both::<Health>(),
+        both::<OnFire>(),
+        both::<BodyKind>(),
+        both::<Remote>(),
     ];
-    use Deed::{DespawnIt, DespawnOthers, EndTheConnection, StripIt};
-    for (name, observe) in observers {
-        for deed in [DespawnIt, DespawnOthers, StripIt, EndTheConnection] {
+    let others = [both::<PlayerName>(), both::<Follows>()];
+    let removals = [
+        observer::<Remove, PlayerName>(),
+        observer::<Remove, Follows>(),
+        observer::<Remove, BodyKind>(),
+        observer::<Remove, Health>(),
+        observer::<Remove, Transform>(),
+        observer::<Vanished, ()>(),
+    ];
+    let always = always.into_iter().flatten().map(|observer| (observer, true));
+    let others = others.into_iter().flatten().chain(removals).map(|observer| (observer, false));
+    use Action::{DespawnIt, DespawnOthers, EndTheConnection, StripIt};
+    for ((name, observe), is_always) in always.chain(others) {
+        for action in [DespawnIt, DespawnOthers, StripIt, EndTheConnection] {
             let mut net = TestNet::new(protocol);
             net.add_client_with(|app| {
                 protocol(app);
-                app.insert_resource(deed);
+                app.insert_resource(action);
                 observe(app);
             });
             let mut bodies = Vec::new();
@@ -90,11 +91,8 @@ fn an_observer_at_a_client_can_end_what_it_observes_and_all_else() {
                 }
                 net.tick();
             }
-            let is_always = !name.contains("PlayerName")
-                && !name.contains("Follows")
-                && !name.starts_with("Remove");
-            if is_always && matches!(deed, DespawnIt | EndTheConnection) {
-                assert_eq!(net.count::<Transform>(0), 0, "{name}, {deed:?}");
+            if is_always && matches!(action, DespawnIt | EndTheConnection) {
+                assert_eq!(net.count::<Transform>(0), 0, "{name}, {action:?}");
             }
         }
     }
@@ -108,6 +106,5 @@ fn an_observer_at_a_server_can_end_a_new_connection() {
     });
     net.add_client();
     net.ticks(60);
-    assert_eq!(net.count::<Server>(0), 0);
-    assert!(all::<Connected>(&mut net.server).is_empty());
+    assert_eq!((net.count::<Server>(0), count::<Connected>(&mut net.server)), (0, 0));
 }

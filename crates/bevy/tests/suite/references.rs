@@ -1,7 +1,6 @@
 //! References to bodies in fields and messages.
 
 use bevy_ecs::entity::MapEntities;
-use cubewire_bevy::{FromClient, FromServer, ToClient, ToServer, VisibilityAppExt};
 
 use super::visibility::Team;
 use super::*;
@@ -41,7 +40,7 @@ fn remote(net: &mut TestNet, health: u8) -> Entity {
 }
 
 fn target(net: &TestNet, body: Entity) -> Option<Entity> {
-    net.clients[0].world().get::<Target>(body).unwrap().0
+    at_client::<Target>(net, body).0
 }
 
 #[test]
@@ -83,25 +82,26 @@ fn a_field_refers_to_the_body_while_the_client_sees_it() {
 }
 
 #[test]
-fn a_component_refers_to_no_body_that_is_hidden() {
-    let mut net = TestNet::new(protocol);
-    net.server.add_visibility_filter::<Team>();
-    net.add_client();
-    let leader = spawn(&mut net, "hero", Vec3::X, Team(1));
-    let follower = spawn(&mut net, "crate", Vec3::Z, Follows(leader));
+fn a_component_refers_to_a_body_while_the_client_sees_it() {
+    let (mut net, client) = filtered::<Team>();
+    let leader = net.server.world_mut().spawn_empty().id();
+    let follower = spawn(&mut net, "hero", Vec3::X, Follows(leader));
     net.run_until(|net| net.count::<Remote>(0) == 1);
     let remote = only::<Follows>(&mut net, 0);
-    let follows = |net: &TestNet| net.clients[0].world().get::<Follows>(remote).unwrap().0;
-    assert_eq!(follows(&net), Entity::PLACEHOLDER);
-    let client = client_entity(&mut net);
+    let follows = |net: &TestNet| at_client::<Follows>(net, remote).0;
+    assert_eq!(follows(&net), Entity::PLACEHOLDER, "it is no body");
+    insert(&mut net, leader, (Replicated, BodyKind::named("crate"), Health(5), Team(1)));
+    net.ticks(30);
+    assert_eq!(follows(&net), Entity::PLACEHOLDER, "it is hidden");
     for _ in 0..2 {
         insert(&mut net, client, Team(1));
-        net.run_until(|net| net.count::<Remote>(0) == 2);
-        assert!(net.clients[0].world().get_entity(follows(&net)).is_ok());
+        net.run_until(|net| follows(net) != Entity::PLACEHOLDER);
+        assert_eq!(*at_client::<Health>(&net, follows(&net)), Health(5));
         insert(&mut net, client, Team(2));
         net.run_until(|net| net.count::<Remote>(0) == 1);
         assert_eq!(follows(&net), Entity::PLACEHOLDER);
     }
+    // A body can refer to itself.
     insert(&mut net, follower, Follows(follower));
     net.run_until(|net| follows(net) == remote);
 }
@@ -116,8 +116,7 @@ fn fields_of_one_kind_are_not_of_others() {
     let hero = only::<Health>(&mut net, 0);
     assert_eq!(only::<Target>(&mut net, 0), hero);
     assert_eq!(net.count::<OnFire>(0), 2, "it is a field of all kinds");
-    let kind = net.clients[0].world().get::<BodyKind>(hero);
-    assert_eq!(kind.unwrap().name(), "hero");
+    assert_eq!(at_client::<BodyKind>(&net, hero).name(), "hero");
 }
 
 #[test]

@@ -4,10 +4,6 @@ use bevy_app::Update;
 use cubewire_bevy::cubewire_codec::ladder::{self, LADDER, Rung};
 use cubewire_bevy::cubewire_codec::{Plan, Stages};
 use cubewire_bevy::cubewire_protocol::{BaselineChoice, ClientMessage, Interpolation, Settings};
-use cubewire_bevy::{
-    ByteBudget, ClientRequests, ConnectionSettings, Measure, MessageBuffer, Protocol,
-    ReplicationReceiver, ReplicationSender, Server, SettingsRequest,
-};
 
 use super::*;
 
@@ -20,11 +16,10 @@ fn stages(net: &TestNet, rung: Rung) -> Stages {
     plan(net).legal(*rung.stages).unwrap()
 }
 
-/// A net with a client that is connected, and the server's entity of it.
+/// A net with a client that is connected and measured, and the server's entity of it.
 fn connected(mut net: TestNet) -> (TestNet, Entity) {
-    net.add_client();
-    net.run_until(|net| net.count::<Connected>(0) == 1);
-    let client = client_entity(&mut net);
+    let client = connect(&mut net);
+    insert(&mut net, client, Measure::default());
     (net, client)
 }
 
@@ -32,33 +27,26 @@ fn change(net: &mut TestNet, client: Entity, change: impl FnOnce(&mut Connection
     change(&mut server(net).get_mut(client).unwrap());
 }
 
-fn peer(net: &TestNet, client: Entity) -> &ReplicationSender {
-    net.server.world().get(client).unwrap()
+fn sender(net: &TestNet, client: Entity) -> &ReplicationSender {
+    at_server(net, client)
 }
 
 fn in_use(net: &TestNet, client: Entity) -> Settings {
-    peer(net, client).settings().unwrap()
+    sender(net, client).settings().unwrap()
 }
 
 /// Stages of the newest snapshot that was sent.
 fn sent(net: &TestNet, client: Entity) -> Stages {
-    let measure = net.server.world().get::<Measure>(client).unwrap();
-    measure.record().packets().next_back().unwrap().stages
+    at_server::<Measure>(net, client).record().packets().next_back().unwrap().stages
 }
 
-fn replication(net: &mut TestNet) -> &ReplicationReceiver {
-    let server = all::<Server>(&mut net.clients[0])[0];
-    net.clients[0].world().get(server).unwrap()
-}
-
-fn are_equal(net: &mut TestNet) -> bool {
-    states(server(net), false) == states(net.clients[0].world_mut(), true)
+fn receiver(net: &mut TestNet) -> &ReplicationReceiver {
+    of_connection(net, 0)
 }
 
 #[test]
 fn every_legal_rung_can_be_switched_to_over_a_lossy_link() {
     let (mut net, client) = connected(lossy(0.2, 5));
-    insert(&mut net, client, Measure::default());
     let legal = LADDER.into_iter();
     let legal: Vec<_> = legal.filter(|rung| plan(&net).legal(*rung.stages).is_ok()).collect();
     assert_eq!((legal.len(), legal[0]), (10, ladder::POSITION));
@@ -74,25 +62,20 @@ fn every_legal_rung_can_be_switched_to_over_a_lossy_link() {
         }
         net.run_until(are_equal);
     }
-    assert!(bodies.len() > 10 && replication(&mut net).undecodable() == 0);
+    assert!(bodies.len() > 10 && receiver(&mut net).undecodable() == 0);
 }
 
 #[test]
 fn snapshots_follow_the_interval_and_the_choice_of_baselines() {
     let mut net = lossy(0.0, 2);
     let (mut bodies, mut tick) = (Vec::new(), 0);
-    (0..2).for_each(|_| _ = net.add_client());
-    net.run_until(|net| net.count::<Connected>(1) == 1);
-    let clients = all::<Connected>(&mut net.server);
+    let clients = connect_all(&mut net, 2);
     insert(&mut net, clients[0], Measure::default());
     let mut sent_with = |net: &mut TestNet, with: fn(&mut ConnectionSettings)| {
         clients.iter().for_each(|&client| change(net, client, with));
         let before = stats(net);
-        for _ in 0..60 {
-            play(net, &mut bodies, tick);
-            tick += 1;
-            net.tick();
-        }
+        play_ticks(net, &mut bodies, tick..tick + 60);
+        tick += 60;
         let after = stats(net);
         net.run_until(are_equal);
         (after.packets - before.packets, after.encodes - before.encodes)
@@ -100,8 +83,7 @@ fn snapshots_follow_the_interval_and_the_choice_of_baselines() {
     let (packets, encodes) = sent_with(&mut net, |it| it.send_interval_ticks = 6);
     assert!(packets == 20 && encodes < 20, "{packets} {encodes}");
     assert_eq!(in_use(&net, clients[0]).send_interval_ticks, 6);
-    let measure = net.server.world().get::<Measure>(clients[0]).unwrap();
-    let newest = measure.record().samples().back();
+    let newest = at_server::<Measure>(&net, clients[0]).record().samples().back();
     assert_eq!(newest.unwrap().send_interval_ticks, 6);
     // With other baselines than the newest, no encode is shared.
     let smallest = sent_with(&mut net, |it| {
@@ -110,9 +92,7 @@ fn snapshots_follow_the_interval_and_the_choice_of_baselines() {
     });
     assert_eq!(smallest, (120, 120));
     for client in 0..2 {
-        let server = all::<Server>(&mut net.clients[client])[0];
-        let replication = net.clients[client].world().get::<ReplicationReceiver>(server);
-        assert_eq!(replication.unwrap().undecodable(), 0);
+        assert_eq!(of_connection::<ReplicationReceiver>(&mut net, client).undecodable(), 0);
     }
 }
 
@@ -140,53 +120,42 @@ fn interpolation_is_the_servers_choice_and_bodies_never_go_back() {
     assert!(newest + 1.0 < lag_after(&mut net, Interpolation::Linear));
 }
 
-type Change = fn(&mut ConnectionSettings);
-
 #[test]
 fn illegal_settings_are_refused_with_the_reason() {
     let (mut net, client) = connected(TestNet::new(protocol));
-    insert(&mut net, client, Measure::default());
     spawn(&mut net, "crate", Vec3::ZERO, Health(1));
     change(&mut net, client, |it| it.stages = *ladder::DELTA.stages);
     net.tick();
     let before = in_use(&net, client);
+    type Change = fn(&mut ConnectionSettings);
     let refusals: [(Change, &str); 5] = [
         (
             |it| it.stages = *ladder::UNCOMPRESSED.stages,
-            "orientations as floats are only available in the demo's scene",
+            "orientations as floats are only available in",
         ),
-        (
-            |it| it.stages = *ladder::SIMULATED.stages,
-            "simulated scenes are only available in the demo's scene",
-        ),
+        (|it| it.stages = *ladder::SIMULATED.stages, "simulated scenes are only available in"),
         (
             |it| it.stages.changed_flags = ladder::CHANGED_FLAGS.stages.changed_flags,
-            "changed flags need delta encoding",
+            "changed flags need delta",
         ),
         (|it| it.send_interval_ticks = 0, "the send interval is 0 ticks"),
-        (
-            |it| it.interpolation = Interpolation::Hermite,
-            "the interpolation `hermite` needs velocities",
-        ),
+        (|it| it.interpolation = Interpolation::Hermite, "the interpolation `hermite` needs"),
     ];
     for (with, reason) in refusals {
-        let refused = ConnectionSettings {
-            stages: *ladder::POSITION.stages,
-            ..ConnectionSettings::default()
-        };
         change(&mut net, client, |it| {
-            *it = refused;
+            *it = ConnectionSettings::default();
+            it.stages = *ladder::POSITION.stages;
             with(it);
         });
         net.tick();
-        let refusal = peer(&net, client).refusal().unwrap();
+        let refusal = sender(&net, client).refusal().unwrap();
         assert!(refusal.starts_with(reason), "{refusal}");
         assert_eq!(in_use(&net, client), before);
         assert_eq!(sent(&net, client), stages(&net, ladder::DELTA));
     }
     change(&mut net, client, |it| *it = ConnectionSettings::default());
     net.tick();
-    assert_eq!(peer(&net, client).refusal(), None);
+    assert_eq!(sender(&net, client).refusal(), None);
     assert_eq!(in_use(&net, client).stages, stages(&net, ladder::PREDICTED));
 }
 
@@ -194,29 +163,24 @@ fn illegal_settings_are_refused_with_the_reason() {
 fn rungs_without_delta_are_refused_within_a_budget() {
     let (mut net, client) = connected(TestNet::new(protocol));
     let reason = "within a budget, partial packets need stages that list changed bodies";
-    let position = |it: &mut ConnectionSettings| it.stages = *ladder::POSITION.stages;
     insert(&mut net, client, ByteBudget::kbps(64));
     change(&mut net, client, |it| it.stages = *ladder::DELTA.stages);
     net.tick();
-    change(&mut net, client, position);
-    let used = |net: &mut TestNet| {
+    change(&mut net, client, |it| it.stages = *ladder::POSITION.stages);
+    for (budget_kbps, expected) in
+        [(Some(64), ladder::DELTA), (None, ladder::POSITION), (Some(64), ladder::PREDICTED)]
+    {
+        match budget_kbps {
+            Some(kbps) => insert(&mut net, client, ByteBudget::kbps(kbps)),
+            None => drop(server(&mut net).entity_mut(client).remove::<ByteBudget>().id()),
+        }
         net.tick();
-        let refusal = peer(net, client).refusal();
+        let refusal = sender(&net, client).refusal();
+        assert_eq!(refusal.is_some(), budget_kbps.is_some());
         assert!(refusal.is_none_or(|refusal| refusal.starts_with(reason)));
-        (refusal.is_some(), in_use(net, client))
-    };
-    let (is_refused, settings) = used(&mut net);
-    assert!(is_refused && settings.budget_kbps == Some(64));
-    assert_eq!(settings.stages, stages(&net, ladder::DELTA));
-    // Without the budget they are legal, until there is one again.
-    server(&mut net).entity_mut(client).remove::<ByteBudget>();
-    let (is_refused, settings) = used(&mut net);
-    assert!(!is_refused && settings.budget_kbps.is_none());
-    assert_eq!(settings.stages, stages(&net, ladder::POSITION));
-    insert(&mut net, client, ByteBudget::kbps(64));
-    let (is_refused, settings) = used(&mut net);
-    assert!(is_refused && settings.budget_kbps == Some(64));
-    assert_eq!(settings.stages, stages(&net, ladder::PREDICTED));
+        let settings = in_use(&net, client);
+        assert_eq!((settings.budget_kbps, settings.stages), (budget_kbps, stages(&net, expected)));
+    }
 }
 
 /// Asks for settings, and returns the answer once there is one.
@@ -225,8 +189,8 @@ fn ask(net: &mut TestNet, settings: Settings) -> Result<Settings, String> {
     let mut server = net.clients[0].world_mut().entity_mut(server);
     server.insert(SettingsRequest(settings));
     net.tick();
-    net.run_until(|net| replication(net).answer().is_some());
-    replication(net).answer().unwrap().map_err(str::to_owned)
+    net.run_until(|net| receiver(net).answer().is_some());
+    receiver(net).answer().unwrap().map_err(str::to_owned)
 }
 
 #[test]
@@ -245,19 +209,13 @@ fn clients_ask_for_settings_and_the_server_grants_or_declines() {
     server(&mut net).insert_resource(ClientRequests::Grant);
     assert_eq!(ask(&mut net, settings), Ok(settings));
     assert_eq!(in_use(&net, client), settings);
-    let component = *server(&mut net).get::<ConnectionSettings>(client).unwrap();
-    assert_eq!(component.stages, *settings.stages);
+    assert_eq!(at_server::<ConnectionSettings>(&net, client).stages, *settings.stages);
     // The server's budget is an upper limit, and later changes are granted, too.
-    insert(&mut net, client, ByteBudget::kbps(32));
-    let budget = |kbps, settings| {
-        move |net: &mut TestNet| {
-            let budget_kbps = Some(kbps);
-            replication(net).answer() == Some(Ok(Settings { budget_kbps, ..settings }))
-        }
-    };
-    net.run_until(budget(32, settings));
-    insert(&mut net, client, ByteBudget::kbps(256));
-    net.run_until(budget(64, settings));
+    for (limit, granted) in [(32, 32), (256, 64)] {
+        insert(&mut net, client, ByteBudget::kbps(limit));
+        let granted = Ok(Settings { budget_kbps: Some(granted), ..settings });
+        net.run_until(|net| receiver(net).answer() == Some(granted));
+    }
     // A rung that the budget does not allow, and stages that the protocol does not have.
     let position = Settings { stages: stages(&net, ladder::POSITION), ..settings };
     let reason = ask(&mut net, position).unwrap_err();
@@ -294,25 +252,23 @@ fn another_machine_keeps_its_fallback() {
     let client = client_entity(&mut net);
     insert(&mut net, client, Measure::default());
     let mut bodies = Vec::new();
-    let fallback = stages(&net, ladder::PREDICTED_POSITION);
-    for (tick, (rung, expected)) in [
-        (ladder::PREDICTED, fallback),
-        (ladder::DELTA, stages(&net, ladder::DELTA)),
-        (ladder::ARITHMETIC, fallback),
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    let fallback = ladder::PREDICTED_POSITION;
+    for (start, rung, expected) in [
+        (0, ladder::PREDICTED, fallback),
+        (30, ladder::DELTA, ladder::DELTA),
+        (60, ladder::ARITHMETIC, fallback),
+    ] {
+        let expected = stages(&net, expected);
         change(&mut net, client, |it| it.stages = *rung.stages);
-        for step in 0..30 {
-            play(&mut net, &mut bodies, tick * 30 + step);
+        for tick in start..start + 30 {
+            play(&mut net, &mut bodies, tick);
             net.tick();
             assert_eq!(sent(&net, client), expected);
         }
-        let peer = peer(&net, client);
-        assert!(peer.fallback().is_some() && peer.refusal().is_none());
+        let sender = sender(&net, client);
+        assert!(sender.fallback().is_some() && sender.refusal().is_none());
         assert_eq!(in_use(&net, client).stages, expected);
         net.run_until(are_equal);
     }
-    assert_eq!(replication(&mut net).undecodable(), 0);
+    assert_eq!(receiver(&mut net).undecodable(), 0);
 }

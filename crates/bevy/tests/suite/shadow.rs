@@ -1,7 +1,6 @@
 //! The live ladder of a game's connection.
 
 use cubewire_bevy::shadow::LiveLadder;
-use cubewire_bevy::{Measure, Protocol, ReplicationSender};
 use cubewire_protocol::record::Accounting;
 
 use super::*;
@@ -9,9 +8,7 @@ use super::*;
 #[test]
 fn a_live_ladder_measures_every_rung_of_the_schema() {
     let mut net = lossy(0.02, 5);
-    net.add_client();
-    net.run_until(|net| net.count::<Connected>(0) == 1);
-    let client = client_entity(&mut net);
+    let client = connect(&mut net);
     let plan = net.server.world().resource::<Protocol>().plan().clone();
     insert(&mut net, client, Measure::default());
     insert(&mut net, client, LiveLadder::new(&plan));

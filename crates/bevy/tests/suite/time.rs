@@ -2,20 +2,16 @@
 
 use std::time::Duration;
 
-use bevy_time::{Fixed, Time, TimeUpdateStrategy, Virtual};
-use cubewire_bevy::{
-    ByteBudget, FromClient, FromServer, Measure, ReplicationReceiver, Server, ToClient, ToServer,
-};
+use bevy_time::{Fixed, Real, Time, TimeUpdateStrategy, Virtual};
 use cubewire_protocol::SnapshotReceiver;
 
 use super::*;
 
 const TICK: Duration = Duration::from_nanos(16_666_667);
 
-/// A network with a client that shows all bodies. Returns the first body.
-fn shown(conditions: Conditions, bodies: usize) -> (TestNet, Entity) {
-    let mut net = TestNet::with_conditions(protocol, conditions, 3);
-    net.add_client();
+/// A perfect network with a client that shows all bodies. Returns the first body.
+fn shown(bodies: usize) -> (TestNet, Entity) {
+    let mut net = with_client();
     let first = spawn(&mut net, "crate", Vec3::new(-60.0, 0.5, 0.0), ());
     for x in 1..bodies {
         spawn(&mut net, "crate", Vec3::new(x as f32 - 50.0, 0.5, 3.0), ());
@@ -25,16 +21,16 @@ fn shown(conditions: Conditions, bodies: usize) -> (TestNet, Entity) {
 }
 
 /// Distance of a moving body per tick: 16 quantization steps.
-const WAY: f32 = 0.125;
+const DISTANCE: f32 = 0.125;
 
 /// Moves a body to its position in the server's next tick.
 fn step(net: &mut TestNet, body: Entity) {
     let tick = (stats(net).tick + 1) % 800;
-    put(net, body, Vec3::new(tick as f32 * WAY - 60.0, 0.5, 0.0));
+    put(net, body, Vec3::new(tick as f32 * DISTANCE - 60.0, 0.5, 0.0));
 }
 
 /// Runs ticks with a moving body.
-fn watch(net: &mut TestNet, body: Entity, ticks: usize) {
+fn move_ticks(net: &mut TestNet, body: Entity, ticks: usize) {
     for _ in 0..ticks {
         step(net, body);
         net.tick();
@@ -42,9 +38,7 @@ fn watch(net: &mut TestNet, body: Entity, ticks: usize) {
 }
 
 fn receiver(net: &mut TestNet) -> &SnapshotReceiver {
-    let server = all::<Server>(&mut net.clients[0])[0];
-    let replication = net.clients[0].world().get::<ReplicationReceiver>(server).unwrap();
-    replication.receiver().unwrap()
+    of_connection::<ReplicationReceiver>(net, 0).receiver().unwrap()
 }
 
 /// Number of stalls of the client's playout, and their total time.
@@ -64,38 +58,33 @@ fn clock(app: &mut App) -> Mut<'_, Time<Virtual>> {
     app.world_mut().resource_mut()
 }
 
-#[test]
-fn a_client_that_pauses_its_own_game_goes_on_acking() {
-    let (mut net, _) = shown(Conditions::PERFECT, 100);
-    net.ticks(60);
-    let usual = snapshot_bytes(&mut net);
-    clock(&mut net.clients[0]).pause();
-    net.ticks(300);
-    let paused = snapshot_bytes(&mut net);
-    assert!(paused <= 2 * usual, "{usual} bytes a second, and {paused} while the client is paused");
+/// Sets another timestep, with the same frame time.
+fn set_timestep(app: &mut App, hz: f64) {
+    app.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
+    app.world_mut().resource_mut::<Time<Fixed>>().set_timestep_hz(hz);
 }
 
 #[test]
-fn a_client_in_slow_motion_or_on_another_timestep_goes_on_acking() {
-    for change in [(|app| clock(app).set_relative_speed(0.002)) as fn(&mut App), |app| {
-        // The frame time stays the same.
-        app.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
-        let mut ticks = app.world_mut().resource_mut::<Time<Fixed>>();
-        ticks.set_timestep_seconds(10.0);
-    }] {
-        let (mut net, _) = shown(Conditions::PERFECT, 100);
+fn a_client_that_pauses_or_slows_its_own_game_goes_on_acking() {
+    let changes: [(&str, fn(&mut App)); 3] = [
+        ("paused", |app| clock(app).pause()),
+        ("slow", |app| clock(app).set_relative_speed(0.002)),
+        ("10 s a tick", |app| set_timestep(app, 0.1)),
+    ];
+    for (name, change) in changes {
+        let (mut net, _) = shown(100);
         net.ticks(60);
         let usual = snapshot_bytes(&mut net);
         change(&mut net.clients[0]);
         net.ticks(300);
-        let slow = snapshot_bytes(&mut net);
-        assert!(slow <= 2 * usual, "{usual} bytes a second, then {slow}");
+        let bytes = snapshot_bytes(&mut net);
+        assert!(bytes <= 2 * usual, "{usual} bytes a second, and {bytes} while {name}");
     }
 }
 
 #[test]
 fn what_a_paused_client_writes_arrives() {
-    let (mut net, _) = shown(Conditions::PERFECT, 1);
+    let (mut net, _) = shown(1);
     clock(&mut net.clients[0]).pause();
     net.ticks(10);
     let client = net.clients[0].world_mut();
@@ -108,25 +97,21 @@ fn what_a_paused_client_writes_arrives() {
 
 #[test]
 fn what_a_paused_server_writes_arrives_within_the_budget() {
-    let (mut net, _) = shown(Conditions::PERFECT, 1);
+    let (mut net, _) = shown(1);
     let client = client_entity(&mut net);
     insert(&mut net, client, ByteBudget::kbps(64));
     net.ticks(60);
     clock(&mut net.server).pause();
-    let sent = |net: &TestNet| {
-        let buffer = net.server.world().get::<cubewire_bevy::MessageBuffer>(client);
-        buffer.unwrap().traffic.sent.bytes()
-    };
     for (chat, seconds) in [("a break", 1), (&*"long ".repeat(10_000), 12)] {
         server(&mut net).write_message(ToClient::all(Chat(chat.into())));
         let mut arrived = 0;
         for _ in 0..seconds {
-            let before = sent(&net);
+            let before = sent_bytes(&net, client);
             for _ in 0..60 {
                 net.tick();
                 arrived += taken::<FromServer<Chat>>(&mut net.clients[0]).len();
             }
-            let second = sent(&net) - before;
+            let second = sent_bytes(&net, client) - before;
             assert!(second <= 8_000, "{second} bytes in a second");
         }
         assert_eq!(arrived, 1, "{} bytes", chat.len());
@@ -136,11 +121,11 @@ fn what_a_paused_server_writes_arrives_within_the_budget() {
 #[test]
 fn a_slow_or_fast_server_is_shown_without_stalls() {
     for speed in [0.9, 0.96, 0.97, 1.03, 1.1] {
-        let (mut net, body) = shown(Conditions::PERFECT, 1);
+        let (mut net, body) = shown(1);
         clock(&mut net.server).set_relative_speed(speed);
-        watch(&mut net, body, 600);
+        move_ticks(&mut net, body, 600);
         let (before, delay) = (starved(&mut net), receiver(&mut net).playout().delay());
-        watch(&mut net, body, 1200);
+        move_ticks(&mut net, body, 1200);
         assert_eq!(starved(&mut net), before, "at {speed}");
         let later = receiver(&mut net).playout().delay();
         assert!(
@@ -154,21 +139,14 @@ fn a_slow_or_fast_server_is_shown_without_stalls() {
 fn a_server_in_slow_motion_or_on_another_timestep_is_shown_smoothly() {
     for (change, rate) in [
         ((|app| clock(app).set_relative_speed(0.25)) as fn(&mut App), 0.25),
-        (
-            |app| {
-                app.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
-                let mut ticks = app.world_mut().resource_mut::<Time<Fixed>>();
-                ticks.set_timestep_hz(30.0);
-            },
-            0.5,
-        ),
+        (|app| set_timestep(app, 30.0), 0.5),
     ] {
-        let (mut net, body) = shown(Conditions::PERFECT, 1);
-        watch(&mut net, body, 120);
+        let (mut net, body) = shown(1);
+        move_ticks(&mut net, body, 120);
         let network = net.network.clone();
         change(&mut net.server);
         // `TestNet` advances its network time by the server's timestep, so set the time here.
-        let mut now = network_time(&net);
+        let mut now = net.clients[0].world().resource::<Time<Real>>().elapsed() + TICK;
         let mut shown = Vec::new();
         for frame in 0..900 {
             now += TICK;
@@ -180,62 +158,47 @@ fn a_server_in_slow_motion_or_on_another_timestep_is_shown_smoothly() {
                 shown.push(positions(&mut net, 0)[0].x);
             }
         }
-        let steps: Vec<_> = shown.windows(2).map(|pair| (pair[1] - pair[0]) / WAY).collect();
+        let steps: Vec<_> = shown.windows(2).map(|pair| (pair[1] - pair[0]) / DISTANCE).collect();
         let is_smooth = steps.iter().all(|step| (0.4 * rate..1.6 * rate).contains(step));
         assert!(is_smooth, "{steps:?} at {rate}");
     }
 }
 
-/// Network time after the ticks so far. Requires that all apps have run the same number of frames.
-fn network_time(net: &TestNet) -> Duration {
-    net.clients[0].world().resource::<Time<bevy_time::Real>>().elapsed() + TICK
-}
-
-/// The client misses some ticks, then runs one long frame.
-fn hang(net: &mut TestNet, ticks: u32) {
-    let mut client = net.clients.remove(0);
-    net.ticks(ticks as usize);
-    client.insert_resource(TimeUpdateStrategy::ManualDuration((ticks + 1) * TICK));
-    net.clients.insert(0, client);
-    net.tick();
-    net.clients[0].insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
-}
-
 #[test]
 fn a_client_that_hangs_shows_bodies_as_late_as_before_and_no_loss_is_reported() {
-    let (mut net, _) = shown(Conditions::PERFECT, 1);
+    let (mut net, _) = shown(1);
     let client = client_entity(&mut net);
     insert(&mut net, client, Measure::default());
     net.ticks(600);
     let delay = receiver(&mut net).playout().delay();
-    for ticks in [30, 120, 30] {
-        hang(&mut net, ticks);
+    for ticks in [30_u32, 120, 30] {
+        // The client misses these ticks, then runs one long frame.
+        let mut client = net.clients.remove(0);
+        net.ticks(ticks as usize);
+        client.insert_resource(TimeUpdateStrategy::ManualDuration((ticks + 1) * TICK));
+        net.clients.push(client);
+        net.tick();
+        net.clients[0].insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
         net.ticks(60);
         let after = receiver(&mut net).playout().delay();
         assert!(after <= delay + TICK, "{delay:?}, then {after:?} after {ticks} ticks");
     }
-    let measure = net.server.world().get::<Measure>(client).unwrap();
-    let packets = measure.record().packets().rev().skip(60).take(600);
-    let lost = packets.filter(|packet| packet.acked_after_ticks.is_none());
-    let lost = lost.count();
-    assert_eq!(lost, 0);
+    let packets = at_server::<Measure>(&net, client).record().packets().rev().skip(60).take(600);
+    assert_eq!(packets.filter(|packet| packet.acked_after_ticks.is_none()).count(), 0);
 }
 
 #[test]
 fn the_time_without_a_snapshot_is_measured_and_not_how_often_alone() {
-    let (mut net, _) = shown(Conditions::PERFECT, 1);
+    let (mut net, _) = shown(1);
     let connection = all::<Server>(&mut net.clients[0])[0];
-    let mut connection = net.clients[0].world_mut().entity_mut(connection);
-    let connection = connection.insert(Measure::default()).id();
+    net.clients[0].world_mut().entity_mut(connection).insert(Measure::default());
     net.ticks(60);
     clock(&mut net.server).pause();
     net.ticks(120);
-    let measure = net.clients[0].world().get::<Measure>(connection).unwrap();
-    let totals = measure.record().totals();
-    let starved = totals.starved;
+    let totals = at_client::<Measure>(&net, connection).record().totals();
     assert_eq!(totals.stalls, 1);
     let range = Duration::from_millis(1_700)..Duration::from_secs(2);
-    assert!(range.contains(&starved), "{starved:?}");
+    assert!(range.contains(&totals.starved), "{:?}", totals.starved);
 }
 
 #[test]

@@ -2,14 +2,11 @@
 
 mod addresses;
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, UdpSocket};
 
 use bevy_time::{Real, Time, Virtual};
 use cubewire_bevy::testing::app;
-use cubewire_bevy::udp::{
-    ClientId, ConnectToken, Key, TokenData, UdpClient, UdpConnection, UdpHost, UdpServer,
-};
-use cubewire_bevy::{Client, ClientPlugin, Disconnected, MessageBuffer, Server, ServerPlugin};
+use cubewire_bevy::udp::{ConnectToken, TokenData, UdpConnection, UdpHost};
 
 use super::*;
 
@@ -28,14 +25,22 @@ pub(super) fn run(apps: &mut [App], mut is_so: impl FnMut(&mut [App]) -> bool) {
     panic!("it is not so after {MAX_FRAMES} frames");
 }
 
-pub(super) fn count<C: Component>(app: &mut App) -> usize {
-    all::<C>(app).len()
+/// A server on a free port, and its address.
+fn listen(key: Key) -> (UdpServer, SocketAddr) {
+    let server = UdpServer::listen("127.0.0.1:0", key).unwrap();
+    let address = server.address();
+    (server, address)
 }
 
 fn serving(server: UdpServer) -> App {
     app(|app| {
         app.add_plugins((protocol, ServerPlugin, server));
     })
+}
+
+/// A client with this number.
+fn client(key: Key, server: SocketAddr, number: u64) -> App {
+    connecting(key.token(server, number).unwrap())
 }
 
 fn connecting(token: ConnectToken) -> App {
@@ -47,23 +52,15 @@ fn connecting(token: ConnectToken) -> App {
 #[test]
 fn bodies_arrive_over_udp_and_a_connection_ends_from_either_end() {
     let key = Key::random();
-    let server = UdpServer::listen("127.0.0.1:0", key).unwrap();
-    let address = server.address();
-    let client = |number| connecting(key.token(address, number).unwrap());
-    let mut apps = [serving(server), client(1), client(2)];
+    let (server, address) = listen(key);
+    let mut apps = [serving(server), client(key, address, 1), client(key, address, 2)];
     for x in 0..100 {
         let name = PlayerName(format!("body {x} with a name that makes the first packets long"));
-        apps[0].world_mut().spawn((
-            Replicated,
-            BodyKind::named("crate"),
-            Transform::from_xyz(x as f32 - 50.0, 1.0, 0.0),
-            Health(x),
-            name,
-        ));
+        let at = Vec3::new(f32::from(x) - 50.0, 1.0, 0.0);
+        spawn_in(apps[0].world_mut(), "crate", at, (Health(x), name));
     }
     run(&mut apps, |apps| apps[1..].iter_mut().all(|app| count::<PlayerName>(app) == 100));
-    let server = states(apps[0].world_mut(), false);
-    assert_eq!(server, states(apps[1].world_mut(), true));
+    assert_eq!(states(apps[0].world_mut(), false), states(apps[1].world_mut(), true));
 
     // The first client leaves, the server disconnects the second, and then the first returns.
     let world = apps[0].world_mut();
@@ -90,51 +87,31 @@ fn bodies_arrive_over_udp_and_a_connection_ends_from_either_end() {
     assert_eq!(count::<Client>(&mut apps[0]), 0);
 }
 
-/// Reasons of an app's ended connections.
-#[derive(Resource, Default)]
-pub(super) struct Reasons(pub(super) Vec<String>);
-
-pub(super) fn watch(app: &mut App) {
-    app.init_resource::<Reasons>().add_observer(
-        |ended: On<Disconnected>, mut reasons: ResMut<Reasons>| {
-            reasons.0.push(ended.reason.clone());
-        },
-    );
-}
-
 /// Runs until an app's connection has ended, and returns the reason.
 #[track_caller]
 fn ended(apps: &mut [App], index: usize) -> String {
     watch(&mut apps[index]);
-    run(apps, |apps| !apps[index].world().resource::<Reasons>().0.is_empty());
-    assert_eq!(count::<UdpConnection>(&mut apps[index]), 0);
-    apps[index].world().resource::<Reasons>().0.join("; ")
+    run(apps, |apps| count::<UdpConnection>(&mut apps[index]) == 0);
+    noted::<String>(&mut apps[index]).join("; ")
 }
 
 #[test]
 fn a_client_that_is_not_admitted_is_told_why() {
     let key = Key::random();
-    let server = UdpServer::listen("127.0.0.1:0", key).unwrap();
-    let address = server.address();
-    let free = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let (server, address) = listen(key);
+    let free = UdpSocket::bind("127.0.0.1:0").unwrap();
     let nobody = free.local_addr().unwrap();
-    let token = |key: Key, at: SocketAddr, number| key.token(at, number).unwrap();
-    let mut apps = [
-        serving(server.max_clients(1)),
-        connecting(token(key, address, 1)),
-        connecting(token(Key::random(), address, 2)),
-    ];
+    let server = serving(server.max_clients(1));
+    let mut apps = [server, client(key, address, 1), client(Key::random(), address, 2)];
     run(&mut apps, |apps| count::<Connected>(&mut apps[1]) == 1);
     let reason = ended(&mut apps, 2);
     let expected = format!("no answer from {address} for 10 s: it is not running,");
     assert!(reason.starts_with(&expected), "{reason}");
-    apps[2] = connecting(token(key, address, 3));
-    let full = format!("the server at {address} is full");
-    assert_eq!(ended(&mut apps, 2), full);
+    apps[2] = client(key, address, 3);
+    assert_eq!(ended(&mut apps, 2), format!("the server at {address} is full"));
     drop(free);
-    apps[2] = connecting(token(key, nobody, 4));
-    let nobody = format!("nothing listens at {nobody}");
-    assert_eq!(ended(&mut apps, 2), nobody);
+    apps[2] = client(key, nobody, 4);
+    assert_eq!(ended(&mut apps, 2), format!("nothing listens at {nobody}"));
     let host = apps[0].world().resource::<UdpHost>();
     assert_eq!((host.connected(), host.admitted()), (1, 1));
     assert!(host.traffic().ignored > 10);
@@ -142,9 +119,8 @@ fn a_client_that_is_not_admitted_is_told_why() {
 
 #[test]
 fn a_number_is_taken_until_its_client_is_silent() {
-    let server = UdpServer::listen("127.0.0.1:0", Key::LOOPBACK).unwrap();
-    let address = server.address();
-    let client = || connecting(Key::LOOPBACK.token(address, 1).unwrap());
+    let (server, address) = listen(Key::LOOPBACK);
+    let client = || client(Key::LOOPBACK, address, 1);
     let mut apps = vec![serving(server), client(), client()];
     run(&mut apps[..2], |apps| count::<Connected>(&mut apps[1]) == 1);
     let reason = ended(&mut apps, 2);
@@ -159,15 +135,13 @@ fn a_number_is_taken_until_its_client_is_silent() {
     let mut apps = [apps.swap_remove(0), client()];
     run(&mut apps, |apps| count::<Connected>(&mut apps[1]) == 1);
     assert_eq!(count::<Client>(&mut apps[0]), 1);
-    let reasons = &apps[0].world().resource::<Reasons>().0;
-    assert_eq!(*reasons, ["it has connected again from elsewhere"]);
+    assert_eq!(noted::<String>(&mut apps[0]), ["it has connected again from elsewhere"]);
 }
 
 #[test]
 fn a_server_is_told_why_a_connection_has_ended_and_who_it_was() {
     let key = Key::random();
-    let server = UdpServer::listen("127.0.0.1:0", key).unwrap();
-    let address = server.address();
+    let (server, address) = listen(key);
     let second = Duration::from_secs(1);
     let token = key.token_with(address, 1, second, [7; 256]).unwrap();
     let mut apps = [serving(server), connecting(token)];
@@ -178,8 +152,7 @@ fn a_server_is_told_why_a_connection_has_ended_and_who_it_was() {
     assert_eq!(data.0[..], [7; 256]);
     // The client's app hangs.
     run(&mut apps[..1], |apps| count::<Client>(&mut apps[0]) == 0);
-    let reasons = &apps[0].world().resource::<Reasons>().0;
-    assert_eq!(*reasons, ["no packets were received from it"]);
+    assert_eq!(noted::<String>(&mut apps[0]), ["no packets were received from it"]);
     let lost = format!("lost the connection to the server at {address}: no packets for 1 s");
     // The server's disconnect packet may have arrived in the meantime.
     let reason = ended(&mut apps, 1);
@@ -189,13 +162,11 @@ fn a_server_is_told_why_a_connection_has_ended_and_who_it_was() {
 
 #[test]
 fn a_server_that_is_paused_keeps_its_clients_and_admits_others() {
-    let server = UdpServer::listen("127.0.0.1:0", Key::LOOPBACK).unwrap();
-    let address = server.address();
-    let client = |number| connecting(Key::LOOPBACK.token(address, number).unwrap());
+    let (server, address) = listen(Key::LOOPBACK);
+    let client = |number| client(Key::LOOPBACK, address, number);
     let mut apps = [serving(server), client(1), client(2)];
     run(&mut apps[..2], |apps| count::<Connected>(&mut apps[1]) == 1);
-    let mut time = apps[0].world_mut().resource_mut::<Time<Virtual>>();
-    time.pause();
+    apps[0].world_mut().resource_mut::<Time<Virtual>>().pause();
     run(&mut apps, |apps| count::<Connected>(&mut apps[2]) == 1);
     for _ in 0..60 * 15 {
         apps.iter_mut().for_each(App::update);
@@ -205,8 +176,7 @@ fn a_server_that_is_paused_keeps_its_clients_and_admits_others() {
 
 #[test]
 fn a_simulated_network_adds_to_the_real_one() {
-    let server = UdpServer::listen("127.0.0.1:0", Key::LOOPBACK).unwrap();
-    let address = server.address();
+    let (server, address) = listen(Key::LOOPBACK);
     let client = app(|app| {
         app.add_plugins((protocol, ClientPlugin, UdpClient::default()));
         let token = move || Key::LOOPBACK.token(address, 1);
@@ -219,8 +189,7 @@ fn a_simulated_network_adds_to_the_real_one() {
         app.world_mut().spawn(connection);
     });
     let mut apps = [serving(server), client];
-    let body = (Replicated, BodyKind::named("crate"), Transform::default(), PlayerName("a".into()));
-    apps[0].world_mut().spawn(body);
+    spawn_in(apps[0].world_mut(), "crate", Vec3::ZERO, PlayerName("a".into()));
     let lost = |app: &mut App| {
         let world = app.world_mut();
         let mut connections = world.query::<&UdpConnection>();
@@ -244,10 +213,8 @@ fn without_a_key_a_server_listens_on_this_machine_alone() {
 #[test]
 fn datagrams_of_strangers_do_no_harm() {
     let key = Key::random();
-    let server = UdpServer::listen("127.0.0.1:0", key).unwrap();
-    let address = server.address();
-    let token = key.token(address, 1).unwrap();
-    let stranger = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let (server, address) = listen(key);
+    let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
     let mut server = serving(server);
     let mut chance = Chance(1);
     for length in (0..1_300).step_by(3) {
@@ -255,13 +222,13 @@ fn datagrams_of_strangers_do_no_harm() {
         stranger.send_to(&bytes, address).unwrap();
         server.update();
     }
-    run(&mut [server, connecting(token)], |apps| count::<Connected>(&mut apps[1]) == 1);
+    run(&mut [server, client(key, address, 1)], |apps| count::<Connected>(&mut apps[1]) == 1);
 }
 
 /// Forwards datagrams between a client and the server, and counts the server's bytes with 48 bytes of headers each.
 struct Counting {
-    front: std::net::UdpSocket,
-    back: std::net::UdpSocket,
+    front: UdpSocket,
+    back: UdpSocket,
     server: SocketAddr,
     client: Option<SocketAddr>,
     bytes: u64,
@@ -285,7 +252,7 @@ impl Counting {
 #[test]
 fn a_budget_holds_over_ipv6() {
     let socket = || {
-        let socket = std::net::UdpSocket::bind("[::1]:0")?;
+        let socket = UdpSocket::bind("[::1]:0")?;
         socket.set_nonblocking(true)?;
         std::io::Result::Ok(socket)
     };
@@ -297,29 +264,24 @@ fn a_budget_holds_over_ipv6() {
     let relay = front.local_addr().unwrap();
     let server = UdpServer::listen("[::1]:0", key).unwrap();
     let mut counting = Counting { front, back, server: server.address(), client: None, bytes: 0 };
-    let mut apps = [serving(server.public(relay)), connecting(key.token(relay, 1).unwrap())];
+    let mut apps = [serving(server.public(relay)), client(key, relay, 1)];
     let mut bodies = Vec::new();
     for x in 0..50 {
-        let at = Transform::from_xyz(x as f32, 1.0, 0.0);
-        let body = (Replicated, BodyKind::named("crate"), at, Health(1));
-        bodies.push(apps[0].world_mut().spawn(body).id());
+        let at = Vec3::new(x as f32, 1.0, 0.0);
+        bodies.push(spawn_in(apps[0].world_mut(), "crate", at, Health(1)));
     }
     let mut sent = Vec::new();
     for tick in 0..MAX_FRAMES {
         if count::<Connected>(&mut apps[0]) == 1 && sent.is_empty() {
             let client = all::<Connected>(&mut apps[0])[0];
-            let budget = cubewire_bevy::ByteBudget::kbps(16);
-            apps[0].world_mut().entity_mut(client).insert(budget);
+            apps[0].world_mut().entity_mut(client).insert(ByteBudget::kbps(16));
         }
-        for (index, &body) in bodies.iter().enumerate() {
-            let mut transform = apps[0].world_mut().get_mut::<Transform>(body).unwrap();
-            transform.translation.y = 1.0 + ((tick * 7 + index * 13) % 29) as f32;
-        }
+        shake(apps[0].world_mut(), &bodies, tick);
         for app in &mut apps {
             app.update();
             counting.forward();
         }
-        if count::<cubewire_bevy::ByteBudget>(&mut apps[0]) == 1 {
+        if count::<ByteBudget>(&mut apps[0]) == 1 {
             sent.push(counting.bytes);
         }
         if sent.len() == 400 {
@@ -328,6 +290,6 @@ fn a_budget_holds_over_ipv6() {
         std::thread::yield_now();
     }
     // Skip the first second, which has packets from before the budget.
-    let most = sent[60..].windows(61).map(|second| second[60] - second[0]).max();
-    assert!((1_500..=2_000).contains(&most.unwrap()), "{most:?} of 2000 bytes");
+    let most = most_within(&sent[60..], 60);
+    assert!((1_500..=2_000).contains(&most), "{most} of 2000 bytes");
 }

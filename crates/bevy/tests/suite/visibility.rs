@@ -1,9 +1,5 @@
 //! Visibility of bodies.
 
-use cubewire_bevy::{
-    Interest, VanishReason, Vanished, VisibilityAppExt, VisibilityFilter, WhenHidden,
-};
-
 use super::*;
 
 #[derive(Component, Clone, Copy, PartialEq)]
@@ -23,55 +19,43 @@ impl VisibilityFilter for Team {
 #[component(immutable)]
 struct Guild;
 
-#[derive(Component)]
-struct Member;
-
 impl VisibilityFilter for Guild {
-    type Client = Member;
+    type Client = Self;
     const WHEN_HIDDEN: WhenHidden = WhenHidden::Despawn;
 
-    fn is_visible(&self, client: Option<&Member>) -> bool {
+    fn is_visible(&self, client: Option<&Self>) -> bool {
         client.is_some()
     }
 }
 
+/// Freezes the body for clients with a restricted view: they keep the last state that they saw.
 #[derive(Component, Clone, Copy)]
 #[component(immutable)]
-struct Fog(bool);
+pub(super) struct Fog(pub(super) bool);
+
+/// On a client's connection: whether its view is restricted.
+#[derive(Component, Clone, Copy)]
+pub(super) struct IsShort(pub(super) bool);
 
 impl VisibilityFilter for Fog {
-    type Client = Connected;
+    type Client = IsShort;
     const WHEN_HIDDEN: WhenHidden = WhenHidden::Freeze;
 
-    fn is_visible(&self, _: Option<&Connected>) -> bool {
-        !self.0
+    fn is_visible(&self, client: Option<&IsShort>) -> bool {
+        !self.0 || client.is_none_or(|client| !client.0)
     }
 }
 
-#[derive(Resource, Default)]
-struct Reasons(Vec<VanishReason>);
-
-fn watch(app: &mut App) {
-    protocol(app);
-    app.init_resource::<Reasons>().add_observer(
-        |gone: On<Vanished>, mut reasons: ResMut<Reasons>| {
-            reasons.0.push(gone.reason);
-        },
-    );
-}
-
 /// Name of the client's only named body.
-fn name(net: &mut TestNet) -> String {
-    let remote = only::<PlayerName>(net, 0);
-    let name = net.clients[0].world().get::<PlayerName>(remote);
-    name.unwrap().0.clone()
+fn name(net: &mut TestNet) -> &str {
+    &only_value::<PlayerName>(net).0
 }
 
 #[test]
-fn a_hidden_body_vanishes_and_comes_back_with_its_cold_data() {
+fn a_hidden_body_vanishes_and_comes_back_with_its_components() {
     let mut net = TestNet::new(protocol);
     net.server.add_visibility_filter::<Team>();
-    net.add_client_with(watch);
+    net.add_client_with(watched);
     let ada = (Team(1), PlayerName("Ada".into()));
     let body = spawn(&mut net, "hero", Vec3::X, ada);
     spawn(&mut net, "crate", Vec3::ZERO, ());
@@ -94,16 +78,14 @@ fn a_hidden_body_vanishes_and_comes_back_with_its_cold_data() {
     net.run_until(|net| net.count::<Remote>(0) == 2);
     server(&mut net).despawn(body);
     net.run_until(|net| net.count::<Remote>(0) == 1);
-    let reasons = &net.clients[0].world().resource::<Reasons>().0;
     use VanishReason::{Despawned, Hidden};
-    assert_eq!(*reasons, [Hidden, Hidden, Despawned]);
+    assert_eq!(noted::<VanishReason>(&mut net.clients[0]), [Hidden, Hidden, Despawned]);
 }
 
 #[test]
 fn a_frozen_body_stays_as_it_was_and_then_catches_up() {
-    let mut net = TestNet::new(protocol);
-    net.server.add_visibility_filter::<Fog>();
-    net.add_client();
+    let (mut net, client) = filtered::<Fog>();
+    insert(&mut net, client, IsShort(true));
     let ada = (Fog(false), PlayerName("Ada".into()));
     let body = spawn(&mut net, "hero", Vec3::X, ada);
     let never = spawn(&mut net, "hero", Vec3::ZERO, Fog(true));
@@ -141,15 +123,11 @@ impl VisibilityFilter for Side {
 
 #[test]
 fn the_own_side_is_visible_from_afar() {
-    let mut net = TestNet::new(protocol);
-    net.server.add_visibility_filter::<Side>();
-    net.add_client();
+    let (mut net, client) = filtered::<Side>();
     let hero = spawn(&mut net, "hero", Vec3::ZERO, Side(1));
     let friend = spawn(&mut net, "hero", Vec3::X * 50.0, Side(1));
     let enemy = spawn(&mut net, "hero", Vec3::X * 60.0, Side(2));
     spawn(&mut net, "crate", Vec3::X * 70.0, ());
-    net.run_until(|net| net.count::<Connected>(0) == 1);
-    let client = client_entity(&mut net);
     let sees = |net: &mut TestNet| {
         net.ticks(30);
         positions(net, 0).iter().map(|at| at.x).collect::<Vec<_>>()
@@ -167,8 +145,7 @@ fn the_own_side_is_visible_from_afar() {
 
 #[test]
 fn interest_has_a_margin() {
-    let mut net = TestNet::new(protocol);
-    net.add_client();
+    let mut net = with_client();
     let hero = spawn(&mut net, "hero", Vec3::ZERO, ());
     let walker = spawn(&mut net, "crate", Vec3::X * 30.0, ());
     net.run_until(|net| net.count::<Remote>(0) == 2);
@@ -180,11 +157,9 @@ fn interest_has_a_margin() {
         net.ticks(30);
         net.count::<Remote>(0)
     };
-    assert_eq!(at(&mut net, 12.0), 1);
-    assert_eq!(at(&mut net, 9.0), 2);
-    assert_eq!(at(&mut net, 14.0), 2);
-    assert_eq!(at(&mut net, 16.0), 1);
-    assert_eq!(at(&mut net, 14.0), 1);
+    for (x, visible) in [(12.0, 1), (9.0, 2), (14.0, 2), (16.0, 1), (14.0, 1)] {
+        assert_eq!(at(&mut net, x), visible, "at {x}");
+    }
     put(&mut net, hero, Vec3::X * 14.0);
     net.run_until(|net| net.count::<Remote>(0) == 2);
     server(&mut net).entity_mut(client).remove::<Interest>();
@@ -209,8 +184,7 @@ fn each_of_several_filters_hides_from_those_who_have_nothing() {
 #[test]
 fn without_its_center_a_client_sees_what_was_near_it_last() {
     let mut net = TestNet::new(protocol);
-    let mut bodies: Vec<_> =
-        (0..10).map(|x| spawn(&mut net, "crate", Vec3::X * x as f32 * 10.0, ())).collect();
+    let mut bodies = spawn_row(&mut net, 10, 10.0);
     net.add_client();
     net.run_until(|net| net.count::<Remote>(0) == 10);
     let client = client_entity(&mut net);
@@ -252,9 +226,8 @@ fn values_of_hidden_bodies_change_no_byte() {
             put(&mut net, seen, Vec3::Y * 0.1 * tick as f32);
             net.tick();
         }
-        let world = server(&mut net);
-        let mut buffer = world.query::<&cubewire_bevy::MessageBuffer>();
-        buffer.single(world).unwrap().traffic.sent.bytes()
+        let client = client_entity(&mut net);
+        sent_bytes(&net, client)
     };
     assert_eq!(sent(0.0), sent(0.3));
 }
@@ -263,8 +236,8 @@ fn values_of_hidden_bodies_change_no_byte() {
 fn the_reason_is_that_of_this_time_and_not_of_the_last() {
     let mut net = lossy(0.4, 8);
     net.server.add_visibility_filter::<Team>();
-    net.add_client_with(watch);
-    let bodies: Vec<_> = (0..40).map(|x| spawn(&mut net, "hero", Vec3::X * x as f32, ())).collect();
+    net.add_client_with(watched);
+    let bodies = spawn_row(&mut net, 40, 1.0);
     net.run_until(|net| net.count::<Remote>(0) == 40);
     for &body in &bodies {
         // The body is hidden for one tick, which the client may not notice.
@@ -275,12 +248,11 @@ fn the_reason_is_that_of_this_time_and_not_of_the_last() {
     }
     net.run_until(|net| net.count::<Remote>(0) == 40);
     net.ticks(60);
-    net.clients[0].insert_resource(Reasons::default());
+    let _ = noted::<VanishReason>(&mut net.clients[0]);
     for body in bodies {
         server(&mut net).despawn(body);
         net.ticks(7);
     }
     net.run_until(|net| net.count::<Remote>(0) == 0);
-    let reasons = &net.clients[0].world().resource::<Reasons>().0;
-    assert_eq!(*reasons, [VanishReason::Despawned; 40]);
+    assert_eq!(noted::<VanishReason>(&mut net.clients[0]), [VanishReason::Despawned; 40]);
 }

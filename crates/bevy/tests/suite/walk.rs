@@ -5,14 +5,10 @@ use std::collections::BTreeMap;
 
 use cubewire_bevy::cubewire_codec::ladder;
 use cubewire_bevy::cubewire_protocol::{BaselineChoice, Interpolation};
-use cubewire_bevy::{
-    ByteBudget, ConnectionSettings, FromServer, Interest, ToClient, VisibilityAppExt,
-    VisibilityFilter, WhenHidden,
-};
-use cubewire_link::Jitter;
 
 use super::*;
 
+/// Hides the body from all clients.
 #[derive(Component, Clone, Copy)]
 #[component(immutable)]
 struct Hidden(bool);
@@ -73,14 +69,13 @@ fn step(net: &mut TestNet, bodies: &mut Vec<Entity>, chance: &mut Chance, number
                 2 => drop(client.remove::<Interest>().id()),
                 3 => {
                     let rung = ladder::LADDER[chance.below(ladder::LADDER.len())];
-                    let settings = ConnectionSettings {
+                    let baselines = [BaselineChoice::Newest, BaselineChoice::Smallest];
+                    client.insert(ConnectionSettings {
                         stages: *rung.stages,
                         send_interval_ticks: chance.below(5) as u8,
-                        baseline: [BaselineChoice::Newest, BaselineChoice::Smallest]
-                            [chance.below(2)],
+                        baseline: baselines[chance.below(2)],
                         interpolation: Interpolation::ALL[chance.below(2)],
-                    };
-                    client.insert(settings);
+                    });
                 }
                 _ => drop(client.remove::<ByteBudget>().id()),
             }

