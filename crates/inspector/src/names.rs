@@ -29,7 +29,6 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Returns a description of a kind of bits.
     pub fn about(self, kind: BitKind) -> &'static str {
         match self.is_of_components(kind) {
             true => "Whether the body has components, which arrive reliably and apart.",
@@ -53,17 +52,13 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Highlighted bodies, by slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Highlight {
-    /// The clicked body.
     pub selected: Option<usize>,
-    /// The body under the pointer.
     pub hovered: Option<usize>,
 }
 
 /// Returns the description of a kind of bits, without a schema.
-#[must_use]
 pub const fn about(kind: BitKind) -> &'static str {
     match kind {
         BitKind::Header => "Sequence, baseline and stages of the packet.",

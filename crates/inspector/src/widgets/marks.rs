@@ -1,12 +1,6 @@
 //! Labels of a plot at arbitrary values, painted symbols, which do not depend on the font's glyphs, and stacked bars.
 
-use bevy_egui::egui::{
-    Color32, Painter, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, Vec2, pos2, vec2,
-};
-
-use super::chart::{AXIS, Chart};
-use super::{At, text};
-use crate::style::{LINE, Look, SMALL};
+use crate::prelude::*;
 
 impl Chart {
     /// Draws horizontal lines from the bottom up, each with a label left of the plot unless it would overlap the label
@@ -18,8 +12,7 @@ impl Chart {
         let mut free = f32::INFINITY;
         for (y, label) in marks {
             let y = self.y_of(y);
-            let stroke = Stroke::new(1.0, look.line);
-            self.painter().hline(self.rect.x_range(), y, stroke);
+            self.painter().hline(self.rect.x_range(), y, Stroke::new(1.0, look.line));
             let middle = y.max(top);
             if label.is_empty() || middle + LINE * 0.75 > free {
                 continue;
@@ -50,7 +43,6 @@ impl Chart {
     }
 }
 
-/// Position of a label relative to its value.
 #[derive(Clone, Copy, Debug)]
 pub enum Label {
     Around(f64),
@@ -95,8 +87,7 @@ pub fn stack(ui: &mut Ui, height: f32, parts: &[(f64, Color32)]) -> (Response, O
         }
         let right = left + rect.width() * (value / total) as f32;
         let painted = (right - 1.0).max(left + 1.0);
-        let part = Rect::from_x_y_ranges(left..=painted, rect.y_range());
-        ui.painter().rect_filled(part, 0.0, color);
+        ui.painter().rect_filled(Rect::from_x_y_ranges(left..=painted, rect.y_range()), 0.0, color);
         if pointer.is_some_and(|pointer| (left..right).contains(&pointer.x)) {
             hovered = Some(index);
         }

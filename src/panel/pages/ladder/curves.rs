@@ -1,16 +1,13 @@
 //! The cost of each rung in the last seconds, as a curve that ends next to the row of its rung.
 
-use bevy_egui::egui::{Rect, Sense, Stroke, Ui, WidgetInfo, WidgetType, pos2};
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::Rung;
 use cubewire_inspector::graph::{Point, Series};
-use cubewire_inspector::words::rounded;
-use cubewire_scene::TICKS_PER_SECOND;
+use cubewire_inspector::widgets::Label;
 
 use super::table::SCALE_KBPS;
+use crate::panel::prelude::*;
 use crate::panel::settings::MAX_GRAPH_SECONDS;
-use crate::panel::style::Look;
-use crate::panel::widgets::{Chart, Label, Scale};
 use crate::replication::{ShadowLadder, ShadowRung, TARGET_KBPS};
 
 /// Draws the curves over a part of the table. They span as many seconds as the graph, but at least 20. `rows` are the y coordinates
@@ -61,8 +58,7 @@ pub(super) fn draw(
         chart.line(series.thinned().map(point), width, color);
         // Joins the end of the curve with its row.
         let end = chart.at(0.0, series.kbps[series.kbps.len() - 1]);
-        let joint = [end, pos2(end.x + JOINT, *row)];
-        ui.painter().line_segment(joint, Stroke::new(1.0, color));
+        ui.painter().line_segment([end, pos2(end.x + JOINT, *row)], Stroke::new(1.0, color));
     }
     let (rung, ago, kbps) = pointed?;
     let words = format!("{}: {} kbps, {ago:.1} s ago", rung.name, rounded(kbps));
