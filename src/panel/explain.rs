@@ -1,7 +1,6 @@
 //! Cards that explain the screen at the first start and on request.
 
 use bevy::prelude::{Local, Res, ResMut};
-use bevy_egui::egui::Label;
 use bevy_egui::input::EguiWantsInput;
 use cubewire_inspector::widgets::keys_width;
 
@@ -78,7 +77,7 @@ fn cards(ui: &mut Ui, state: &PanelState, lane: &LaneView<'_>, picture: Rect) ->
     let painter = ui.painter();
     painter.hline(rect.right()..=tip.x - 8.0, tip.y, Stroke::new(1.0, look.ink));
     let (at, size) = (tip - vec2(4.0, 0.0), vec2(8.0, 10.0));
-    triangle(painter, at, size, Pointing::Right, look.ink);
+    triangle(painter, at, size, Vec2::RIGHT, look.ink);
     count
 }
 

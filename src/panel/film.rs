@@ -1,7 +1,5 @@
 //! *Film this*: a button at the lower right of the view, the card that it opens, and the progress of a film.
 
-use bevy_egui::egui::Label;
-
 use super::lane::Status;
 use super::settings::{FILM_LENGTHS, PanelState};
 use crate::panel::prelude::*;

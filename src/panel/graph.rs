@@ -86,7 +86,6 @@ fn accounting(lanes: &[Measured<'_>]) -> Accounting {
     }
 }
 
-/// Returns the last `ticks` samples of each lane as points.
 fn points(lanes: &[Measured<'_>], ticks: usize) -> Vec<(Side, Arc<[Point]>)> {
     let by = accounting(lanes);
     let point = |sample: &Sample| Point {

@@ -25,7 +25,6 @@ pub(crate) struct LaneView<'a> {
     pub(crate) settings: &'a mut LaneSettings,
     pub(crate) side: Side,
     pub(crate) meter: &'a LaneMeter,
-    /// Simulation state of both ends, if known.
     pub(crate) sync: Option<&'a LaneSync>,
     /// Bandwidth of every rung. Without it, the ladder has no figures.
     pub(crate) shadow: Option<&'a ShadowLadder>,
@@ -110,16 +109,13 @@ impl<'a> LaneView<'a> {
     }
 }
 
-/// State of the game that the buttons display.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Status<'a> {
     /// Whether the simulation runs in this process.
     pub(crate) plays: bool,
     pub(crate) is_paused: bool,
     pub(crate) view: ViewMode,
-    /// Whether trails are shown.
     pub(crate) has_trails: bool,
-    /// Factor of the drawn errors.
     pub(crate) exaggeration: Exaggeration,
     pub(crate) records_replay: bool,
     pub(crate) records_video: bool,
@@ -134,7 +130,6 @@ pub(crate) struct Status<'a> {
 /// Extent of the recorded history.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Past {
-    /// Displayed tick of the past; `None` in the present.
     pub(crate) moment: Option<u64>,
     /// Oldest tick that the views can show.
     pub(crate) first: Option<u64>,
@@ -151,7 +146,6 @@ pub(crate) struct Drawn {
     pub(crate) moment: Option<u64>,
 }
 
-/// A lane in one half of the screen.
 #[derive(Clone, Debug)]
 pub(crate) struct Measured<'a> {
     pub(crate) side: Side,

@@ -176,13 +176,13 @@ fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
                 pressed = Some(action);
             }
         };
-        step(ui, Pointing::Left, "The previous rung", Action::PreviousRung);
+        step(ui, Vec2::LEFT, "The previous rung", Action::PreviousRung);
         let halves = lane.halves.as_deref();
         let beside = halves.map_or(0.0, |halves| compare_width(halves) + GAP);
         let width = ui.available_width() - BUTTON - GAP - beside;
         let shown = rung_name(lane.stages_shown());
         pickers::rung_named(ui, &mut lane.settings.sender, shown, [width, BUTTON]);
-        step(ui, Pointing::Right, "The next rung", Action::NextRung);
+        step(ui, Vec2::RIGHT, "The next rung", Action::NextRung);
         compare(ui, lane);
     });
     ui.add_space(8.0);

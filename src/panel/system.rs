@@ -125,7 +125,6 @@ impl PanelInputs<'_, '_> {
     }
 }
 
-/// Resources of the view that the panel sets.
 #[derive(SystemParam)]
 pub(super) struct ViewSettings<'w> {
     theme: ResMut<'w, Theme>,

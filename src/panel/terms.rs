@@ -15,7 +15,6 @@ pub(super) use cubewire_inspector::words::{capital, ticks};
 use crate::replication::{Accounting, Part};
 use crate::view::CubeColors;
 
-/// Returns the names of the demo's kinds of bits and cubes.
 pub(super) fn names() -> Names<'static> {
     static PLAN: LazyLock<Arc<Plan>> = LazyLock::new(Plan::cubes);
     Names::of_cubes(&PLAN)

@@ -80,7 +80,6 @@ pub(super) fn meter_of(
     }))
 }
 
-/// Usual arrival of a packet.
 pub(super) const ARRIVAL: PacketArrival = PacketArrival { after_ticks: 6, is_late: false };
 
 fn meter() -> LaneMeter {
@@ -248,7 +247,6 @@ fn says(harness: &Harness<'_, Panel>, text: &str) -> bool {
     harness.query_all_by_label_contains(text).next().is_some()
 }
 
-/// Returns every shape of the frame with its clip rectangle.
 fn clipped<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = (egui::Rect, &'a Shape)> {
     let shapes = harness.output().shapes.iter();
     shapes.flat_map(|clipped| {

@@ -170,7 +170,7 @@ fn draw_row(ui: &Ui, row: Rect, lane: &Measured<'_>, shown: &RangeInclusive<f64>
         free = middle + MARK / 2.0;
         let at = pos2(middle, row.top() + MARKS / 2.0);
         if column.is_lost {
-            triangle(&painter, at, vec2(MARK, MARK - 1.0), Pointing::Down, look.error);
+            triangle(&painter, at, vec2(MARK, MARK - 1.0), Vec2::DOWN, look.error);
         } else {
             painter.circle_stroke(at, MARK / 2.0 - 1.0, (2.0, look.warning));
         }

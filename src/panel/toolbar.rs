@@ -19,7 +19,6 @@ impl Entry {
         Self { action, name: name.into(), is_on }
     }
 
-    /// Draws the entry as `widget`. Returns its action if it was pressed.
     fn show(&self, ui: &mut Ui, status: &Status<'_>, widget: impl egui::Widget) -> Option<Action> {
         let refusal = refusal(self.action, status);
         unless(ui, refusal, about(self.action), widget).clicked().then_some(self.action)
@@ -57,7 +56,7 @@ fn list(ui: &mut Ui, name: &str, entries: &[Entry], status: &Status<'_>) -> Opti
     opens(&button);
     let (caret, size) = (button.rect.right_center() - vec2(12.0, 0.0), vec2(8.0, 5.0));
     let look = Look::of(ui);
-    triangle(ui.painter(), caret, size, Pointing::Down, look.muted);
+    triangle(ui.painter(), caret, size, Vec2::DOWN, look.muted);
     let shown = Popup::menu(&button).align(RectAlign::TOP_END).width(ENTRY).show(|ui| {
         ui.spacing_mut().button_padding.x = 8.0;
         let pressed = entries.iter().fold(None, |pressed, entry| {
@@ -129,7 +128,6 @@ fn saving(status: &Status<'_>) -> [Entry; 5] {
     ]
 }
 
-/// Returns why an action is impossible.
 const fn refusal(action: Action, status: &Status<'_>) -> Option<&'static str> {
     match action {
         Action::Video if cfg!(target_family = "wasm") => Some("A browser records no videos."),

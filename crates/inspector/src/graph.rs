@@ -134,7 +134,7 @@ fn losses(chart: &Chart, look: Look, lines: &Lines<'_>) {
     for seconds in lines.all.iter().flat_map(|line| line.series.losses()) {
         let at = pos2(chart.x_of(seconds), chart.rect.bottom() - 3.0);
         let (painter, size) = (chart.painter(), vec2(6.0, 6.0));
-        triangle(painter, at, size, Pointing::Up, look.error);
+        triangle(painter, at, size, Vec2::UP, look.error);
     }
 }
 
@@ -147,7 +147,7 @@ fn peak(ui: &Ui, frame: &Frame, lines: &Lines<'_>, occupied: &[f32]) {
     if occupied.iter().any(|mark| (mark - x).abs() < PEAK_APART) {
         return;
     }
-    triangle(ui.painter(), pos2(x, row.center().y), vec2(8.0, 6.0), Pointing::Up, look.muted);
+    triangle(ui.painter(), pos2(x, row.center().y), vec2(8.0, 6.0), Vec2::UP, look.muted);
     text(ui.painter(), *row, At::Left(x + 8.0 - row.left()), grouped(kbps), SMALL, look.muted);
 }
 

@@ -9,7 +9,6 @@ use crate::prelude::*;
 pub struct Bits<'a> {
     pub ledger: &'a BitLedger,
     pub packets: usize,
-    /// All kinds that can occur.
     pub kinds: &'a [BitKind],
 }
 

@@ -6,7 +6,6 @@ use cubewire_bevy::Protocol;
 use cubewire_codec::schema::Schema;
 use cubewire_codec::{BitKind, Plan, QuantizedSnapshot};
 
-/// Naming of a scene's bits and bodies.
 #[derive(Clone, Copy, Debug)]
 pub struct Names<'a> {
     pub schema: &'a Schema,
@@ -17,7 +16,6 @@ pub struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Returns the names of the demo.
     pub fn of_cubes(plan: &'a Plan) -> Self {
         Self { schema: plan.schema(), bodies: None, nouns: ["cube", "cubes"] }
     }

@@ -31,7 +31,6 @@ pub struct PacketView<'a, I> {
     /// Unique among packets.
     pub id: (u64, usize),
     pub bytes: &'a [u8],
-    /// The bits, in packet order.
     pub items: I,
     pub names: Names<'a>,
     pub hex_height: f32,
@@ -63,7 +62,7 @@ pub fn draw<I: Iterator<Item = BitItem> + Clone>(
             top.say(ui, &span.words(names));
         }
         Some(None) => top.say(ui, &["shared by several values, in fractions of a bit"]),
-        None if top.is_hovered() => top.say(ui, &[order.texts()[1]]),
+        None if top.row.response.hovered() => top.say(ui, &[order.texts()[1]]),
         None => {
             let [long, short] = ["wheel zooms, drag moves", "double click fits"];
             top.say(ui, &[&format!("{long}, {short}"), long]);

@@ -2,7 +2,7 @@
 
 pub(crate) use bevy_egui::egui;
 pub(crate) use bevy_egui::egui::{
-    Align, Align2, Button, Color32, ComboBox, DragValue, FontId, Galley, Id, Key, Layout,
+    Align, Align2, Button, Color32, ComboBox, DragValue, FontId, Galley, Id, Key, Label, Layout,
     Modifiers, Painter, Pos2, Rect, Response, RichText, ScrollArea, Sense, Shape, Stroke,
     StrokeKind, TextWrapMode, Ui, UiBuilder, Vec2, Widget, WidgetInfo, WidgetType, pos2, vec2,
 };
@@ -12,8 +12,8 @@ pub(crate) use crate::style::{
     row_from_right, row_in,
 };
 pub(crate) use crate::widgets::{
-    AXIS, At, Chart, Pointing, Row, Scale, chip, choices, divider, field, figure, focus_ring,
-    heading, laid_out, legend, legend_width, line, list, note, segmented, stack, swatch, text,
-    triangle, width, within, wrapped,
+    AXIS, At, Chart, Row, Scale, chip, choices, divider, field, figure, focus_ring, heading,
+    laid_out, legend, legend_width, line, list, note, segmented, stack, swatch, text, triangle,
+    width, within, wrapped,
 };
 pub(crate) use crate::words::{capital, grouped, rounded, short};

@@ -49,7 +49,6 @@ pub struct Look {
     pub primary: Color32,
     /// Selection marks, and the line of the current value.
     pub half: Color32,
-    /// Background of the selection.
     pub tint: Color32,
 }
 

@@ -15,7 +15,7 @@ pub use chart::{AXIS, Chart, Scale};
 pub use controls::{
     Choice, chip, choices, entry, list, named, opens, picker, segmented, switch, unless,
 };
-pub use marks::{Label, Pointing, stack, triangle};
+pub use marks::{stack, triangle};
 pub use slider::{Parameter, Slide, parameter, slider};
 pub use words::{balanced, key, keys, keys_width, line, note, reserved, wrapped};
 
@@ -205,7 +205,7 @@ pub fn field(ui: &mut Ui, name: &str, width: f32, value: DragValue<'_>, unit: &s
         });
         if !unit.is_empty() {
             let unit = RichText::new(unit).size(SMALL).color(look.muted);
-            ui.add(egui::Label::new(unit).truncate());
+            ui.add(Label::new(unit).truncate());
         }
         response
     })
@@ -217,7 +217,6 @@ pub enum Kind {
     Usual,
     /// Tinted.
     On,
-    /// The main action.
     Primary,
     /// Outlined, for actions that leave the page.
     Secondary,

@@ -26,7 +26,6 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     buttons(ui, halves, of(Side::Left).zip(of(Side::Right)));
 }
 
-/// Draws the settings of one half, next to its coloured edge.
 fn half(ui: &mut Ui, halves: &mut Halves, side: Side, settings: Option<&LaneSettings>) {
     ui.horizontal(|ui| {
         ui.add_space(EDGE + BESIDE);

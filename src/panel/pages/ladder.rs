@@ -159,7 +159,7 @@ fn below(
 
 fn caption(look: Look, column: Column, costs: &Costs, lane: &LaneView<'_>) -> (String, Color32) {
     let words = match (column, costs.dearer()) {
-        (Column::Without, _) => return without::caption(look, lane, costs.has_without()),
+        (Column::Without, _) => return without::caption(look, lane, costs.without.is_some()),
         (Column::Savings, Some(dearer)) => return (dearer, look.warning),
         (Column::Cost, _) => "Full colour: at or below the target of",
         _ => "Dashes: the target of",

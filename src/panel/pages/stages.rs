@@ -102,7 +102,6 @@ fn needs(part: Part, present: Stages, offers: &[Choice<Stages>]) -> Option<[Stri
     }
 }
 
-/// Returns the savings of the stage, kbps; 0 if the stage is off.
 fn saved(rows: &[(Option<Ablated>, f64)], part: Part) -> f64 {
     // The last row of a part is the cost with all of that part removed.
     let mut rest = rows.iter().rev();

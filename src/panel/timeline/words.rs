@@ -46,7 +46,7 @@ pub(super) fn legend(ui: &Ui, row: Rect) -> f32 {
         pos2(name.left() - 6.0 - mark / 2.0, y)
     };
     painter.circle_stroke(entry("late", 8.0), 3.5, (2.0, look.warning));
-    triangle(painter, entry("lost", 8.0), vec2(8.0, 7.0), Pointing::Down, look.error);
+    triangle(painter, entry("lost", 8.0), vec2(8.0, 7.0), Vec2::DOWN, look.error);
     flag(ui, Rect::from_center_size(entry("switch", 16.0), vec2(16.0, 16.0)), "1");
     let bytes = entry("bytes", 10.0);
     for (x, side) in [-2.5, 2.5].into_iter().zip(Side::ALL) {
@@ -149,10 +149,8 @@ pub(super) fn totals(
     }
 }
 
-/// A quarter of a second.
 const UPDATE_TICKS: u64 = TICKS_PER_SECOND as u64 / 4;
 
-/// Totals of a lane in a range of ticks.
 #[derive(Clone, Debug)]
 struct Sums {
     totals: Totals,

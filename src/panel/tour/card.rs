@@ -4,8 +4,6 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use bevy_egui::egui::Label;
-
 use super::{STEPS, Tour, TourStep};
 use crate::panel::lane::LaneView;
 use crate::panel::prelude::*;

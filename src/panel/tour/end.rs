@@ -1,6 +1,5 @@
 //! The card at the end of the tour: bandwidth from the first rung to the last.
 
-use bevy_egui::egui::Label;
 use cubewire_codec::ladder::LADDER;
 
 use super::steps::STEPS;

@@ -146,15 +146,12 @@ pub(super) const BUDGET_DASH: f32 = 2.0;
 /// Opacity of the area above a budget.
 const VEIL: f32 = 0.1;
 
-/// The scale of the graph's vertical axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Axis {
     /// Logarithmic if the displayed rates differ by a large factor, otherwise linear.
     #[default]
     Automatic,
-    /// Linear from 0.
     Linear,
-    /// Logarithmic.
     Logarithmic,
 }
 

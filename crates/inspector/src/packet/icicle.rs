@@ -11,7 +11,7 @@ use crate::widgets;
 
 /// The top row: the packet's total bits, and a button that changes the order of the rows below.
 pub(super) struct Top {
-    row: widgets::Row,
+    pub(super) row: widgets::Row,
     /// Right end of its text, from the left edge of the row.
     used: f32,
 }
@@ -26,16 +26,12 @@ impl Top {
         let after = At::Left(bits.right() - row.rect.left() + 8.0);
         let name = row.text(ui, after, name, SMALL, look.muted);
         let caret = pos2(name.right() + 10.0, row.rect.center().y + 1.0);
-        triangle(ui.painter(), caret, vec2(8.0, 5.0), Pointing::Down, look.muted);
+        triangle(ui.painter(), caret, vec2(8.0, 5.0), Vec2::DOWN, look.muted);
         if row.response.clicked() {
             *order = order.next();
         }
         let used = caret.x + 4.0 - row.rect.left();
         Self { row, used }
-    }
-
-    pub(super) fn is_hovered(&self) -> bool {
-        self.row.response.hovered()
     }
 
     /// Paints a description of the hovered item at the right: the first of `texts` that fits.

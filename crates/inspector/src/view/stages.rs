@@ -1,6 +1,5 @@
 //! The list of rungs, which shows the rung in use and lets the user choose another.
 
-use bevy_egui::egui::Label;
 use cubewire_bevy::ConnectionSettings;
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::{LADDER, Rung};

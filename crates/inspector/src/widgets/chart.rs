@@ -8,7 +8,6 @@ use std::ops::RangeInclusive;
 
 use crate::prelude::*;
 
-/// Mapping of values to positions on an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     Linear,
@@ -149,7 +148,6 @@ impl Chart {
         self.levels(ui, marks.iter().enumerate().map(label));
     }
 
-    /// Draws a line through points, oldest first.
     pub fn line(&self, points: impl IntoIterator<Item = (f64, f64)>, width: f32, color: Color32) {
         let points = points.into_iter().map(|(x, y)| self.at(x, y)).collect();
         self.painter.add(Shape::line(points, Stroke::new(width, color)));

@@ -100,7 +100,7 @@ pub fn picker(
         ui.spacing_mut().interact_size.y = height;
         let list = ComboBox::from_id_salt(id).selected_text(chosen).icon(|ui, rect, visuals, _| {
             let (at, color) = (rect.center(), visuals.fg_stroke.color);
-            triangle(ui.painter(), at, vec2(8.0, 5.0), Pointing::Down, color);
+            triangle(ui.painter(), at, vec2(8.0, 5.0), Vec2::DOWN, color);
         });
         let list = list.width(width).truncate().show_ui(ui, |ui| {
             ui.visuals_mut().selection.bg_fill = tint;

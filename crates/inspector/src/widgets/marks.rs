@@ -26,48 +26,34 @@ impl Chart {
         }
     }
 
-    /// Draws a label above or below the plot, at a value of the horizontal axis.
-    pub fn label(&self, ui: &Ui, is_above: bool, at: Label, words: &str, color: Color32) {
+    /// Draws a label above or below the plot, aligned to a value of the horizontal axis.
+    pub fn label(
+        &self,
+        ui: &Ui,
+        is_above: bool,
+        (align, x): (Align, f64),
+        words: &str,
+        color: Color32,
+    ) {
         let corner = match is_above {
             true => self.rect.left_top() - vec2(0.0, LINE),
             false => self.rect.left_bottom(),
         };
         let row = Rect::from_min_size(corner, vec2(self.rect.width(), LINE));
-        let x = |value| self.x_of(value) - self.rect.left();
-        let at = match at {
-            Label::Around(value) => At::Center(x(value)),
-            Label::EndsAt(value) => At::Right(self.rect.width() - x(value)),
-            Label::BeginsAt(value) => At::Left(x(value)),
+        let x = self.x_of(x) - self.rect.left();
+        let at = match align {
+            Align::Min => At::Left(x),
+            Align::Center => At::Center(x),
+            Align::Max => At::Right(self.rect.width() - x),
         };
         text(ui.painter(), row, at, words, SMALL, color);
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-pub enum Label {
-    Around(f64),
-    EndsAt(f64),
-    BeginsAt(f64),
-}
-
-/// Direction of a [`triangle`].
-#[derive(Clone, Copy, Debug)]
-pub enum Pointing {
-    Up,
-    Down,
-    Left,
-    Right,
-}
-
-/// Paints a filled triangle around a point.
-pub fn triangle(painter: &Painter, center: Pos2, size: Vec2, pointing: Pointing, color: Color32) {
+/// Paints a filled triangle around a point. `direction` is a unit vector along an axis.
+pub fn triangle(painter: &Painter, center: Pos2, size: Vec2, direction: Vec2, color: Color32) {
     let half = size / 2.0;
-    let (tip, across) = match pointing {
-        Pointing::Up => (vec2(0.0, -half.y), vec2(half.x, 0.0)),
-        Pointing::Down => (vec2(0.0, half.y), vec2(half.x, 0.0)),
-        Pointing::Left => (vec2(-half.x, 0.0), vec2(0.0, half.y)),
-        Pointing::Right => (vec2(half.x, 0.0), vec2(0.0, half.y)),
-    };
+    let (tip, across) = (half * direction, half * vec2(direction.y.abs(), direction.x.abs()));
     let points = vec![center + tip, center - tip + across, center - tip - across];
     painter.add(Shape::convex_polygon(points, color, Stroke::NONE));
 }

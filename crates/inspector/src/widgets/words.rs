@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use bevy_egui::egui::Label;
-
 use crate::prelude::*;
 
 /// Draws a line of 12-point text, truncated at the page's edge.

@@ -47,7 +47,7 @@ pub(super) struct Costs {
     /// Whether packets arrive. Otherwise ratios have no meaning.
     arrives: bool,
     /// Costs without each stage. None for other columns, and until all are measured.
-    without: Option<Vec<Left>>,
+    pub(super) without: Option<Vec<Left>>,
 }
 
 impl Costs {
@@ -68,10 +68,6 @@ impl Costs {
     /// The costs without the stage of a rung, the largest first.
     pub(super) fn without(&self, rung: Rung) -> impl Iterator<Item = &Left> {
         self.without.iter().flatten().filter(move |left| left.rung == rung)
-    }
-
-    pub(super) const fn has_without(&self) -> bool {
-        self.without.is_some()
     }
 
     /// Returns the cells of a rung once their figures are known. `less` is the colour of ratios.
@@ -123,7 +119,6 @@ impl Costs {
         })
     }
 
-    /// Compares the first and the last rung of the ladder.
     pub(super) fn sum(&self) -> String {
         let (Some(first), Some(last)) = (self.encoded.first(), self.encoded.last()) else {
             return "Measuring …".to_owned();
@@ -135,7 +130,6 @@ impl Costs {
         }
     }
 
-    /// Names the rungs that cost more than the previous rung.
     pub(super) fn dearer(&self) -> Option<String> {
         let steps = self.encoded.windows(2).zip(&LADDER[1..]);
         let dearer = steps.filter(|(step, _)| costs_more(step[0], step[1]));
@@ -149,7 +143,6 @@ impl Costs {
     }
 }
 
-/// Whether a rung costs visibly more than the previous one, kbps.
 fn costs_more(before: f64, kbps: f64) -> bool {
     kbps - before >= SHOWN_AS_ZERO
 }

@@ -3,7 +3,6 @@
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::Rung;
 use cubewire_inspector::graph::{Point, Series};
-use cubewire_inspector::widgets::Label;
 
 use super::table::SCALE_KBPS;
 use crate::panel::prelude::*;
@@ -71,14 +70,13 @@ fn chart(ui: &Ui, look: Look, plot: Rect, seconds: u32) -> Chart {
     let chart = Chart::new(ui, plot, past.clone(), SCALE_KBPS, Scale::Logarithmic);
     let marks = [(10.0, ""), (100.0, "100"), (1e3, "1k"), (1e4, "10k")];
     chart.levels(ui, marks.map(|(kbps, words)| (kbps, words.to_owned())));
-    let start = Label::BeginsAt(*past.start());
+    let start = (Align::Min, *past.start());
     chart.level(past, TARGET_KBPS, Stroke::new(1.0, look.ink), Some(5.0));
     chart.label(ui, true, start, &format!("{seconds} s"), look.muted);
-    chart.label(ui, true, Label::EndsAt(0.0), "now", look.muted);
+    chart.label(ui, true, (Align::Max, 0.0), "now", look.muted);
     chart
 }
 
-/// Returns the history of a rung up to tick `newest`.
 fn points(rung: &ShadowRung, newest: u64) -> (Rung, Vec<Point>) {
     let bytes = rung.history();
     let oldest = (newest + 1).saturating_sub(bytes.len() as u64);

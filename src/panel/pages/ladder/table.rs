@@ -99,7 +99,6 @@ pub(super) fn rung(
     row
 }
 
-/// Colour of a bar: full at or below the target.
 pub(super) fn bar_color(look: Look, kbps: f64) -> Color32 {
     if kbps <= TARGET_KBPS { look.half } else { look.above_target }
 }

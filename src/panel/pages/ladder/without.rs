@@ -17,7 +17,6 @@ use crate::replication::{Ablated, Part};
 /// The present stages without one part.
 #[derive(Debug)]
 pub(super) struct Left {
-    /// Rung that adds the part.
     pub(super) rung: Rung,
     ablated: Ablated,
     pub(super) kbps: f64,
@@ -82,7 +81,6 @@ fn adding(present: Stages, ablated: &Ablated) -> Option<Rung> {
     })
 }
 
-/// Text of the share of encoded ticks.
 fn footer(share: f64) -> String {
     // Less than all ticks never reads "100 %".
     let percent = (100.0 * share).min(99.0);

@@ -35,7 +35,6 @@ struct Figure {
     set: fn(&mut Conditions, f64),
 }
 
-/// Fields in rows of two.
 const FIGURES: [Figure; 6] = [
     Figure {
         name: "Delay",

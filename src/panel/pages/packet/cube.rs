@@ -206,7 +206,6 @@ impl Share {
         }
     }
 
-    /// Text with a line for each field, and one for the age of the baseline.
     fn words(&self) -> String {
         let fields = self.fields.iter();
         let mut lines: Vec<_> =
@@ -221,7 +220,6 @@ impl Share {
     }
 }
 
-/// Number of packets in the plot and in the table.
 const PACKETS: usize = 60;
 
 /// Sizes and distances, logical points.

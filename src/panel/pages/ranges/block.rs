@@ -2,7 +2,6 @@
 
 use cubewire_codec::ladder::Rung;
 use cubewire_codec::{BitKind, StageOptions, Stages};
-use cubewire_inspector::widgets::Label;
 
 use super::edit;
 use crate::panel::prelude::*;
@@ -77,16 +76,16 @@ impl Block<'_> {
             let ends = ranges.map(|bits| (f64::from(bits) + 1.0).min(end));
             let is_close = chart.x_of(ends[1]) - chart.x_of(ends[0]) < APART;
             let at = match is_close {
-                true => [Label::EndsAt(ends[0]), Label::BeginsAt(ends[1])],
-                false => ends.map(Label::Around),
+                true => [(Align::Max, ends[0]), (Align::Min, ends[1])],
+                false => ends.map(|end| (Align::Center, end)),
             };
             for ((bits, end), at) in ranges.into_iter().zip(ends).zip(at) {
                 chart.upright(end, Stroke::new(1.0, look.ink));
                 chart.label(ui, true, at, &bits.to_string(), look.ink);
             }
         }
-        chart.label(ui, false, Label::BeginsAt(0.0), "0", look.muted);
-        chart.label(ui, false, Label::EndsAt(end), &format!("{} bits", self.last), look.muted);
+        chart.label(ui, false, (Align::Min, 0.0), "0", look.muted);
+        chart.label(ui, false, (Align::Max, end), &format!("{} bits", self.last), look.muted);
         let said = response.hover_pos().map(|at| chart.x_at(at.x) as usize).map(|bits| {
             let bits = bits.min(self.last);
             let share = 100.0 * counts[bits] / counts.iter().sum::<f32>().max(1e-6);

@@ -2,7 +2,6 @@
 
 use bevy::prelude::{ResMut, Resource, Single, With};
 use cubewire_codec::Stages;
-use cubewire_inspector::widgets::Label;
 
 use super::super::stages::parts::usual;
 use crate::panel::prelude::*;
@@ -90,16 +89,16 @@ fn axes(ui: &Ui, chart: &Chart) {
         let kbps = short(10_f64.powi(decade));
         chart.upright(x, stroke);
         let (at, kbps) = match decade {
-            _ if decade == first => (Label::BeginsAt(x), kbps),
-            _ if decade == last => (Label::EndsAt(x), format!("{kbps} kbps")),
-            _ => (Label::Around(x), kbps),
+            _ if decade == first => ((Align::Min, x), kbps),
+            _ if decade == last => ((Align::Max, x), format!("{kbps} kbps")),
+            _ => ((Align::Center, x), kbps),
         };
         chart.label(ui, false, at, &kbps, look.muted);
     }
     let target = TARGET_KBPS.log10();
     let ends = [chart.y.start(), chart.y.end()].map(|y| chart.at(target, *y));
     chart.painter().extend(Shape::dashed_line(&ends, Stroke::new(1.0, look.ink), 5.0, 3.0));
-    chart.label(ui, false, Label::Around(target), &grouped(TARGET_KBPS), look.ink);
+    chart.label(ui, false, (Align::Center, target), &grouped(TARGET_KBPS), look.ink);
 }
 
 fn micrometres(tried: &Tradeoff) -> f64 {

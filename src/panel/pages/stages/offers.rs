@@ -115,7 +115,6 @@ pub(super) fn besides(part: Part, present: Stages, then: Stages) -> Option<[Stri
 
 type Repair = (Part, fn(&mut StageOptions));
 
-/// Changes that can make options legal.
 const REPAIRS: [Repair; 8] = [
     (Part::Delta, |it| it.delta = fixed_bits(it.delta)),
     (Part::Delta, |it| it.delta = Delta::ChangedBits),
