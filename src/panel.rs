@@ -5,8 +5,8 @@
 //! [`SelectHalf`](crate::view::SelectHalf), [`Reconnect`](crate::replication::Reconnect), and
 //! [`Action`](crate::controls::Action), which most buttons share with a key.
 //!
-//! [`draw`] needs only an [`egui::Context`](bevy_egui::egui::Context), so it runs in tests and benchmarks without a
-//! window. [`PanelPlugin`] calls it in [`EguiPrimaryContextPass`].
+//! `layout::draw` needs only an [`egui::Context`](bevy_egui::egui::Context), so it runs in tests without a window.
+//! [`PanelPlugin`] calls it in [`EguiPrimaryContextPass`].
 
 mod actions;
 mod explain;
@@ -16,6 +16,7 @@ mod graph;
 mod lane;
 mod layout;
 mod pages;
+mod prelude;
 mod scale;
 mod settings;
 mod style;
@@ -34,7 +35,6 @@ use bevy::time::common_conditions::on_real_timer;
 use bevy::window::exit_on_all_closed;
 use bevy_egui::EguiPrimaryContextPass;
 use cubewire_codec::Snapshot;
-use cubewire_inspector::{kept, widgets, zoom};
 use cubewire_scene::PLAYER;
 
 use crate::history::{HistoryPlugin, Wanted};
@@ -45,12 +45,9 @@ use crate::theme::Theme;
 use crate::view::{CubeColors, FixedScale, Inset, Notices, Selected, ViewSystems};
 
 pub use cubewire_inspector::graph::Axis;
-pub use lane::{Drawn, Halves, LaneView, Measured, Past, Status};
-pub use layout::draw;
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use pages::ladder::draw_costs;
-pub use pages::peers::Peers;
-pub use pages::ranges::tried::Tradeoffs;
+use pages::ranges::tradeoff::Tradeoffs;
 pub use settings::{Column, GraphSeconds, Page, PanelSize, PanelState, Tab};
 pub use tour::{STEPS, Scene, Task, Tour, TourStep, Watch};
 
@@ -118,7 +115,7 @@ impl Plugin for PanelPlugin {
             )
             .add_systems(
                 FixedUpdate,
-                pages::ranges::tried::record.after(ReplicationSystems::Observe),
+                pages::ranges::tradeoff::record.after(ReplicationSystems::Observe),
             )
             .init_resource::<WantsAblation>()
             .add_systems(PreUpdate, want_ablation)
@@ -166,10 +163,7 @@ fn show_hint(
         let is_alone = world.is_some_and(|world| is_alone(world.current()));
         is_alone.then_some("The cubes are far away: R resets")
     };
-    let seconds = match hint == before.0 {
-        true => before.1 + clock.delta_secs(),
-        false => 0.0,
-    };
+    let seconds = if hint == before.0 { before.1 + clock.delta_secs() } else { 0.0 };
     *before = (hint, seconds);
     notices.hint = hint.filter(|_| seconds < HINT_SECONDS);
 }

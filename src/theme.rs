@@ -22,7 +22,6 @@ pub enum Theme {
 
 impl Theme {
     /// Colours of the theme.
-    #[must_use]
     pub const fn colors(self) -> &'static Colors {
         match self {
             Self::Light => &LIGHT,
@@ -41,14 +40,11 @@ impl From<Theme> for egui::Theme {
 }
 
 /// egui's fonts with Inter in front, which has digits of equal width: `assets/fonts`.
-#[must_use]
 pub fn fonts() -> FontDefinitions {
     let mut fonts = FontDefinitions::default();
     let name = "Inter".to_owned();
-    let inter = FontData::from_static(INTER);
-    fonts.font_data.insert(name.clone(), Arc::new(inter));
-    let proportional = fonts.families.entry(FontFamily::Proportional).or_default();
-    proportional.insert(0, name);
+    fonts.font_data.insert(name.clone(), Arc::new(FontData::from_static(INTER)));
+    fonts.families.entry(FontFamily::Proportional).or_default().insert(0, name);
     // Without this, monospaced letters would stand higher than adjacent text.
     if let Some(mono) = fonts.font_data.get_mut("Hack") {
         Arc::make_mut(mono).tweak.y_offset_factor = 0.14;
@@ -60,7 +56,6 @@ pub fn fonts() -> FontDefinitions {
 pub(crate) const INTER: &[u8] = include_bytes!("../assets/fonts/Inter-Regular.otf");
 
 /// Converts a colour to Bevy.
-#[must_use]
 pub fn bevy_color(Rgb(red, green, blue): Rgb) -> Color {
     Color::srgb_u8(red, green, blue)
 }

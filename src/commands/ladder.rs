@@ -110,11 +110,9 @@ impl LadderArgs {
         // Create the file first, so that a mistyped path fails before the run.
         let plot = self.png.as_deref().map(new_plot).transpose()?;
         let about = script.as_ref().and_then(|script| script.about.clone());
-        let game = LaneGame::new(script, LaneSettings::default())?;
-        let costs = measure(game, ticks, skip)?;
+        let costs = measure(LaneGame::new(script, LaneSettings::default())?, ticks, skip)?;
         let played = self.play.name().unwrap_or_else(|| NO_SCRIPT.to_owned());
-        let file_name = self.play.script.as_ref().and_then(|path| path.file_name());
-        let title = match (about, file_name) {
+        let title = match (about, self.play.script.as_ref().and_then(|path| path.file_name())) {
             (Some(about), _) => about,
             (None, Some(name)) => name.display().to_string(),
             (None, None) => "no keys pressed".to_owned(),
@@ -164,8 +162,7 @@ pub fn print_demo(
     let script = script.unwrap_or_else(|| script_of(Scene::Katamari));
     let game = LaneGame::new(Some(script), LaneSettings::default())?;
     let seconds = seconds.unwrap_or(DEMO_SECONDS);
-    let ticks = (seconds * f64::from(TICKS_PER_SECOND)).ceil() as usize;
-    let costs = measure(game, ticks, 0)?;
+    let costs = measure(game, (seconds * f64::from(TICKS_PER_SECOND)).ceil() as usize, 0)?;
     writeln!(out, "{}", short(&costs))?;
     Ok(())
 }
@@ -257,13 +254,10 @@ mod tests {
         }
         let row = |rung: &str| {
             let is_row = |line: &&str| line.starts_with(&format!("| {rung} "));
-            let row = text.lines().find(is_row).unwrap();
-            row.split_whitespace().collect::<Vec<_>>().join(" ")
+            text.lines().find(is_row).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
         };
-        let wanted = "| uncompressed | 17 368.8 | 1.0× | 36 185.0 | |";
-        assert_eq!(row("uncompressed"), wanted);
-        let wanted = "| predicted | 115.8 | 150× | 241.2 | below |";
-        assert_eq!(row("predicted"), wanted);
+        assert_eq!(row("uncompressed"), "| uncompressed | 17 368.8 | 1.0× | 36 185.0 | |");
+        assert_eq!(row("predicted"), "| predicted | 115.8 | 150× | 241.2 | below |");
         assert!(text.ends_with("256 kbps: predicted is the first rung below it"), "{text}");
         let above = short(&costs[..2]);
         assert!(above.ends_with("256 kbps: no rung is below it"), "{above}");

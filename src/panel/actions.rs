@@ -36,9 +36,7 @@ pub(super) fn on_action(
         Action::CopyFilm(_) | Action::LeaveTour => state.film_card = false,
         _ => {}
     }
-    let Some((entity, settings)) = lane.map(Single::into_inner) else {
-        return;
-    };
+    let Some((entity, settings)) = lane.map(Single::into_inner) else { return };
     let mut settings = settings.get();
     let current = index_of(settings.sender.stages);
     let rung = match *action {
@@ -79,12 +77,10 @@ mod tests {
 
     fn app() -> (App, Entity) {
         let mut app = App::new();
-        let panel = super::super::PanelPlugin::default();
-        app.add_plugins((MinimalPlugins, ControlsPlugin, panel))
+        app.add_plugins((MinimalPlugins, ControlsPlugin, super::super::PanelPlugin::default()))
             .init_resource::<ButtonInput<KeyCode>>()
             .add_observer(change_lane);
-        let lane = (LaneSettings::default(), Selected);
-        let lane = app.world_mut().spawn(lane).id();
+        let lane = app.world_mut().spawn((LaneSettings::default(), Selected)).id();
         (app, lane)
     }
 
@@ -99,8 +95,7 @@ mod tests {
     fn lane_of(app: &App, lane: Entity) -> (Option<usize>, bool) {
         let lane = app.world().entity(lane);
         let rung = index_of(lane.get::<SenderSettings>().unwrap().stages);
-        let link = lane.get::<LinkSettings>().unwrap();
-        (rung, link.conditions.cut)
+        (rung, lane.get::<LinkSettings>().unwrap().conditions.cut)
     }
 
     #[test]

@@ -1,22 +1,16 @@
 //! Cards that explain the screen at the first start and on request.
 
-use bevy::prelude::*;
-use bevy_egui::egui::{
-    Area, Color32, Context, Id, Label, Order, Rect, RichText, Sense, Stroke, Ui, UiBuilder, pos2,
-    vec2,
-};
+use bevy::prelude::{Local, Res, ResMut};
 use bevy_egui::input::EguiWantsInput;
+use cubewire_inspector::widgets::keys_width;
 
 use super::lane::{LaneView, Status};
 use super::pages::ladder::PRESENT;
 use super::settings::{Page, PanelSize, PanelState};
-use super::style::{BODY, GAP, Look, ROW, SMALL, row_in};
 use super::tour::STEPS;
-use super::widgets::{
-    At, Kind, Pointing, balanced, button, keys, keys_width, over_picture, text, triangle, within,
-};
-use crate::controls::{Action, Inputs, key_of};
-use crate::view::{Inset, Side, ViewMode};
+use crate::controls::Inputs;
+use crate::panel::prelude::*;
+use crate::view::{Inset, ViewMode};
 
 /// Closes the cards on the first key or on the first click outside the panel.
 pub(super) fn end_with_first_input(
@@ -47,8 +41,7 @@ fn cards(ui: &mut Ui, state: &PanelState, lane: &LaneView<'_>, picture: Rect) ->
     let mut card = |rect, color, title, text: &str| {
         count += 1;
         let (_, mut inside) = frame(ui, rect, color, Some(count), title);
-        let words = balanced(&inside, text, BODY, look.ink, inside.available_width());
-        inside.add(Label::new(words));
+        inside.add(Label::new(balanced(&inside, text, BODY, look.ink, inside.available_width())));
     };
     let (left, right) = picture.split_left_right_at_fraction(0.5);
     let is_split = lane.status.view == ViewMode::Split;
@@ -72,8 +65,7 @@ fn cards(ui: &mut Ui, state: &PanelState, lane: &LaneView<'_>, picture: Rect) ->
     let (half, color) = (if is_split { right } else { picture }, Side::Right.color_in(look));
     card(over(half), color, "What another machine sees", &text);
     // The card points to the row of the present rung if the ladder is open.
-    let row = rung.filter(|_| state.page == Page::Ladder);
-    let row = row.unwrap_or(0.66 * picture.height());
+    let row = rung.filter(|_| state.page == Page::Ladder).unwrap_or(0.66 * picture.height());
     let highest = top + CARD + 14.0;
     let lowest = start_card(picture).top() - CARD - 14.0;
     let y = within(row - CARD / 2.0, highest, lowest.max(highest));
@@ -85,7 +77,7 @@ fn cards(ui: &mut Ui, state: &PanelState, lane: &LaneView<'_>, picture: Rect) ->
     let painter = ui.painter();
     painter.hline(rect.right()..=tip.x - 8.0, tip.y, Stroke::new(1.0, look.ink));
     let (at, size) = (tip - vec2(4.0, 0.0), vec2(8.0, 10.0));
-    triangle(painter, at, size, Pointing::Right, look.ink);
+    triangle(painter, at, size, Vec2::RIGHT, look.ink);
     count
 }
 
@@ -109,27 +101,20 @@ pub(super) fn draw(
     lane: &LaneView<'_>,
     inset: Inset,
 ) -> Option<Action> {
-    let mut picture = ctx.viewport_rect();
-    picture.max -= vec2(inset.right, inset.bottom);
+    let picture = free(ctx, inset);
     if picture.width() < 120.0 || picture.height() < 120.0 {
         return None;
     }
     let start = start_card(picture);
-    Area::new(Id::new("explanation"))
-        .order(Order::Middle)
-        .fixed_pos(picture.min)
-        .interactable(false)
-        .fade_in(false)
-        .show(ctx, |ui| {
-            let before = cards(ui, state, lane, picture);
-            // A single card has no number.
-            let number = (before > 0).then_some(before + 1);
-            draw_start(ui, state, &lane.status, start, number);
-        });
+    let area = over_views("explanation").fixed_pos(picture.min).interactable(false);
+    area.show(ctx, |ui| {
+        let before = cards(ui, state, lane, picture);
+        // A single card has no number.
+        draw_start(ui, state, &lane.status, start, (before > 0).then_some(before + 1));
+    });
     lane.status.tour.and_then(|_| tour_button(ctx, start))
 }
 
-/// Draws the card with the keys.
 fn draw_start(
     ui: &mut Ui,
     state: &PanelState,
@@ -168,8 +153,7 @@ fn draw_start(
             }
         };
         for (names, about) in hints {
-            let width = keys_width(ui, names, about);
-            keys(ui, width, 0.0, names, about);
+            keys(ui, keys_width(ui, names, about), 0.0, names, about);
             ui.add_space(16.0 - GAP);
         }
     });
@@ -191,15 +175,10 @@ fn tour_button(ctx: &Context, card: Rect) -> Option<Action> {
             pos2(card.right() - size.x - 16.0, top)
         }
     };
-    let area = Area::new(Id::new("explanation of the tour"))
-        .order(Order::Middle)
-        .fixed_pos(at)
-        .fade_in(false);
-    let shown = area.show(ctx, |ui| {
+    let shown = over_views("explanation of the tour").fixed_pos(at).show(ctx, |ui| {
         let look = Look::of(ui);
         ui.spacing_mut().interact_size.y = size.y;
-        let key = key_of(Action::Tour);
-        let tour = button(ui, size.x, "Take the tour", key, Kind::Primary);
+        let tour = button(ui, size.x, "Take the tour", key_of(Action::Tour), Kind::Primary);
         if has_caption {
             ui.vertical_centered(|ui| {
                 let steps = format!("{} steps through the article", STEPS.len());
@@ -219,17 +198,14 @@ fn frame(ui: &mut Ui, rect: Rect, color: Color32, number: Option<usize>, title: 
     let (row, rest) = inside.split_top_bottom_at_y(inside.top() + 20.0);
     let mut title_left = row.left();
     if let Some(number) = number {
-        let center = pos2(row.left() + 10.0, row.center().y);
-        ui.painter().circle_filled(center, 10.0, color);
-        let middle = At::Center(10.0);
-        text(ui.painter(), row, middle, number, SMALL, look.ground);
+        ui.painter().circle_filled(pos2(row.left() + 10.0, row.center().y), 10.0, color);
+        text(ui.painter(), row, At::Center(10.0), number, SMALL, look.ground);
         title_left += 28.0;
     }
     let mut head = row_in(ui, row.with_min_x(title_left));
     head.label(RichText::new(title).size(BODY).color(color));
     ui.allocate_rect(rect, Sense::empty());
-    let below = UiBuilder::new().max_rect(rest.translate(vec2(0.0, 4.0)));
-    (head, ui.new_child(below))
+    (head, ui.new_child(UiBuilder::new().max_rect(rest.translate(vec2(0.0, 4.0)))))
 }
 
 /// Sizes and distances, logical points.

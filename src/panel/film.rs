@@ -1,12 +1,8 @@
 //! *Film this*: a button at the lower right of the view, the card that it opens, and the progress of a film.
 
-use bevy_egui::egui::{Align2, Area, Context, Id, Label, Margin, Order, ProgressBar, Ui, vec2};
-
 use super::lane::Status;
 use super::settings::{FILM_LENGTHS, PanelState};
-use super::style::{GAP, Look, MARGIN, SMALL};
-use super::widgets::{Choice, Kind, balanced, button, heading, over_picture, segmented, unless};
-use crate::controls::{Action, key_of};
+use crate::panel::prelude::*;
 use crate::view::Inset;
 
 /// Draws the button, or instead the open card or the progress, over the part of the window that `inset` leaves free.
@@ -18,9 +14,8 @@ pub(super) fn draw(
     inset: Inset,
     has_button: bool,
 ) -> Option<Action> {
-    let mut picture = ctx.viewport_rect();
-    picture.max -= vec2(inset.right, inset.bottom);
-    let width = WIDTH.min(picture.width() - 2.0 * MARGIN);
+    let picture = free(ctx, inset);
+    let width = 272_f32.min(picture.width() - 2.0 * MARGIN);
     if status.records_video || cfg!(target_family = "wasm") || width < LEAST {
         return None;
     }
@@ -28,13 +23,9 @@ pub(super) fn draw(
         return None;
     }
     // The position of an area follows from its size in the previous frame.
-    let id = Id::new(("film this", status.film.is_some(), state.film_card));
-    let area = Area::new(id)
-        .order(Order::Middle)
-        .pivot(Align2::RIGHT_BOTTOM)
-        .fixed_pos(picture.right_bottom() - vec2(MARGIN, ABOVE_CAPTIONS))
-        .fade_in(false);
-    let shown = area.show(ctx, |ui| {
+    let area = over_views(("film this", status.film.is_some(), state.film_card));
+    let corner = picture.right_bottom() - vec2(MARGIN, ABOVE_CAPTIONS);
+    let shown = area.pivot(Align2::RIGHT_BOTTOM).fixed_pos(corner).show(ctx, |ui| {
         let look = Look::of(ui);
         let frame = over_picture(look, look.line).inner_margin(Margin::same(12));
         match status.film {
@@ -44,8 +35,7 @@ pub(super) fn draw(
             }
             None if state.film_card => frame.show(ui, |ui| card(ui, width, state, status)).inner,
             None => {
-                let usual = Kind::Usual { is_on: false };
-                let shown = button(ui, BUTTON, "Film this", key_of(Action::Film), usual);
+                let shown = button(ui, 116.0, "Film this", key_of(Action::Film), Kind::Usual);
                 let shown = shown.on_hover_text("The last seconds of both halves, as an MP4.");
                 shown.clicked().then_some(Action::Film)
             }
@@ -59,21 +49,17 @@ fn card(ui: &mut Ui, width: f32, state: &mut PanelState, status: &Status<'_>) ->
     ui.set_width(width);
     ui.spacing_mut().item_spacing = vec2(GAP, 8.0);
     heading(ui, "Film the last …", "Esc closes");
-    let lengths = [0, 1, 2].map(|index| {
-        let seconds = format!("{} s", FILM_LENGTHS[index]);
-        Choice::new(index, seconds, "")
-    });
+    let lengths =
+        [0, 1, 2].map(|index| Choice::new(index, format!("{} s", FILM_LENGTHS[index]), ""));
     segmented(ui, width, &mut state.film_length, &lengths);
     let seconds = state.film_seconds();
     let about = "Shows what both halves showed, with this camera and these colours. The game goes on meanwhile.";
-    let about = balanced(ui, about, SMALL, Look::of(ui).muted, width);
-    ui.add(Label::new(about));
+    ui.add(Label::new(balanced(ui, about, SMALL, Look::of(ui).muted, width)));
     ui.horizontal(|ui| {
         let half = (width - GAP) / 2.0;
         let films = button(ui, half, "Film", key_of(Action::Film), Kind::Primary);
         let refusal = (!status.plays).then_some("The server has the keys.");
-        let usual = Kind::Usual { is_on: false };
-        let copy = |ui: &mut Ui| button(ui, half, "Copy command", "", usual);
+        let copy = |ui: &mut Ui| button(ui, half, "Copy command", "", Kind::Usual);
         let copies = unless(ui, refusal, ABOUT_COPY, copy);
         let copies = copies.clicked().then_some(Action::CopyFilm(seconds));
         // The key does the same.
@@ -88,9 +74,8 @@ fn progress(ui: &mut Ui, width: f32, fraction: f32) -> Option<Action> {
     ui.spacing_mut().item_spacing = vec2(GAP, 8.0);
     heading(ui, "Filming", format!("{:.0} %", 100.0 * fraction));
     ui.horizontal(|ui| {
-        let bar = ProgressBar::new(fraction).desired_height(6.0);
-        ui.add(bar.desired_width(width - STOP - GAP));
-        let stop = button(ui, STOP, "Stop", "", Kind::Usual { is_on: false });
+        ui.add(ProgressBar::new(fraction).desired_height(6.0).desired_width(width - STOP - GAP));
+        let stop = button(ui, STOP, "Stop", "", Kind::Usual);
         let stop = stop.on_hover_text("Ends the film here. It keeps what is rendered.");
         stop.clicked().then_some(Action::StopFilm)
     })
@@ -101,8 +86,6 @@ const ABOUT_COPY: &str =
     "Saves a replay of the keys, and copies the command that films it in any size and format.";
 
 /// Sizes and distances, logical points.
-const WIDTH: f32 = 272.0;
 const LEAST: f32 = 200.0;
-const BUTTON: f32 = 116.0;
 const STOP: f32 = 56.0;
 const ABOVE_CAPTIONS: f32 = 48.0;

@@ -1,25 +1,16 @@
 //! Flags above a plot that mark changes of stages. A flag shows the number of the new rung. Its tooltip describes
 //! the change.
 
-use bevy_egui::egui::{
-    Rangef, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2,
-};
 use cubewire_codec::Stages;
-use cubewire_scene::TICKS_PER_SECOND;
 
 use super::pages::ladder::index_of;
-use super::style::{Look, SMALL};
-use super::widgets::{At, Chart, text, within};
-use crate::replication::rung_name;
+use crate::panel::prelude::*;
 
-/// A change of a lane's stages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Switch {
-    /// X coordinate in the plot.
     pub(super) x: f32,
     /// Age relative to the newest tick of the lane, seconds.
     ago: f64,
-    /// Stages before and after the change.
     from: Stages,
     to: Stages,
 }
@@ -74,15 +65,11 @@ pub(super) fn flags(
         };
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &said));
         if response.hovered() || response.has_focus() {
-            let ring = Stroke::new(3.0, look.half);
-            let painter = ui.painter();
-            painter.rect_stroke(flag, 3.0, ring, StrokeKind::Outside);
+            ui.painter().rect_stroke(flag, 3.0, Stroke::new(3.0, look.half), StrokeKind::Outside);
             told = Some(said);
         }
         paint(ui, flag, &number);
-        let line = Stroke::new(1.0, look.quiet);
-        let painter = chart.painter();
-        painter.vline(newest.x, chart.rect.y_range(), line);
+        chart.painter().vline(newest.x, chart.rect.y_range(), Stroke::new(1.0, look.quiet));
         marks.push(newest.x);
     }
     (marks, told)
@@ -113,12 +100,10 @@ fn numbers(group: &[Switch]) -> String {
     }
 }
 
-/// Paints a flag with a number, or another short text.
 pub(super) fn paint(ui: &Ui, flag: Rect, number: &str) {
     let look = Look::of(ui);
     ui.painter().rect_filled(flag, 3.0, look.ink);
-    let middle = At::Center(flag.width() / 2.0);
-    text(ui.painter(), flag, middle, number, SMALL, look.ground);
+    text(ui.painter(), flag, At::Center(flag.width() / 2.0), number, SMALL, look.ground);
 }
 
 /// Groups the switches with overlapping flags. The flag of a group is at its last switch.
@@ -126,7 +111,7 @@ fn grouped(switches: &[Switch]) -> Vec<&[Switch]> {
     let touch = |before: &[Switch], after: &[Switch]| {
         let widths = [before, after].map(|group| flag_width(&numbers(group)));
         let [from, to] = [before, after].map(|group| &group[group.len() - 1]);
-        apart(from, to) < widths.iter().sum::<f32>() / 2.0 + BETWEEN
+        apart(from, to) < widths.iter().sum::<f32>() / 2.0 + 2.0
     };
     let mut groups: Vec<&[Switch]> = Vec::new();
     for index in 0..switches.len() {
@@ -149,14 +134,12 @@ fn apart(before: &Switch, after: &Switch) -> f32 {
 }
 
 fn flag_width(number: &str) -> f32 {
-    let more = number.chars().count().saturating_sub(1);
-    NARROW + DIGIT * more as f32
+    NARROW + DIGIT * number.chars().count().saturating_sub(1) as f32
 }
 
 /// Sizes and distances, logical points.
 const NARROW: f32 = 16.0;
 const DIGIT: f32 = 8.0;
-const BETWEEN: f32 = 2.0;
 
 /// Width of a second in the graph at its initial span, logical points; and the largest ratio to it without zooming in.
 const SECOND: f32 = 16.8;

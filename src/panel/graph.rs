@@ -2,17 +2,13 @@
 
 use std::sync::Arc;
 
-use bevy_egui::egui::{Align, Layout, Rangef, Rect, Response, Sense, Ui, UiBuilder};
 use cubewire_inspector::graph::{self, Above, Axis, Lines, Point, Source, Span};
-use cubewire_scene::TICKS_PER_SECOND;
 
 use super::flags::{flags, switches};
 use super::lane::Measured;
 use super::settings::{MAX_GRAPH_SECONDS, PanelState};
-use super::style::{GAP, LINE, Look, ROW};
-use super::widgets::{AXIS, chip};
+use crate::panel::prelude::*;
 use crate::replication::{Accounting, METER_TICKS, Sample, TARGET_KBPS};
-use crate::view::Side;
 
 pub(super) use graph::AROUND_PLOT;
 
@@ -29,15 +25,11 @@ pub(super) fn draw(
     let lines = Lines::new(&sources, span(state));
     let is_frozen = state.frozen.is_some();
     let (response, words) = graph::draw(ui, height, &lines, moment, is_frozen, |ui, frame| {
-        let stages = lines.all.iter().map(|line| {
-            let points = line.series.points.iter();
-            points.map(|point| point.stages)
-        });
+        let stages =
+            lines.all.iter().map(|line| line.series.points.iter().map(|point| point.stages));
         let switches = switches(stages, |ago| frame.chart.x_of(-ago));
-        let nothing = Rangef::NOTHING;
-        let (marks, said) = flags(ui, frame.above, &frame.chart, &switches, nothing);
-        let chips = options(ui, state, lanes, frame.top);
-        Above { legend_end: chips.left() - GAP, marks, said }
+        let (marks, said) = flags(ui, frame.above, &frame.chart, &switches, Rangef::NOTHING);
+        Above { legend_end: options(ui, state, lanes, frame.top).left() - GAP, marks, said }
     });
     about(ui, words, &response);
 }
@@ -75,7 +67,6 @@ const fn span(state: &PanelState) -> Span {
     }
 }
 
-/// Adds a tooltip to the legend.
 fn about(ui: &Ui, words: Rect, response: &Response) {
     let legend = ui.interact(words, response.id.with("legend"), Sense::hover());
     legend.on_hover_text(
@@ -95,7 +86,6 @@ fn accounting(lanes: &[Measured<'_>]) -> Accounting {
     }
 }
 
-/// Returns the last `ticks` samples of each lane as points.
 fn points(lanes: &[Measured<'_>], ticks: usize) -> Vec<(Side, Arc<[Point]>)> {
     let by = accounting(lanes);
     let point = |sample: &Sample| Point {
@@ -105,16 +95,13 @@ fn points(lanes: &[Measured<'_>], ticks: usize) -> Vec<(Side, Arc<[Point]>)> {
         has_losses: sample.lost > 0,
         stages: sample.stages,
     };
-    let lanes = lanes.iter();
-    let lanes = lanes.map(|lane| (lane.side, lane.meter.newest(ticks).map(point).collect()));
-    lanes.collect()
+    lanes.iter().map(|lane| (lane.side, lane.meter.newest(ticks).map(point).collect())).collect()
 }
 
 /// Returns the lines of the graph: the visible points, and the older second that smoothing needs.
 fn sources(ui: &Ui, state: &PanelState, lanes: &[Measured<'_>]) -> Vec<Source> {
     let wanted = ((state.graph_seconds.0 + 1) * TICKS_PER_SECOND) as usize - 1;
-    let frozen = state.frozen.clone();
-    let lines = frozen.unwrap_or_else(|| points(lanes, wanted));
+    let lines = state.frozen.clone().unwrap_or_else(|| points(lanes, wanted));
     let (count, look) = (lines.len(), Look::of(ui));
     let lines = lines.into_iter().map(|(side, points)| {
         let budget = points.last().and_then(|point| point.budget_kbps);
@@ -136,13 +123,10 @@ fn sources(ui: &Ui, state: &PanelState, lanes: &[Measured<'_>]) -> Vec<Source> {
 
 /// Draws the chips for the axis, the time span, and freezing. A click selects the next value. Returns their area.
 fn options(ui: &mut Ui, state: &mut PanelState, lanes: &[Measured<'_>], row: Rect) -> Rect {
-    let layout = Layout::right_to_left(Align::Center);
-    let builder = UiBuilder::new().max_rect(row).layout(layout);
-    let mut ui = ui.new_child(builder);
+    let mut ui = row_from_right(ui, row);
     ui.spacing_mut().item_spacing.x = GAP;
     let mut option = |name: &str, is_on, about| {
-        let chip = chip(&mut ui, ROW, 4, name, is_on);
-        chip.on_hover_text(about).clicked()
+        chip(&mut ui, ROW, 4, name, is_on).on_hover_text(about).clicked()
     };
     let is_frozen = state.frozen.is_some();
     if option("freeze", is_frozen, "Stops the graph. The game goes on.") {

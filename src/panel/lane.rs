@@ -1,4 +1,4 @@
-//! Input and output of [`draw`](super::draw).
+//! Input and output of [`draw`](super::layout::draw).
 
 use std::path::Path;
 
@@ -16,44 +16,37 @@ use crate::replication::{
 use crate::view::{Exaggeration, Inset, PaneContent, Side, ViewMode};
 
 use super::pages::peers::Peers;
-use super::pages::ranges::tried::Tradeoffs;
+use super::pages::ranges::tradeoff::Tradeoffs;
 use super::tour::Tour;
 
-/// The data that [`draw`](super::draw) displays, and the settings that it can change.
+/// The data that [`draw`](super::layout::draw) displays, and the settings that it can change.
 #[derive(Debug)]
-pub struct LaneView<'a> {
-    /// Settings of the selected lane.
-    pub settings: &'a mut LaneSettings,
-    /// Half of the screen that shows the lane.
-    pub side: Side,
-    /// Measurements of the selected lane.
-    pub meter: &'a LaneMeter,
-    /// Simulation state of both ends, if known.
-    pub sync: Option<&'a LaneSync>,
+pub(crate) struct LaneView<'a> {
+    pub(crate) settings: &'a mut LaneSettings,
+    pub(crate) side: Side,
+    pub(crate) meter: &'a LaneMeter,
+    pub(crate) sync: Option<&'a LaneSync>,
     /// Bandwidth of every rung. Without it, the ladder has no figures.
-    pub shadow: Option<&'a ShadowLadder>,
+    pub(crate) shadow: Option<&'a ShadowLadder>,
     /// Savings of each part of the present stages, if measured.
-    pub ablation: Option<&'a Ablation>,
-    /// Remote peers on a real network.
-    pub peers: Peers<'a>,
+    pub(crate) ablation: Option<&'a Ablation>,
+    pub(crate) peers: Peers<'a>,
     /// Every lane on the screen, including the selected one, sorted from left to right.
-    pub shown: Vec<Measured<'a>>,
+    pub(crate) shown: Vec<Measured<'a>>,
     /// Content of the halves; `None` if it cannot be changed.
-    pub halves: Option<&'a mut Halves>,
-    /// State of the game, for the buttons.
-    pub status: Status<'a>,
-    /// Extent of the recorded history, for the timeline.
-    pub past: Past,
+    pub(crate) halves: Option<&'a mut Halves>,
+    pub(crate) status: Status<'a>,
+    pub(crate) past: Past,
     /// The cube that is selected or hovered, in the panel or in the views.
-    pub selection: &'a mut Selection,
+    pub(crate) selection: &'a mut Selection,
     /// Errors of the displayed cubes by index; empty if they are not measured.
-    pub errors: &'a [CubeError],
+    pub(crate) errors: &'a [CubeError],
     /// State of each cube within the budget, if known.
-    pub send_states: Option<&'a SendStates>,
+    pub(crate) send_states: Option<&'a SendStates>,
     /// Distributions of the differences in the lane's packets, if measured.
-    pub counts: Option<&'a DeltaCounts>,
+    pub(crate) counts: Option<&'a DeltaCounts>,
     /// Measured cost and error of all stages that were used.
-    pub tradeoffs: &'a Tradeoffs,
+    pub(crate) tradeoffs: &'a Tradeoffs,
 }
 
 impl Selection {
@@ -67,17 +60,14 @@ impl Selection {
 }
 
 impl<'a> LaneView<'a> {
-    /// Returns the stages of the displayed tick.
-    #[must_use]
-    pub fn stages_shown(&self) -> Stages {
+    pub(crate) fn stages_shown(&self) -> Stages {
         self.sender_shown(self.meter, self.settings.sender).stages
     }
 
     /// Returns the sender settings of a lane, with the stages of the displayed tick.
     fn sender_shown(&self, meter: &LaneMeter, sender: SenderSettings) -> SenderSettings {
         let sample = self.past.moment.and_then(|tick| meter.at(tick));
-        let stages = sample.map_or(sender.stages, |sample| sample.stages);
-        SenderSettings { stages, ..sender }
+        SenderSettings { stages: sample.map_or(sender.stages, |sample| sample.stages), ..sender }
     }
 
     /// Whether packets arrive. Otherwise bandwidths cannot be compared.
@@ -90,7 +80,6 @@ impl<'a> LaneView<'a> {
         self.meter.second(self.past.moment)
     }
 
-    /// Returns the cost of the displayed tick on each rung.
     pub(super) fn rung_costs(&self) -> RungCosts<'a> {
         let sender = self.sender_shown(self.meter, self.settings.sender);
         RungCosts::new(self.meter, self.shadow, &sender, self.past.moment)
@@ -107,13 +96,9 @@ impl<'a> LaneView<'a> {
             is_alike.then(|| RungCosts::new(other.meter, None, &sender, self.past.moment))
         });
         let others: Vec<_> = others.collect();
-        move |rung| {
-            let other = others.iter().find_map(|costs| costs.kbps(rung));
-            other.or_else(|| costs.kbps(rung))
-        }
+        move |rung| others.iter().find_map(|costs| costs.kbps(rung)).or_else(|| costs.kbps(rung))
     }
 
-    /// Returns the state of a cube within the budget, if known.
     pub(super) fn send_state(&self, cube: usize) -> Option<SendState> {
         self.send_states?.now.get(cube).copied()
     }
@@ -124,71 +109,54 @@ impl<'a> LaneView<'a> {
     }
 }
 
-/// State of the game that the buttons display.
 #[derive(Clone, Debug, Default)]
-pub struct Status<'a> {
+pub(crate) struct Status<'a> {
     /// Whether the simulation runs in this process.
-    pub plays: bool,
-    /// Whether the game is paused.
-    pub is_paused: bool,
-    /// View mode of the halves.
-    pub view: ViewMode,
-    /// Whether trails are shown.
-    pub has_trails: bool,
-    /// Factor of the drawn errors.
-    pub exaggeration: Exaggeration,
-    /// Whether a replay is being recorded.
-    pub records_replay: bool,
-    /// Whether a video is being recorded.
-    pub records_video: bool,
+    pub(crate) plays: bool,
+    pub(crate) is_paused: bool,
+    pub(crate) view: ViewMode,
+    pub(crate) has_trails: bool,
+    pub(crate) exaggeration: Exaggeration,
+    pub(crate) records_replay: bool,
+    pub(crate) records_video: bool,
     /// Fraction of the film of the past that is rendered. `None` without such a film.
-    pub film: Option<f32>,
+    pub(crate) film: Option<f32>,
     /// The settings file, if the state of the panel is saved.
-    pub settings: Option<&'a Path>,
+    pub(crate) settings: Option<&'a Path>,
     /// The tour; `None` if the app has no tour.
-    pub tour: Option<Tour>,
+    pub(crate) tour: Option<Tour>,
 }
 
 /// Extent of the recorded history.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Past {
-    /// Displayed tick of the past; `None` in the present.
-    pub moment: Option<u64>,
+pub(crate) struct Past {
+    pub(crate) moment: Option<u64>,
     /// Oldest tick that the views can show.
-    pub first: Option<u64>,
+    pub(crate) first: Option<u64>,
     /// Memory of the whole history, bytes.
-    pub memory_bytes: usize,
+    pub(crate) memory_bytes: usize,
 }
 
-/// Output of [`draw`](super::draw).
+/// Output of [`draw`](super::layout::draw).
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Drawn {
-    /// The part of the window that the panel covers.
-    pub inset: Inset,
-    /// Action of the pressed button.
-    pub asked: Option<Action>,
+pub(crate) struct Drawn {
+    pub(crate) inset: Inset,
+    pub(crate) asked: Option<Action>,
     /// Tick of the past that the user selected in the timeline.
-    pub moment: Option<u64>,
+    pub(crate) moment: Option<u64>,
 }
 
-/// A lane in one half of the screen.
 #[derive(Clone, Debug)]
-pub struct Measured<'a> {
-    /// Half of the screen that shows it.
-    pub side: Side,
-    /// Measurements of the lane.
-    pub meter: &'a LaneMeter,
-    /// Settings of the lane.
-    pub settings: LaneSettings,
+pub(crate) struct Measured<'a> {
+    pub(crate) side: Side,
+    pub(crate) meter: &'a LaneMeter,
+    pub(crate) settings: LaneSettings,
 }
 
-/// Content of the halves.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Halves {
-    /// Whether the left half shows a lane instead of the simulation.
-    pub left_is_lane: bool,
-    /// Half with the selected lane.
-    pub selected: Side,
+pub(crate) struct Halves {
+    pub(crate) left_is_lane: bool,
+    pub(crate) selected: Side,
     /// Contents that the user entered as text in this frame.
-    pub typed: Vec<(Side, PaneContent)>,
+    pub(crate) typed: Vec<(Side, PaneContent)>,
 }

@@ -1,27 +1,19 @@
 //! Layout of the panel: the whole panel at the right, or a slim bar at the bottom.
 
 use bevy_egui::egui::text::{LayoutJob, TextFormat};
-use bevy_egui::egui::{
-    self, Align, FontId, Frame, Id, Layout, Margin, Panel, Response, ScrollArea, Sense, Stroke,
-    StrokeKind, Ui, UiBuilder, WidgetInfo, WidgetType, vec2,
-};
 use cubewire_codec::ladder::LADDER;
-use cubewire_inspector::words::grouped;
 
 use super::lane::{Drawn, Halves, LaneView};
 use super::pages::pickers;
 use super::settings::{PanelSize, PanelState};
-use super::style::{BODY, BUTTON, GAP, Look, MARGIN, ROW, SMALL, docked, row_in};
 use super::timeline::Strip;
 use super::tour::{self, End, Guide};
-use super::widgets::{At, BEYOND, Choice, Kind, Pointing, button, segmented, text, triangle};
 use super::{explain, film, graph, pages, style, terms, timeline, toolbar};
-use crate::controls::{Action, key_of};
+use crate::panel::prelude::*;
 use crate::replication::{Accounting, Totals, millimetres, rung_name};
-use crate::view::Side;
 
 /// Draws the panel in `ctx`, inside a running pass. Draws the explanation of the screen or the tour if it is open.
-pub fn draw(ctx: &egui::Context, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn {
+pub(super) fn draw(ctx: &Context, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn {
     let window = ctx.viewport_rect();
     // A minimized window may have no size.
     if window.width() < 1.0 || window.height() < 1.0 {
@@ -56,16 +48,14 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, mut lane: LaneView<'_>)
         drawn.moment = moment;
     }
     if let Some(end) = end {
-        let pressed = end.draw(ctx, drawn.inset, state.is_narrow);
-        drawn.asked = drawn.asked.or(pressed);
+        drawn.asked = drawn.asked.or(end.draw(ctx, drawn.inset, state.is_narrow));
     }
     let has_film_button =
         !is_explained && !state.is_touring && state.shown_size() != PanelSize::Hidden;
     let pressed = film::draw(ctx, state, &lane.status, drawn.inset, has_film_button);
     drawn.asked = drawn.asked.or(pressed);
     if is_explained {
-        let pressed = explain::draw(ctx, state, &lane, drawn.inset);
-        drawn.asked = drawn.asked.or(pressed);
+        drawn.asked = drawn.asked.or(explain::draw(ctx, state, &lane, drawn.inset));
     }
     drawn
 }
@@ -79,9 +69,8 @@ fn whole(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Draw
     let width = width.floor().min(window.width());
     let look = Look::of(root);
     let margin = Margin { left: MARGIN as i8, right: MARGIN as i8, top: 12, bottom: 10 };
-    let edge = Panel::right(Id::new("panel"));
-    let (rect, asked) = docked(root, edge, width, margin, |ui| {
-        ui.spacing_mut().item_spacing = egui::Vec2::ZERO;
+    let (rect, asked) = docked(root, Panel::right(Id::new("panel")), width, margin, |ui| {
+        ui.spacing_mut().item_spacing = Vec2::ZERO;
         let asked = header(ui, lane);
         ui.add_space(8.0);
         // A lower window has few rows for a page, so the graph is only in the slim bar.
@@ -100,12 +89,9 @@ fn whole(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Draw
         let whole = (page.left() - MARGIN)..=(page.right() + MARGIN);
         ui.painter().hline(whole, page.bottom() - 0.5, line);
         let mut below = ui.new_child(UiBuilder::new().max_rect(below));
-        let link_is_cut = lane.settings.link.conditions.cut;
-        let pressed = toolbar::draw(&mut below, state, &lane.status, link_is_cut);
-        asked.or(pressed)
+        asked.or(toolbar::draw(&mut below, state, &lane.status, lane.settings.link.conditions.cut))
     });
-    let edge = Stroke::new(1.0, look.line);
-    root.painter().vline(rect.left() + 0.5, rect.y_range(), edge);
+    root.painter().vline(rect.left() + 0.5, rect.y_range(), Stroke::new(1.0, look.line));
     let mut drawn = Drawn::default();
     (drawn.inset.right, drawn.asked) = (rect.width(), asked);
     drawn
@@ -114,16 +100,15 @@ fn whole(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Draw
 /// Draws the open page below the switch of its tab. Marked rows and the scroll bar extend into the margins.
 fn page_in(
     ui: &mut Ui,
-    page: egui::Rect,
+    page: Rect,
     state: &mut PanelState,
     lane: &mut LaneView<'_>,
 ) -> Option<Action> {
     // The switch is outside of the scroll area.
-    let above = page.with_min_y(page.top() + 8.0);
-    let mut above = ui.new_child(UiBuilder::new().max_rect(above));
+    let mut above = ui.new_child(UiBuilder::new().max_rect(page.with_min_y(page.top() + 8.0)));
     above.spacing_mut().item_spacing = vec2(GAP, GAP);
     pages::switch(&mut above, state, lane);
-    let wide = egui::Rect::from_min_max(
+    let wide = Rect::from_min_max(
         page.left_top() + vec2(-BEYOND, 8.0 + above.min_rect().height()),
         page.right_bottom() + vec2(MARGIN, 0.0),
     );
@@ -150,9 +135,9 @@ fn page_in(
 fn slim(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Drawn {
     let mut drawn = Drawn::default();
     let (edge, margin) = (Panel::bottom(Id::new("slim panel")), Margin::symmetric(12, 10));
-    let (rect, ()) = docked(root, edge, SLIM_HEIGHT, margin, |ui| {
+    let (rect, ()) = docked(root, edge, 88.0, margin, |ui| {
         let all = ui.max_rect();
-        let left = all.with_max_x(all.left() + SLIM_RUNG);
+        let left = all.with_max_x(all.left() + 280.0);
         let right = all.with_min_x(all.right() - SLIM_BUTTONS);
         let plot = all.with_min_x(left.right() + MARGIN).with_max_x(right.left() - MARGIN);
         let mut at = |rect| ui.new_child(UiBuilder::new().max_rect(rect));
@@ -164,9 +149,9 @@ fn slim(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Drawn
         ui.spacing_mut().item_spacing.y = 8.0;
         // Only one button is primary. A card may already offer the tour or its next step.
         let is_offered = state.is_touring || state.explaining;
-        let usual = Kind::Usual { is_on: false };
-        let tour = if is_offered { usual } else { Kind::Primary };
-        for (name, action, kind) in [("Panel", Action::Panel, usual), ("Tour", Action::Tour, tour)]
+        let tour = if is_offered { Kind::Usual } else { Kind::Primary };
+        for (name, action, kind) in
+            [("Panel", Action::Panel, Kind::Usual), ("Tour", Action::Tour, tour)]
         {
             let is_there = action != Action::Tour || lane.status.tour.is_some();
             if is_there && button(&mut ui, SLIM_BUTTONS, name, key_of(action), kind).clicked() {
@@ -191,25 +176,23 @@ fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
                 pressed = Some(action);
             }
         };
-        step(ui, Pointing::Left, "The previous rung", Action::PreviousRung);
+        step(ui, Vec2::LEFT, "The previous rung", Action::PreviousRung);
         let halves = lane.halves.as_deref();
         let beside = halves.map_or(0.0, |halves| compare_width(halves) + GAP);
         let width = ui.available_width() - BUTTON - GAP - beside;
         let shown = rung_name(lane.stages_shown());
         pickers::rung_named(ui, &mut lane.settings.sender, shown, [width, BUTTON]);
-        step(ui, Pointing::Right, "The next rung", Action::NextRung);
+        step(ui, Vec2::RIGHT, "The next rung", Action::NextRung);
         compare(ui, lane);
     });
     ui.add_space(8.0);
-    let size = vec2(ui.available_width(), ROW);
-    let (row, _) = ui.allocate_exact_size(size, Sense::hover());
+    let (row, _) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
     let stages = lane.stages_shown();
     let place = match pages::ladder::index_of(stages) {
         Some(index) => format!("rung {} of {}", index + 1, LADDER.len()),
         None => rung_name(stages).to_owned(),
     };
-    let look = Look::of(ui);
-    text(ui.painter(), row, At::Right(0.0), place, SMALL, look.muted);
+    text(ui.painter(), row, At::Right(0.0), place, SMALL, Look::of(ui).muted);
     figure(&mut row_in(ui, row), lane, "kbps");
     pressed
 }
@@ -217,8 +200,7 @@ fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
 /// Draws the lane, its rung, the button that compares, the cost if there is room, and the button that shrinks the panel.
 /// The cost has a fixed width, so that more digits do not move the others.
 fn header(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
-    let size = vec2(ui.available_width(), BUTTON);
-    let (row, _) = ui.allocate_exact_size(size, Sense::hover());
+    let (row, _) = ui.allocate_exact_size(vec2(ui.available_width(), BUTTON), Sense::hover());
     let mut ui = row_in(ui, row);
     ui.spacing_mut().item_spacing = vec2(BESIDE, 0.0);
     let mut picker = ui.available_width() - BUTTON - BESIDE;
@@ -240,28 +222,25 @@ fn header(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     pickers::rung_named(&mut ui, &mut lane.settings.sender, shown, [picker, BUTTON]);
     compare(&mut ui, lane);
     if has_cost {
-        let size = vec2(KBPS, BUTTON);
-        ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
-            ui.set_min_width(KBPS);
-            let about = about_cost(lane.second().as_ref());
-            figure(ui, lane, "kbps").on_hover_text(about);
-        });
+        ui.allocate_ui_with_layout(
+            vec2(KBPS, BUTTON),
+            Layout::right_to_left(Align::Center),
+            |ui| {
+                ui.set_min_width(KBPS);
+                figure(ui, lane, "kbps").on_hover_text(about_cost(lane.second().as_ref()));
+            },
+        );
     }
     shrink(&mut ui).then_some(Action::Panel)
 }
 
 const fn compare_width(halves: &Halves) -> f32 {
-    match halves.left_is_lane {
-        true => END,
-        false => COMPARE,
-    }
+    if halves.left_is_lane { END } else { COMPARE }
 }
 
 /// Draws the button that splits the view into two lanes, or ends that.
 fn compare(ui: &mut Ui, lane: &mut LaneView<'_>) {
-    let Some(halves) = &mut lane.halves else {
-        return;
-    };
+    let Some(halves) = &mut lane.halves else { return };
     let (name, about) = match halves.left_is_lane {
         true => ("End", "Ends the comparison: the left half shows the simulation again."),
         false => (
@@ -269,28 +248,26 @@ fn compare(ui: &mut Ui, lane: &mut LaneView<'_>) {
             "Shows a replica in the left half, too. It keeps the present settings as a reference.",
         ),
     };
-    let kind = Kind::Usual { is_on: halves.left_is_lane };
+    let kind = Kind::usual(halves.left_is_lane);
     let button = button(ui, compare_width(halves), name, "", kind);
     halves.left_is_lane ^= button.on_hover_text(about).clicked();
 }
 
 /// Draws a square button for an icon. Its tooltip has the name and the key.
 fn plain_button(ui: &mut Ui, name: &str, action: Action) -> Response {
-    let button = button(ui, BUTTON, "", "", Kind::Usual { is_on: false });
+    let button = button(ui, BUTTON, "", "", Kind::Usual);
     button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, name));
     button.on_hover_text(format!("{name}: {}", key_of(action)))
 }
 
-/// The button that shrinks the panel to the slim bar.
 fn shrink(ui: &mut Ui) -> bool {
     let response = plain_button(ui, "Shrink the panel", Action::Panel);
     let color = Look::of(ui).muted;
-    let screen = egui::Rect::from_center_size(response.rect.center(), vec2(14.0, 12.0));
+    let screen = Rect::from_center_size(response.rect.center(), vec2(14.0, 12.0));
     let edge = Stroke::new(1.0, color);
     let painter = ui.painter();
     painter.rect_stroke(screen, 1.0, edge, StrokeKind::Inside);
-    let part = screen.with_min_y(screen.bottom() - 4.0);
-    painter.rect_filled(part.shrink(1.0), 0.0, color);
+    painter.rect_filled(screen.with_min_y(screen.bottom() - 4.0).shrink(1.0), 0.0, color);
     response.clicked()
 }
 
@@ -300,15 +277,13 @@ fn figure(ui: &mut Ui, lane: &LaneView<'_>, unit: &str) -> Response {
     let (kbps, color) = match lane.second() {
         Some(second) => (grouped(second.kbps(second.accounting())), look.half),
         None => {
-            let about = lane.rung_costs().estimate();
-            let about = about.map(|kbps| format!("~{}", grouped(kbps)));
+            let about = lane.rung_costs().estimate().map(|kbps| format!("~{}", grouped(kbps)));
             (about.unwrap_or_else(|| "…".to_owned()), look.muted)
         }
     };
     let mut words = LayoutJob::default();
     for (text, color) in [(&*(kbps + " "), color), (unit, look.muted)] {
-        let format = TextFormat::simple(FontId::proportional(BODY), color);
-        words.append(text, 0.0, format);
+        words.append(text, 0.0, TextFormat::simple(FontId::proportional(BODY), color));
     }
     ui.label(words)
 }
@@ -356,8 +331,6 @@ const LOW_PLOT: f32 = 56.0;
 const PLOT: f32 = 88.0;
 
 /// Sizes and distances, logical points.
-const SLIM_HEIGHT: f32 = 88.0;
-const SLIM_RUNG: f32 = 280.0;
 const SLIM_BUTTONS: f32 = 84.0;
 const MIN_PLOT: f32 = 140.0;
 const SIDES: f32 = 74.0;

@@ -14,19 +14,12 @@ pub(super) mod ranges;
 mod stages;
 mod sync;
 
-use bevy_egui::egui::{Id, Rect, Sense, Stroke, Ui, Vec2, WidgetInfo, WidgetType, vec2};
-use cubewire_inspector::words::grouped;
-use cubewire_scene::TICKS_PER_SECOND;
-
 use super::lane::LaneView;
 use super::settings::{Column, Page, PanelState, Tab};
-use super::style::{BODY, CONTROL, Look, SMALL};
-use super::widgets::{At, Choice, focus_ring, note, segmented, text};
-use crate::controls::Action;
+use crate::panel::prelude::*;
 use crate::replication::fallback;
 
 impl Page {
-    /// Returns the title and a description.
     pub(super) const fn texts(self) -> [&'static str; 2] {
         match self {
             Self::Ladder => [
@@ -81,10 +74,9 @@ pub(super) fn bar(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     let tabs = ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing = Vec2::ZERO;
         Tab::ALL.map(|tab| {
-            let (_, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::click());
+            let (_, response) = ui.allocate_exact_size(vec2(width, 32.0), Sense::click());
             if response.clicked() {
-                let last = ui.data(|data| data.get_temp(Id::new(tab)));
-                state.page = last.unwrap_or(tab.pages()[0]);
+                state.page = ui.data(|data| data.get_temp(Id::new(tab))).unwrap_or(tab.pages()[0]);
             }
             (tab, response)
         })
@@ -97,15 +89,10 @@ pub(super) fn bar(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
         });
         let painter = ui.painter();
         painter.hline(rect.x_range(), rect.bottom() - 0.5, line);
-        let color = match is_open || response.hovered() {
-            true => look.ink,
-            false => look.muted,
-        };
-        let middle = At::Center(width / 2.0);
-        text(painter, rect, middle, tab.title(), BODY, color);
+        let color = if is_open || response.hovered() { look.ink } else { look.muted };
+        text(painter, rect, At::Center(width / 2.0), tab.title(), BODY, color);
         if is_open {
-            let line = rect.with_min_y(rect.bottom() - 3.0);
-            painter.rect_filled(line, 0.0, look.half);
+            painter.rect_filled(rect.with_min_y(rect.bottom() - 3.0), 0.0, look.half);
         }
         if response.has_focus() {
             focus_ring(painter, look, rect);
@@ -115,9 +102,7 @@ pub(super) fn bar(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
 
 /// Draws the switch between the pages of the open tab, or between the columns of the ladder.
 pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
-    let pages = state.page.tab().pages().iter();
-    let pages = pages.filter(|page| page.is_there(lane));
-    let choices = pages.map(|page| {
+    let choices = state.page.tab().pages().iter().filter(|page| page.is_there(lane)).map(|page| {
         let [title, about] = page.texts();
         Choice::new(*page, title, about)
     });
@@ -131,7 +116,7 @@ pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
         ui.add_space(GAP_BELOW);
     } else if choices.len() > 1 {
         let width = match choices.len() {
-            2 => SWITCH_OF_TWO.min(ui.available_width()),
+            2 => 264_f32.min(ui.available_width()),
             _ => SWITCH * ui.available_width(),
         };
         segmented(ui, width, &mut state.page, &choices);
@@ -191,6 +176,4 @@ fn millis(ticks: u64) -> String {
 const SWITCH: f32 = 0.64;
 
 /// Sizes and distances, logical points.
-const HEIGHT: f32 = 32.0;
-const SWITCH_OF_TWO: f32 = 264.0;
 const GAP_BELOW: f32 = 4.0;

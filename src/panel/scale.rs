@@ -26,8 +26,7 @@ pub(super) fn follow(ctx: &egui::Context, state: &mut PanelState) {
 
 /// Changes the user's factor by `steps` of 10 %.
 pub(super) fn change(state: &mut PanelState, steps: f32) {
-    let factor = state.scale.unwrap_or(1.0);
-    let factor = (STEPS * factor + steps).round() / STEPS;
+    let factor = (STEPS * state.scale.unwrap_or(1.0) + steps).round() / STEPS;
     let factor = factor.clamp(*SCALES.start(), *SCALES.end());
     state.scale = (factor > 1.0).then_some(factor);
 }
@@ -41,8 +40,7 @@ pub(super) fn wanted(ctx: &egui::Context, state: &PanelState) -> f32 {
 /// Returns the scale for a window height, in points at zoom factor 1. It grows more slowly than the height, because
 /// people sit further away from larger screens.
 fn by_window(height: f32) -> f32 {
-    let scale = (height / HEIGHT).clamp(1.0, 3.0).powf(0.45);
-    (SHARES * scale).round() / SHARES
+    (SHARES * (height / HEIGHT).clamp(1.0, 3.0).powf(0.45)).round() / SHARES
 }
 
 /// Height of the window at which the scale is 1, points.

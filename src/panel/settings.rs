@@ -46,13 +46,11 @@ pub struct PanelState {
     pub colors: CubeColors,
     /// Whether the screen was explained once. If so, the next start shows no cards.
     pub explained: bool,
-    /// Order of the bits in the chart of a packet.
     #[serde(skip)]
     pub(super) packet_order: Order,
     /// Whether the screen is being explained.
     #[serde(skip)]
     pub explaining: bool,
-    /// Whether the card *Film this* is open.
     #[serde(skip)]
     pub(super) film_card: bool,
     /// Index of the chosen length of a film in [`FILM_LENGTHS`].
@@ -67,7 +65,6 @@ pub struct PanelState {
     /// Whether the window is so low that the plot is lower or omitted.
     #[serde(skip)]
     pub(super) is_low: bool,
-    /// Whether the tour is active.
     #[serde(skip)]
     pub(super) is_touring: bool,
     /// Index of the most recently selected rung.
@@ -76,7 +73,6 @@ pub struct PanelState {
     /// First and last tick of the range that is marked in the timeline.
     #[serde(skip)]
     pub range: Option<[u64; 2]>,
-    /// Points of the frozen graph.
     #[serde(skip)]
     pub(super) frozen: Option<Vec<(Side, Arc<[Point]>)>>,
 }
@@ -120,7 +116,6 @@ pub enum PanelSize {
 
 impl PanelSize {
     /// Returns the next size, in a cycle.
-    #[must_use]
     pub const fn next(self) -> Self {
         match self {
             Self::Whole => Self::Slim,
@@ -176,7 +171,6 @@ impl Tab {
         [Self::Ladder, Self::Packet, Self::Stages, Self::Network, Self::Help];
 
     /// Returns the pages of the tab. The first one is the default.
-    #[must_use]
     pub const fn pages(self) -> &'static [Page] {
         match self {
             Self::Ladder => &[Page::Ladder],
@@ -190,11 +184,9 @@ impl Tab {
 
 impl Page {
     /// Returns the tab of the page.
-    #[must_use]
     pub fn tab(self) -> Tab {
         let mut tabs = Tab::ALL.into_iter();
-        let tab = tabs.find(|tab| tab.pages().contains(&self));
-        tab.unwrap_or(Tab::Help)
+        tabs.find(|tab| tab.pages().contains(&self)).unwrap_or(Tab::Help)
     }
 }
 
@@ -217,7 +209,6 @@ impl PanelState {
 
     /// Returns how much of the panel is shown. In a narrow window, the whole panel becomes the slim bar until the user
     /// chooses a size there. During the tour in a window that is also low, it is hidden to leave room for the card.
-    #[must_use]
     pub fn shown_size(&self) -> PanelSize {
         match (self.size, self.size_if_narrow) {
             (_, Some(size)) if self.is_narrow => size,
@@ -229,7 +220,6 @@ impl PanelState {
         }
     }
 
-    /// Chosen length of a film, seconds.
     pub(super) fn film_seconds(&self) -> u32 {
         FILM_LENGTHS[self.film_length.min(FILM_LENGTHS.len() - 1)]
     }
@@ -262,8 +252,6 @@ impl PanelState {
     }
 }
 
-/// Upper limit of [`GraphSeconds`].
 pub(super) const MAX_GRAPH_SECONDS: u32 = 60;
 
-/// See [`PanelState::scale`].
 pub(super) const SCALES: RangeInclusive<f32> = 1.0..=2.0;

@@ -1,13 +1,14 @@
 //! The inspector's style with the colours of the theme and of the selected half.
 
-use bevy_egui::egui::{self, Align, Color32, Frame, Layout, Margin, Panel, Rect, Ui, UiBuilder};
+use bevy_egui::egui::{self, Area, AsId, Color32, Frame, Id, Margin, Order, Panel, Rect, Ui, vec2};
 use cubewire_inspector::style::set;
 pub(super) use cubewire_inspector::style::{
-    BODY, BUTTON, CONTROL, GAP, LARGE, LINE, Look, MARGIN, ROW, SMALL, page_left,
+    BODY, BUTTON, CONTROL, GAP, LARGE, LINE, Look, MARGIN, ROW, SMALL, page_left, row_from_right,
+    row_in,
 };
 
 use crate::theme::{Theme, egui_color, fonts};
-use crate::view::Side;
+use crate::view::{Inset, Side};
 
 fn in_side(look: Look, side: Side) -> Look {
     let colors = look.colors();
@@ -51,15 +52,8 @@ pub(super) fn docked<R>(
 ) -> (Rect, R) {
     let frame = Frame::new().fill(Look::of(root).ground);
     let edge = edge.resizable(false).show_separator_line(false);
-    let edge = edge.exact_size(size).frame(frame.inner_margin(margin));
-    let shown = edge.show(root, show);
+    let shown = edge.exact_size(size).frame(frame.inner_margin(margin)).show(root, show);
     (shown.response.rect, shown.inner)
-}
-
-/// Returns a left-to-right row in a rectangle.
-pub(super) fn row_in(ui: &mut Ui, rect: Rect) -> Ui {
-    let layout = Layout::left_to_right(Align::Center);
-    ui.new_child(UiBuilder::new().max_rect(rect).layout(layout))
 }
 
 /// Draws with the colours of a half instead of the selected one.
@@ -73,4 +67,15 @@ pub(super) fn in_half<R>(ui: &mut Ui, side: Side, draw: impl FnOnce(&mut Ui) -> 
     });
     before.set(ui.ctx());
     drawn.inner
+}
+
+/// Returns the part of the window that the panel leaves free.
+pub(super) fn free(ctx: &egui::Context, inset: Inset) -> Rect {
+    let window = ctx.viewport_rect();
+    Rect::from_min_max(window.min, window.max - vec2(inset.right, inset.bottom))
+}
+
+/// Returns an area over the views, which appears at once.
+pub(super) fn over_views(id: impl AsId) -> Area {
+    Area::new(Id::new(id)).order(Order::Middle).fade_in(false)
 }

@@ -8,7 +8,7 @@ use bevy_egui::EguiContexts;
 use super::lane::{Halves, LaneView, Measured, Past, Status};
 use super::layout::draw;
 use super::pages::peers::{Peers, Viewer};
-use super::pages::ranges::tried::Tradeoffs;
+use super::pages::ranges::tradeoff::Tradeoffs;
 use super::settings::{Page, PanelState};
 use super::tour::Tour;
 use super::{scale, settings};
@@ -26,7 +26,6 @@ use crate::view::{
     ShowHalf, Side, Trails, ViewMode,
 };
 
-/// Components of the selected lane.
 #[derive(QueryData)]
 struct SelectedLane {
     entity: Entity,
@@ -41,14 +40,10 @@ struct SelectedLane {
     counts: Option<&'static DeltaCounts>,
 }
 
-/// Components of a lane in a half of the screen.
-type HalfLane = (&'static Side, LaneSettingsQuery, &'static LaneMeter);
-
-/// All inputs of the panel.
 #[derive(SystemParam)]
 pub(super) struct PanelInputs<'w, 's> {
     selected: Query<'w, 's, SelectedLane, (With<Lane>, With<Selected>)>,
-    halves: Query<'w, 's, HalfLane, With<Lane>>,
+    halves: Query<'w, 's, (&'static Side, LaneSettingsQuery, &'static LaneMeter), With<Lane>>,
     viewers: Query<'w, 's, Viewer<'static>, With<Lane>>,
     serving: Option<Res<'w, Serving>>,
     connection: Option<Res<'w, ServerConnection>>,
@@ -77,7 +72,7 @@ impl PanelInputs<'_, '_> {
             records_replay: self.notices.replay.is_some(),
             records_video: self.notices.are_hidden(),
             film: self.notices.film,
-            settings: self.file.as_ref().map(|file| file.path()),
+            settings: self.file.as_ref().map(|file| &*file.path),
             tour: self.tour.as_deref().copied(),
         }
     }
@@ -108,8 +103,7 @@ impl PanelInputs<'_, '_> {
 
     /// Returns the lanes in the halves, the left one first.
     fn shown(&self) -> Vec<Measured<'_>> {
-        let shown = self.halves.iter();
-        let shown = shown.map(|(&side, settings, meter)| Measured {
+        let shown = self.halves.iter().map(|(&side, settings, meter)| Measured {
             side,
             meter,
             settings: settings.get(),
@@ -131,22 +125,12 @@ impl PanelInputs<'_, '_> {
     }
 }
 
-/// Resources of the view that the panel sets.
 #[derive(SystemParam)]
 pub(super) struct ViewSettings<'w> {
     theme: ResMut<'w, Theme>,
     colors: ResMut<'w, CubeColors>,
     fixed: ResMut<'w, FixedScale>,
     selection: ResMut<'w, Selection>,
-}
-
-impl ViewSettings<'_> {
-    fn set(&mut self, state: &PanelState, selection: Selection) {
-        self.selection.set_if_neq(selection);
-        self.theme.set_if_neq(state.theme);
-        self.colors.set_if_neq(state.colors);
-        self.fixed.set_if_neq(FixedScale(state.fixed_scale));
-    }
 }
 
 pub(super) fn draw_lane(
@@ -157,9 +141,7 @@ pub(super) fn draw_lane(
     mut shared: ViewSettings<'_>,
     lanes: PanelInputs<'_, '_>,
 ) {
-    let Ok(ctx) = contexts.ctx_mut() else {
-        return;
-    };
+    let Ok(ctx) = contexts.ctx_mut() else { return };
     let Some(selected) = lanes.selected.iter().next() else {
         inset.set_if_neq(Inset::default());
         return;
@@ -215,7 +197,10 @@ pub(super) fn draw_lane(
         commands.insert_resource(Moment(Some(tick)));
     }
     inset.set_if_neq(drawn.inset.scaled(ctx.zoom_factor()));
-    shared.set(&new_state, new_selection);
+    shared.selection.set_if_neq(new_selection);
+    shared.theme.set_if_neq(new_state.theme);
+    shared.colors.set_if_neq(new_state.colors);
+    shared.fixed.set_if_neq(FixedScale(new_state.fixed_scale));
     state.set_if_neq(new_state);
     let entity = selected.entity;
     if let Some(action) = drawn.asked {
@@ -223,8 +208,7 @@ pub(super) fn draw_lane(
     }
     trigger_changed_halves(&mut commands, &halves, new_halves, &new_settings);
     if new_settings != settings {
-        let settings = new_settings;
-        commands.trigger(ChangeLane { entity, settings });
+        commands.trigger(ChangeLane { entity, settings: new_settings });
     }
 }
 

@@ -1,7 +1,5 @@
 //! Tests that use the panel by its labels, with clicks and text input, without a window.
 
-mod film;
-mod help;
 mod inspect;
 mod labels;
 mod network;
@@ -29,6 +27,9 @@ use cubewire_protocol::{
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
+use super::lane::{Drawn, Halves, LaneView, Measured, Past, Status};
+use super::layout::draw;
+use super::pages::peers::Peers;
 use super::*;
 use crate::controls::Action;
 use crate::history::Selection;
@@ -39,7 +40,6 @@ use crate::replication::{
 };
 use crate::view::{PaneContent, Side, ViewMode};
 
-/// State of the panel under test.
 #[derive(Default)]
 struct Panel {
     state: PanelState,
@@ -52,7 +52,6 @@ struct Panel {
     drawn: Drawn,
     selection: Selection,
     tradeoffs: Tradeoffs,
-    /// Actions of every pressed button.
     actions: Vec<Action>,
     moments: Vec<u64>,
     typed: Vec<(Side, PaneContent)>,
@@ -81,7 +80,6 @@ pub(super) fn meter_of(
     }))
 }
 
-/// Usual arrival of a packet.
 pub(super) const ARRIVAL: PacketArrival = PacketArrival { after_ticks: 6, is_late: false };
 
 fn meter() -> LaneMeter {
@@ -124,7 +122,6 @@ fn measured(page: Page, stages: Stages) -> Panel {
     panel
 }
 
-/// Returns the ladder of such a lane with a column.
 fn table(column: Column, stages: Stages) -> Panel {
     let mut panel = measured(Page::Ladder, stages);
     panel.state.column = column;
@@ -152,15 +149,12 @@ fn open(panel: Panel) -> Harness<'static, Panel> {
     open_in(SIZE, panel)
 }
 
-/// Opens a window of a given size.
 fn open_in(size: egui::Vec2, panel: Panel) -> Harness<'static, Panel> {
-    let builder = Harness::builder().with_size(size);
-    let mut harness = builder.build_ui_state(show, panel);
+    let mut harness = Harness::builder().with_size(size).build_ui_state(show, panel);
     harness.run();
     harness
 }
 
-/// Draws the panel and records its output.
 fn show(ui: &mut egui::Ui, panel: &mut Panel) {
     let sender = panel.settings.sender;
     let (cost, budget) = (LaneCost::default(), LaneBudget::default());
@@ -216,6 +210,22 @@ fn click(harness: &mut Harness<'_, Panel>, label: &str) {
     harness.run();
 }
 
+/// Clicks on the last element with the label.
+fn click_last(harness: &mut Harness<'_, Panel>, label: &str) {
+    harness.get_all_by_label(label).last().unwrap().click();
+    harness.run();
+}
+
+fn point(harness: &mut Harness<'_, Panel>, at: egui::Pos2) {
+    harness.hover_at(at);
+    harness.run();
+}
+
+fn press(harness: &mut Harness<'_, Panel>, key: egui::Key) {
+    harness.key_press(key);
+    harness.run();
+}
+
 /// Clicks on the only label that contains the text.
 fn click_on(harness: &mut Harness<'_, Panel>, label: &str) {
     harness.get_by_label_contains(label).click();
@@ -237,7 +247,6 @@ fn says(harness: &Harness<'_, Panel>, text: &str) -> bool {
     harness.query_all_by_label_contains(text).next().is_some()
 }
 
-/// Returns every shape of the frame with its clip rectangle.
 fn clipped<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = (egui::Rect, &'a Shape)> {
     let shapes = harness.output().shapes.iter();
     shapes.flat_map(|clipped| {
@@ -253,7 +262,6 @@ fn shapes<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = &'a Shape
     clipped(harness).map(|(_, shape)| shape)
 }
 
-/// Returns every painted text with its clip rectangle.
 fn painted<'a>(
     harness: &'a Harness<'_, Panel>,
 ) -> impl Iterator<Item = (egui::Rect, &'a TextShape)> {
@@ -271,7 +279,6 @@ fn words<'a>(
     painted(harness).filter(move |(_, text)| text.galley.text() == said)
 }
 
-/// Returns every painted text and its rectangle.
 fn texts<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = (&'a str, egui::Rect)> {
     painted(harness).map(|(_, text)| (text.galley.text(), text.visual_bounding_rect()))
 }
@@ -291,8 +298,7 @@ fn toolbar(harness: &Harness<'_, Panel>) -> f32 {
 
 /// Returns the lower end of the last element with the label.
 fn bottom(harness: &Harness<'_, Panel>, label: &str) -> f32 {
-    let found = harness.get_all_by_label_contains(label).last().unwrap();
-    found.rect().max.y
+    harness.get_all_by_label_contains(label).last().unwrap().rect().max.y
 }
 
 fn type_over(harness: &mut Harness<'_, Panel>, text: &str) {
@@ -311,7 +317,6 @@ fn server(status: ConnectionStatus) -> ServerConnection {
     }
 }
 
-/// Returns every page.
 fn pages() -> impl Iterator<Item = Page> {
     Tab::ALL.into_iter().flat_map(Tab::pages).copied()
 }

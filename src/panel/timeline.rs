@@ -3,27 +3,19 @@
 //! The vertical axis is logarithmic from 1 kbps to 20 Mbps. It is fixed, so that bars keep their height. The time span
 //! doubles each time it is full, up to a minute. The wheel zooms in. A column of several ticks shows the largest packet.
 
-mod axis;
-mod columns;
 mod keys;
-mod totals;
+mod ticks;
 mod words;
 
 use std::ops::RangeInclusive;
 
-use bevy_egui::egui::{Id, Margin, Panel, Rangef, Rect, Response, Sense, Stroke, Ui, pos2, vec2};
-use cubewire_scene::TICKS_PER_SECOND;
-
 use super::flags::{flags, paint as flag, switches};
 use super::lane::{LaneView, Measured, Past};
 use super::settings::PanelState;
-use super::style::{BODY, LINE, Look, MARGIN, ROW, SMALL, docked};
-use super::widgets::{At, Chart, Pointing, Scale, text, triangle, width, within};
-use crate::view::Side;
+use crate::panel::prelude::*;
 
 pub(super) use keys::step;
 
-/// Data of the timeline.
 pub(super) struct Strip<'a> {
     /// The halves from left to right. A half without a lane shows the simulation; it is omitted in a low window.
     halves: Vec<(Side, Option<Measured<'a>>)>,
@@ -56,7 +48,6 @@ impl<'a> Strip<'a> {
         self.halves.iter().filter_map(|(_, lane)| lane.as_ref())
     }
 
-    /// Returns the height of all rows with the gaps between them.
     fn height(&self) -> f32 {
         self.halves.len() as f32 * (self.row + BETWEEN) - BETWEEN
     }
@@ -102,10 +93,9 @@ fn draw_rows(
     let past = strip.past;
     // A lane that started again has no older ticks, but the lane in the other half may have some.
     let first = past.first.unwrap_or(newest).min(newest);
-    let recorded = strip.lanes();
-    let recorded = recorded.filter_map(|lane| lane.meter.samples().front());
+    let recorded = strip.lanes().filter_map(|lane| lane.meter.samples().front());
     let oldest = recorded.map(|sample| sample.tick).fold(first, u64::min);
-    let shown = axis::shown(ui, &response, graph, oldest..=newest, past.moment, *range);
+    let shown = ticks::visible(ui, &response, graph, oldest..=newest, past.moment, *range);
     let chart = Chart::over(ui, graph, shown);
     // While the game runs, a single click may begin a double click, which zooms out.
     let touched = if response.dragged() || (response.clicked() && strip.stands) {
@@ -132,8 +122,7 @@ fn draw_rows(
     let unknown = *chart.x.start()..=first as f64;
     if unknown.start() < unknown.end() {
         chart.veil(unknown, 0.0, look.ink.gamma_multiply(0.12));
-        let part = graph.with_max_x(chart.x_of(oldest as f64));
-        reason(ui, part, "not yet recorded");
+        reason(ui, graph.with_max_x(chart.x_of(oldest as f64)), "not yet recorded");
     }
     if let Some(range) = range {
         let marked = range[0] as f64..=(range[1] + 1) as f64;
@@ -144,11 +133,10 @@ fn draw_rows(
     words::times(ui, &chart, newest);
     let summed = range.unwrap_or_else(|| {
         let oldest = chart.x.start().floor() as u64;
-        let last = (chart.x.end().ceil() as u64).saturating_sub(1);
-        [oldest.max(first), last.min(newest)]
+        [oldest.max(first), (chart.x.end().ceil() as u64).saturating_sub(1).min(newest)]
     });
     let beside = below.with_min_x(graph.right() + MARGIN);
-    totals::draw(ui, beside, &rows, strip, (summed, range.is_some()));
+    words::totals(ui, beside, &rows, strip, (summed, range.is_some()));
     let mut told = response;
     // Tooltips are placed outside this rectangle.
     told.interact_rect = all.expand2(vec2(0.0, 8.0));
@@ -156,11 +144,9 @@ fn draw_rows(
     touched
 }
 
-/// Draws the reason for an empty part if it fits.
 fn reason(ui: &Ui, part: Rect, why: &str) {
     if width(ui, why, SMALL) + 16.0 < part.width() {
-        let muted = Look::of(ui).muted;
-        text(ui.painter(), part, At::Left(8.0), why, SMALL, muted);
+        text(ui.painter(), part, At::Left(8.0), why, SMALL, Look::of(ui).muted);
     }
 }
 
@@ -172,7 +158,7 @@ fn draw_row(ui: &Ui, row: Rect, lane: &Measured<'_>, shown: &RangeInclusive<f64>
     let bars = row.with_min_y(row.top() + MARKS);
     let bars = Chart::new(ui, bars, shown.clone(), SCALE, Scale::Logarithmic);
     let mut free = row.left();
-    for (ticks, column) in columns::columns(lane.meter, shown, row.width()) {
+    for (ticks, column) in ticks::columns(lane.meter, shown, row.width()) {
         let middle = bars.x_of((ticks.start() + ticks.end()) / 2.0);
         if column.kbps > 0.0 {
             bars.bar(ticks, column.kbps, lane.side.color_in(look));
@@ -184,8 +170,7 @@ fn draw_row(ui: &Ui, row: Rect, lane: &Measured<'_>, shown: &RangeInclusive<f64>
         free = middle + MARK / 2.0;
         let at = pos2(middle, row.top() + MARKS / 2.0);
         if column.is_lost {
-            let size = vec2(MARK, MARK - 1.0);
-            triangle(&painter, at, size, Pointing::Down, look.error);
+            triangle(&painter, at, vec2(MARK, MARK - 1.0), Vec2::DOWN, look.error);
         } else {
             painter.circle_stroke(at, MARK / 2.0 - 1.0, (2.0, look.warning));
         }
@@ -197,10 +182,7 @@ fn marks(ui: &Ui, above: Rect, chart: &Chart, strip: &Strip<'_>, newest: u64) {
     let look = Look::of(ui);
     let moment = strip.past.moment;
     let shown = moment.unwrap_or(newest) as f64 + 0.5;
-    let stages = strip.lanes().map(|lane| {
-        let samples = lane.meter.samples().iter();
-        samples.map(|sample| sample.stages)
-    });
+    let stages = strip.lanes().map(|lane| lane.meter.samples().iter().map(|sample| sample.stages));
     let mut switches =
         switches(stages, |ago| chart.x_of(newest as f64 - ago * f64::from(TICKS_PER_SECOND)));
     switches.retain(|switch| above.x_range().contains(switch.x));
@@ -209,14 +191,11 @@ fn marks(ui: &Ui, above: Rect, chart: &Chart, strip: &Strip<'_>, newest: u64) {
         let half = width(ui, &words, SMALL) / 2.0 + 6.0;
         // `clamp` would panic in a row that is narrower than the label.
         let x = within(chart.x_of(shown), above.left() + half, above.right() - half);
-        let center = pos2(x, above.center().y);
-        let rect = Rect::from_center_size(center, vec2(2.0 * half, LINE));
-        (rect, words)
+        (Rect::from_center_size(pos2(x, above.center().y), vec2(2.0 * half, LINE)), words)
     });
     // Leaves out flags behind the label.
     let occupied = label.as_ref().map(|(rect, _)| rect.x_range().expand(FLAG));
-    let occupied = occupied.unwrap_or(Rangef::NOTHING);
-    flags(ui, above, chart, &switches, occupied);
+    flags(ui, above, chart, &switches, occupied.unwrap_or(Rangef::NOTHING));
     chart.upright(shown, Stroke::new(2.0, look.ink));
     if let Some((rect, words)) = label {
         flag(ui, rect, &words);
@@ -242,11 +221,10 @@ fn title(ui: &Ui, row: Rect, strip: &Strip<'_>, recorded: u64) {
     let left = words::legend(ui, row);
     let name = text(painter, row, At::Left(0.0), "Timeline", BODY, look.ink);
     let room = left - name.right() - 28.0;
-    let hints = words::hints(strip, recorded);
-    let fits = hints.iter().find(|hint| width(ui, hint, SMALL) <= room);
+    let mut hints = words::hints(strip, recorded).into_iter();
+    let fits = hints.find(|hint| width(ui, hint, SMALL) <= room);
     if let Some(hint) = fits {
-        let at = At::Left(name.width() + 12.0);
-        text(painter, row, at, hint, SMALL, look.muted);
+        text(painter, row, At::Left(name.width() + 12.0), hint, SMALL, look.muted);
     }
 }
 
@@ -263,10 +241,8 @@ fn touch(
     let tick = tick_at(response.interact_pointer_pos()?.x);
     let id = response.id.with("begin of the range");
     if response.drag_started() {
-        let begin = ui.input(|input| {
-            let pressed = input.pointer.press_origin();
-            pressed.filter(|_| input.modifiers.shift)
-        });
+        let begin =
+            ui.input(|input| input.pointer.press_origin().filter(|_| input.modifiers.shift));
         let begin = begin.map(|at| tick_at(at.x));
         ui.data_mut(|data| data.insert_temp(id, begin));
     }
@@ -279,7 +255,6 @@ fn touch(
     Some(tick)
 }
 
-/// Vertical scale of the bars, kbps.
 const SCALE: RangeInclusive<f64> = 1.0..=20_000.0;
 
 /// Logical points: heights of a row in a normal and in a low window, gap between rows, and width of the totals.

@@ -2,46 +2,26 @@
 
 use std::borrow::Cow;
 
-use bevy_egui::egui::{self, Popup, RectAlign, RichText, Ui, Vec2, vec2};
-
 use super::lane::Status;
 use super::settings::PanelState;
-use super::style::{BUTTON, GAP, Look};
-use super::widgets::{Kind, Pointing, button, opens, triangle, unless};
-use crate::controls::{Action, key_of};
+use crate::panel::prelude::*;
 use crate::view::{CubeColors, Exaggeration, ViewMode};
 
 /// A button, or an entry of a list.
 struct Entry {
-    name: Cow<'static, str>,
     action: Action,
-    is_enabled: bool,
+    name: Cow<'static, str>,
     is_on: bool,
-    about: &'static str,
 }
 
 impl Entry {
-    fn new(name: impl Into<Cow<'static, str>>, action: Action, about: &'static str) -> Self {
-        Self { name: name.into(), action, is_enabled: true, is_on: false, about }
+    fn new(action: Action, name: impl Into<Cow<'static, str>>, is_on: bool) -> Self {
+        Self { action, name: name.into(), is_on }
     }
 
-    fn on(self, is_on: bool) -> Self {
-        Self { is_on, ..self }
-    }
-
-    fn enabled(self, is_enabled: bool) -> Self {
-        Self { is_enabled, ..self }
-    }
-
-    /// Draws the entry as `widget`. Returns its action if it was pressed.
-    fn show(&self, ui: &mut Ui, widget: impl egui::Widget) -> Option<Action> {
-        let refusal = match self.action {
-            Action::Video => "A browser records no videos.",
-            _ => "The server has this.",
-        };
-        let refusal = (!self.is_enabled).then_some(refusal);
-        let shown = unless(ui, refusal, self.about, widget);
-        shown.clicked().then_some(self.action)
+    fn show(&self, ui: &mut Ui, status: &Status<'_>, widget: impl egui::Widget) -> Option<Action> {
+        let refusal = refusal(self.action, status);
+        unless(ui, refusal, about(self.action), widget).clicked().then_some(self.action)
     }
 }
 
@@ -57,39 +37,36 @@ pub(super) fn draw(
         ui.spacing_mut().item_spacing = Vec2::splat(GAP);
         let room = ui.available_width() - 2.0 * LIST - 5.0 * GAP;
         for (entry, share) in playing(status, link_is_cut).iter().zip(SHARES) {
-            let kind = Kind::Usual { is_on: entry.is_on };
+            let kind = Kind::usual(entry.is_on);
             let key = key_of(entry.action);
             let widget = |ui: &mut Ui| button(ui, room * share, &entry.name, key, kind);
-            pressed = pressed.or(entry.show(ui, widget));
+            pressed = pressed.or(entry.show(ui, status, widget));
         }
         ui.add_space(GAP);
-        pressed = pressed.or(list(ui, "Look", &looking(state, status))).or(list(
-            ui,
-            "Save",
-            &saving(status),
-        ));
+        for (name, entries) in [("Look", &looking(state, status)[..]), ("Save", &saving(status))] {
+            pressed = pressed.or(list(ui, name, entries, status));
+        }
     });
     pressed
 }
 
 /// Draws a button that opens a list. Returns the action of the pressed entry.
-fn list(ui: &mut Ui, name: &str, entries: &[Entry]) -> Option<Action> {
-    let button = button(ui, LIST, name, " ", Kind::Usual { is_on: false });
+fn list(ui: &mut Ui, name: &str, entries: &[Entry], status: &Status<'_>) -> Option<Action> {
+    let button = button(ui, LIST, name, " ", Kind::Usual);
     opens(&button);
     let (caret, size) = (button.rect.right_center() - vec2(12.0, 0.0), vec2(8.0, 5.0));
     let look = Look::of(ui);
-    triangle(ui.painter(), caret, size, Pointing::Down, look.muted);
-    let popup = Popup::menu(&button).align(RectAlign::TOP_END).width(ENTRY);
-    let shown = popup.show(|ui| {
+    triangle(ui.painter(), caret, size, Vec2::DOWN, look.muted);
+    let shown = Popup::menu(&button).align(RectAlign::TOP_END).width(ENTRY).show(|ui| {
         ui.spacing_mut().button_padding.x = 8.0;
         let pressed = entries.iter().fold(None, |pressed, entry| {
             let [mut name, mut key] = [&*entry.name, key_of(entry.action)].map(RichText::new);
-            if !entry.is_enabled {
+            if refusal(entry.action, status).is_some() {
                 [name, key] = [name, key].map(|text| text.color(look.impossible[1]));
             }
             let widget = egui::Button::new(name).shortcut_text(key.monospace());
             let widget = widget.selected(entry.is_on).min_size(vec2(ENTRY, BUTTON));
-            pressed.or(entry.show(ui, widget))
+            pressed.or(entry.show(ui, status, widget))
         });
         if pressed.is_some() {
             ui.close();
@@ -104,114 +81,98 @@ const fn either(is_on: bool, on: &'static str, off: &'static str) -> &'static st
 }
 
 fn playing(status: &Status<'_>, link_is_cut: bool) -> [Entry; 3] {
+    let pause = either(status.is_paused, "Resume", "Pause");
     [
-        Entry::new(
-            either(status.is_paused, "Resume", "Pause"),
-            Action::Pause,
-            "Stops the game and everything on its way.",
-        )
-        .on(status.is_paused)
-        .enabled(status.plays),
-        Entry::new("Reset", Action::Reset, "Puts every cube back to its start.")
-            .enabled(status.plays),
-        Entry::new(
-            either(link_is_cut, "Restore", "Cut link"),
-            Action::CutLink,
-            "Drops all packets in both directions.",
-        )
-        .on(link_is_cut),
+        Entry::new(Action::Pause, pause, status.is_paused),
+        Entry::new(Action::Reset, "Reset", false),
+        Entry::new(Action::CutLink, either(link_is_cut, "Restore", "Cut link"), link_is_cut),
     ]
 }
 
 fn looking(state: &PanelState, status: &Status<'_>) -> [Entry; 7] {
+    let view = match status.view {
+        ViewMode::Split => "View: both halves",
+        ViewMode::Left => "View: the left half",
+        ViewMode::Right => "View: the right half",
+        ViewMode::Difference => "View: one over the other",
+    };
+    let colors = format!("Colours: {}", state.colors.name());
+    let trails = either(status.has_trails, "Trails: shown", "Trails: hidden");
+    let errors = match status.exaggeration {
+        Exaggeration::None => "Errors: as they are",
+        Exaggeration::Ten => "Errors: 10 times",
+        Exaggeration::Fifty => "Errors: 50 times",
+    };
+    let timeline = either(state.timeline, "Timeline: shown", "Timeline: hidden");
     [
-        Entry::new(
-            match status.view {
-                ViewMode::Split => "View: both halves",
-                ViewMode::Left => "View: the left half",
-                ViewMode::Right => "View: the right half",
-                ViewMode::Difference => "View: one over the other",
-            },
-            Action::NextView,
-            "Both halves, the left, the right, or the replica over the simulation.",
-        )
-        .on(status.view != ViewMode::Split)
-        .enabled(status.plays),
-        Entry::new(
-            format!("Colours: {}", state.colors.name()),
-            Action::CubeColors,
-            "Colours the cubes by the bits that they take, by how they are sent, by their error, or by how long they wait.",
-        )
-        .on(state.colors != CubeColors::Interaction),
-        Entry::new(
-            either(status.has_trails, "Trails: shown", "Trails: hidden"),
-            Action::Trails,
-            "Where a few cubes were in the last second: shows what interpolation does to a path.",
-        )
-        .on(status.has_trails),
-        Entry::new(
-            match status.exaggeration {
-                Exaggeration::None => "Errors: as they are",
-                Exaggeration::Ten => "Errors: 10 times",
-                Exaggeration::Fifty => "Errors: 50 times",
-            },
-            Action::Exaggerate,
-            "Draws how far and by what angle a replica's cubes are off 10 or 50 times as large.",
-        )
-        .on(status.exaggeration != Exaggeration::None)
-        .enabled(status.plays),
-        Entry::new(
-            either(state.timeline, "Timeline: shown", "Timeline: hidden"),
-            Action::Timeline,
-            "The last minute below the views: pause, and go back to any tick.",
-        )
-        .on(state.timeline),
-        Entry::new(
-            "Camera: turn back",
-            Action::ResetCamera,
-            "Turns the cameras back to where they started, after dragging and zooming.",
-        ),
-        Entry::new(
-            "What am I looking at?",
-            Action::Help,
-            "Explains the screen with a card for each part.",
-        )
-        .on(state.explaining),
+        Entry::new(Action::NextView, view, status.view != ViewMode::Split),
+        Entry::new(Action::CubeColors, colors, state.colors != CubeColors::Interaction),
+        Entry::new(Action::Trails, trails, status.has_trails),
+        Entry::new(Action::Exaggerate, errors, status.exaggeration != Exaggeration::None),
+        Entry::new(Action::Timeline, timeline, state.timeline),
+        Entry::new(Action::ResetCamera, "Camera: turn back", false),
+        Entry::new(Action::Help, "What am I looking at?", state.explaining),
     ]
 }
 
 fn saving(status: &Status<'_>) -> [Entry; 5] {
+    let video = either(status.records_video, "Stop the video", "Video");
+    let replay = either(status.records_replay, "Stop the replay", "Replay");
+    let copy = either(cfg!(target_family = "wasm"), "Copy address", "Copy command");
     [
-        Entry::new("Picture", Action::Screenshot, "Saves a picture of the window as a PNG."),
-        Entry::new(
-            either(status.records_video, "Stop the video", "Video"),
-            Action::Video,
-            "Records the screen to an MP4.",
-        )
-        .on(status.records_video)
-        .enabled(cfg!(not(target_family = "wasm"))),
-        Entry::new(
-            either(status.records_replay, "Stop the replay", "Replay"),
-            Action::Replay,
-            "Records the keys to a small file that plays back bit for bit.",
-        )
-        .on(status.records_replay)
-        .enabled(status.plays),
-        Entry::new(COPY, Action::CopyLink, ABOUT_COPY).enabled(status.plays),
-        Entry::new(
-            "Last minute, CSV",
-            Action::SaveCsv,
-            "The last minute of this lane: a row for each tick.",
-        ),
+        Entry::new(Action::Screenshot, "Picture", false),
+        Entry::new(Action::Video, video, status.records_video),
+        Entry::new(Action::Replay, replay, status.records_replay),
+        Entry::new(Action::CopyLink, copy, false),
+        Entry::new(Action::SaveCsv, "Last minute, CSV", false),
     ]
 }
 
-const COPY: &str = match cfg!(target_family = "wasm") {
-    true => "Copy address",
-    false => "Copy command",
-};
+const fn refusal(action: Action, status: &Status<'_>) -> Option<&'static str> {
+    match action {
+        Action::Video if cfg!(target_family = "wasm") => Some("A browser records no videos."),
+        Action::Pause
+        | Action::Reset
+        | Action::NextView
+        | Action::Exaggerate
+        | Action::Replay
+        | Action::CopyLink
+            if !status.plays =>
+        {
+            Some("The server has this.")
+        }
+        _ => None,
+    }
+}
 
-const ABOUT_COPY: &str = "Copies what opens the window with what both halves show.";
+const fn about(action: Action) -> &'static str {
+    match action {
+        Action::Pause => "Stops the game and everything on its way.",
+        Action::Reset => "Puts every cube back to its start.",
+        Action::CutLink => "Drops all packets in both directions.",
+        Action::NextView => "Both halves, the left, the right, or the replica over the simulation.",
+        Action::CubeColors => {
+            "Colours the cubes by the bits that they take, by how they are sent, by their error, or by how long they wait."
+        }
+        Action::Trails => {
+            "Where a few cubes were in the last second: shows what interpolation does to a path."
+        }
+        Action::Exaggerate => {
+            "Draws how far and by what angle a replica's cubes are off 10 or 50 times as large."
+        }
+        Action::Timeline => "The last minute below the views: pause, and go back to any tick.",
+        Action::ResetCamera => {
+            "Turns the cameras back to where they started, after dragging and zooming."
+        }
+        Action::Help => "Explains the screen with a card for each part.",
+        Action::Screenshot => "Saves a picture of the window as a PNG.",
+        Action::Video => "Records the screen to an MP4.",
+        Action::Replay => "Records the keys to a small file that plays back bit for bit.",
+        Action::CopyLink => "Copies what opens the window with what both halves show.",
+        Action::SaveCsv => "The last minute of this lane: a row for each tick.",
+        _ => "",
+    }
+}
 
 /// Fractions of the free width for the three buttons.
 const SHARES: [f32; 3] = [0.345, 0.295, 0.36];

@@ -18,7 +18,7 @@ const NAMED_PACKAGES: [(&str, &str, &str, &[&str]); 5] = [
         "src/simulation.rs",
         &["RapierPhysicsPlugin::", "PhysicsSet::StepSimulation"],
     ),
-    ("bevy_egui", "Cargo.toml", "src/panel/layout.rs", &["ctx: &egui::Context", "Panel::"]),
+    ("bevy_egui", "Cargo.toml", "src/panel/layout.rs", &["ctx: &Context", "Panel::"]),
     (
         "renet",
         "crates/bevy/Cargo.toml",

@@ -1,25 +1,18 @@
 //! The bandwidth graph: kilobits per second over the last seconds. The plot has no text inside: the legend, the marks above
 //! the plot, the axis and the times have separate rows and columns.
 
-mod axis;
 mod lines;
 mod series;
 
-use bevy_egui::egui::{Rect, Response, Sense, Stroke, Ui, pos2, vec2};
-
-pub use axis::Axis;
 use lines::BUDGET_DASH;
-pub use lines::{Line, Lines, Source, Span};
+pub use lines::{Axis, Line, Lines, Source, Span};
 pub use series::{Point, Series};
 
-use crate::style::{GAP, LINE, Look, ROW, SMALL};
-use crate::widgets::{AXIS, At, Chart, Pointing, legend, legend_width, text, triangle, within};
-use crate::words::{grouped, rounded};
+use crate::prelude::*;
 
 /// Height of all rows except the plot, in logical points.
 pub const AROUND_PLOT: f32 = ROW + GAP + LINE + 2.0 + LINE;
 
-/// A plot and the rows around it.
 #[derive(Debug)]
 pub struct Frame {
     /// Row of the legend and of the graph's controls.
@@ -29,7 +22,6 @@ pub struct Frame {
     pub chart: Chart,
 }
 
-/// Result of drawing additional contents in a graph's frame.
 #[derive(Clone, Debug, Default)]
 pub struct Above {
     /// Right edge of the space for the legend.
@@ -69,8 +61,7 @@ pub fn draw(
         true => (format!("{seconds} s earlier"), "frozen"),
         false => (format!("{seconds} s ago"), "now"),
     };
-    let half = format!("{} s", seconds / 2.0);
-    frame.chart.times(ui, [&past, &half, now]);
+    frame.chart.times(ui, [&past, &format!("{} s", seconds / 2.0), now]);
     let words = top.with_max_x(above.legend_end);
     let hovered = response.hover_pos().filter(|at| plot.contains(*at));
     let rates = || hovered.and_then(|at| rates(lines, frame.chart.x_at(at.x)));
@@ -78,8 +69,7 @@ pub fn draw(
         Some(said) => {
             let ink = Look::of(ui).ink;
             // Clipped, so that a long description does not cover the controls at its right.
-            let painter = ui.painter_at(words);
-            text(&painter, words, At::Left(0.0), said, SMALL, ink);
+            text(&ui.painter_at(words), words, At::Left(0.0), said, SMALL, ink);
         }
         None => entries(ui, words, lines),
     }
@@ -106,8 +96,7 @@ pub fn paint(ui: &Ui, plot: Rect, above: f32, lines: &Lines<'_>, moment: Option<
 /// Paints the legend: the names of the lines, and as much about the target and the budgets as fits.
 fn entries(ui: &Ui, row: Rect, lines: &Lines<'_>) {
     let look = Look::of(ui);
-    let all = lines.all.iter();
-    let names = all.map(|line| (line.source.name.clone(), line.source.color, None));
+    let names = lines.all.iter().map(|line| (line.source.name.clone(), line.source.color, None));
     let names: Vec<_> = names.collect();
     let budgets = lines.budgets();
     let target = lines.target.map(|target| format!("{target:.0}"));
@@ -127,8 +116,7 @@ fn entries(ui: &Ui, row: Rect, lines: &Lines<'_>) {
         entries.truncate(names.len());
         entries.extend(target.map(|target| (target, look.ink, Some(5.0))));
         if let Some(budget) = budget.filter(|_| !budgets.is_empty()) {
-            let name = format!("{budget}{budgets}");
-            entries.push((name, look.warning, Some(BUDGET_DASH)));
+            entries.push((format!("{budget}{budgets}"), look.warning, Some(BUDGET_DASH)));
         }
         let widths = entries.iter().map(|(name, ..)| legend_width(ui, name));
         if widths.sum::<f32>() <= row.width() {
@@ -146,26 +134,21 @@ fn losses(chart: &Chart, look: Look, lines: &Lines<'_>) {
     for seconds in lines.all.iter().flat_map(|line| line.series.losses()) {
         let at = pos2(chart.x_of(seconds), chart.rect.bottom() - 3.0);
         let (painter, size) = (chart.painter(), vec2(6.0, 6.0));
-        triangle(painter, at, size, Pointing::Up, look.error);
+        triangle(painter, at, size, Vec2::UP, look.error);
     }
 }
 
 /// Paints the rate of the largest peak beyond the axis, in the row above the plot, unless a mark in this row is near.
 fn peak(ui: &Ui, frame: &Frame, lines: &Lines<'_>, occupied: &[f32]) {
     let (look, row, chart) = (Look::of(ui), &frame.above, &frame.chart);
-    let peaks = lines.all.iter();
-    let peaks = peaks.flat_map(|line| line.series.peaks_above(*lines.ends.end()));
-    let Some((seconds, kbps)) = peaks.max_by(|a, b| a.1.total_cmp(&b.1)) else {
-        return;
-    };
+    let peaks = lines.all.iter().flat_map(|line| line.series.peaks_above(*lines.ends.end()));
+    let Some((seconds, kbps)) = peaks.max_by(|a, b| a.1.total_cmp(&b.1)) else { return };
     let x = within(chart.x_of(seconds), row.left() + 6.0, row.right() - 60.0);
     if occupied.iter().any(|mark| (mark - x).abs() < PEAK_APART) {
         return;
     }
-    let at = pos2(x, row.center().y);
-    triangle(ui.painter(), at, vec2(8.0, 6.0), Pointing::Up, look.muted);
-    let after = At::Left(x + 8.0 - row.left());
-    text(ui.painter(), *row, after, grouped(kbps), SMALL, look.muted);
+    triangle(ui.painter(), pos2(x, row.center().y), vec2(8.0, 6.0), Vec2::UP, look.muted);
+    text(ui.painter(), *row, At::Left(x + 8.0 - row.left()), grouped(kbps), SMALL, look.muted);
 }
 
 /// Returns the time of the nearest point and the rate of each line, as text.
@@ -173,9 +156,7 @@ fn rates(lines: &Lines<'_>, seconds: f64) -> Option<String> {
     let mut said = Vec::new();
     let mut ago = None;
     for Line { source, series } in &lines.all {
-        let Some(index) = series.index_at(seconds) else {
-            continue;
-        };
+        let Some(index) = series.index_at(seconds) else { continue };
         ago = Some(-series.seconds(index));
         let kbps = rounded(series.kbps[index]);
         said.push(match lines.all.len() {
@@ -216,8 +197,7 @@ mod tests {
         assert_eq!(rates(&lines, -5.0), None);
         let two = [source("left"), source("right")];
         let lines = Lines::new(&two, SPAN);
-        let both = "1.0 s ago: left 60.0, right 60.0";
-        assert_eq!(rates(&lines, -1.0).as_deref(), Some(both));
+        assert_eq!(rates(&lines, -1.0).as_deref(), Some("1.0 s ago: left 60.0, right 60.0"));
     }
 
     #[test]
@@ -251,8 +231,7 @@ mod tests {
             source.asked_kbps = budgets[0];
             for (index, &budget_kbps) in (0..).zip(budgets) {
                 let point = Point { bytes: 60, budget_kbps, ..Point::default() };
-                let ticks = 40 * index..40 * (index + 1);
-                source.points.extend(steady("", ticks, point).points);
+                source.points.extend(steady("", 40 * index..40 * (index + 1), point).points);
             }
             let sources = [source];
             let lines = Lines::new(&sources, SPAN);

@@ -1,19 +1,14 @@
 //! Bits by kind: a stacked bar and a table.
 
-use bevy_egui::egui::{Response, Ui};
 use cubewire_codec::{BitKind, BitLedger};
 
 use crate::names::Names;
-use crate::style::{BODY, CONTROL, GAP, LINE, Look, ROW, SMALL, page_left};
-use crate::widgets::{At, Row, heading, stack, swatch};
-use crate::words::{grouped, rounded};
+use crate::prelude::*;
 
-/// Bits of a number of packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Bits<'a> {
     pub ledger: &'a BitLedger,
     pub packets: usize,
-    /// All kinds that can occur.
     pub kinds: &'a [BitKind],
 }
 

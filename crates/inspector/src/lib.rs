@@ -3,18 +3,17 @@
 #[doc(hidden)]
 pub mod graph;
 #[doc(hidden)]
-pub mod kept;
-#[doc(hidden)]
 pub mod kinds;
+#[doc(hidden)]
+pub mod memory;
 #[doc(hidden)]
 pub mod names;
 #[doc(hidden)]
 pub mod packet;
 mod plugin;
+mod prelude;
 #[doc(hidden)]
 pub mod style;
-#[cfg(test)]
-mod testing;
 mod view;
 #[doc(hidden)]
 pub mod waiting;
@@ -22,8 +21,6 @@ pub mod waiting;
 pub mod widgets;
 #[doc(hidden)]
 pub mod words;
-#[doc(hidden)]
-pub mod zoom;
 
 pub use bevy_egui::egui::Key;
 

@@ -6,7 +6,6 @@ use cubewire_bevy::Protocol;
 use cubewire_codec::schema::Schema;
 use cubewire_codec::{BitKind, Plan, QuantizedSnapshot};
 
-/// Naming of a scene's bits and bodies.
 #[derive(Clone, Copy, Debug)]
 pub struct Names<'a> {
     pub schema: &'a Schema,
@@ -17,7 +16,6 @@ pub struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Returns the names of the demo.
     pub fn of_cubes(plan: &'a Plan) -> Self {
         Self { schema: plan.schema(), bodies: None, nouns: ["cube", "cubes"] }
     }
@@ -29,7 +27,6 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Returns a description of a kind of bits.
     pub fn about(self, kind: BitKind) -> &'static str {
         match self.is_of_components(kind) {
             true => "Whether the body has components, which arrive reliably and apart.",
@@ -53,17 +50,13 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Highlighted bodies, by slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Highlight {
-    /// The clicked body.
     pub selected: Option<usize>,
-    /// The body under the pointer.
     pub hovered: Option<usize>,
 }
 
 /// Returns the description of a kind of bits, without a schema.
-#[must_use]
 pub const fn about(kind: BitKind) -> &'static str {
     match kind {
         BitKind::Header => "Sequence, baseline and stages of the packet.",

@@ -8,17 +8,15 @@ mod span;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use bevy_egui::egui::{Id, Ui};
 use cubewire_codec::{BitItem, BitKind};
 
 pub use hex::ROW_HEIGHT as HEX_ROW;
 pub use rows::{Order, fields};
 pub use span::{Span, amount, short_form};
 
-use crate::kept::kept;
+use crate::memory::kept;
 use crate::names::{Highlight, Names};
-use crate::style::{GAP, LINE, Look, ROW, SMALL};
-use crate::widgets::{At, Row, list};
+use crate::prelude::*;
 use hex::Bits;
 use icicle::Top;
 
@@ -28,16 +26,13 @@ pub const CHART: f32 = ROW + 1.0 + icicle::HEIGHT + 2.0 * GAP;
 /// Number of packets kept for stepping through while one is held.
 pub const HELD: usize = 32;
 
-/// The packet to draw.
 #[derive(Clone, Copy, Debug)]
 pub struct PacketView<'a, I> {
     /// Unique among packets.
     pub id: (u64, usize),
     pub bytes: &'a [u8],
-    /// The bits, in packet order.
     pub items: I,
     pub names: Names<'a>,
-    /// Height of the hex view, in logical points.
     pub hex_height: f32,
 }
 
@@ -51,10 +46,8 @@ pub fn draw<I: Iterator<Item = BitItem> + Clone>(
     let PacketView { bytes, names, .. } = packet;
     let top = Top::draw(ui, bytes.len() as f64 * 8.0, order);
     ui.add_space(1.0);
-    let id = Id::new("rows and bits of the packet");
-    let parts = kept(ui, id, (packet.id, *order), || {
-        let rows = rows::rows(packet.items.clone(), *order);
-        Arc::new((rows, Bits::of(packet.items.clone(), bytes)))
+    let parts = kept(ui, Id::new("rows and bits of the packet"), (packet.id, *order), || {
+        Arc::new((rows::rows(packet.items.clone(), *order), Bits::of(packet.items.clone(), bytes)))
     });
     let (rows, bits) = &*parts;
     let in_chart = icicle::draw(ui, rows, names, *highlight);
@@ -69,7 +62,7 @@ pub fn draw<I: Iterator<Item = BitItem> + Clone>(
             top.say(ui, &span.words(names));
         }
         Some(None) => top.say(ui, &["shared by several values, in fractions of a bit"]),
-        None if top.is_hovered() => top.say(ui, &[order.texts()[1]]),
+        None if top.row.response.hovered() => top.say(ui, &[order.texts()[1]]),
         None => {
             let [long, short] = ["wheel zooms, drag moves", "double click fits"];
             top.say(ui, &[&format!("{long}, {short}"), long]);
@@ -124,7 +117,6 @@ pub fn bodies(
     });
 }
 
-/// Bits of one body in a packet.
 #[derive(Clone, Copy, Debug)]
 struct Body {
     body: usize,
@@ -133,7 +125,6 @@ struct Body {
     is_sent: bool,
 }
 
-/// Returns the bits of each body, most bits first.
 fn of_bodies(items: impl IntoIterator<Item = BitItem>) -> Vec<Body> {
     let mut bodies = BTreeMap::new();
     for item in items {
@@ -154,10 +145,29 @@ const FIGURE: f32 = 56.0;
 
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::ladder;
+    use cubewire_codec::{
+        BitLedger, BodyState, Encoder, Limits, Packet, Plan, QuantizedSnapshot, Sequence, Snapshot,
+        Stages, ladder,
+    };
 
     use super::*;
-    use crate::testing::packet_of;
+
+    /// Returns a packet of ten cubes: the first has moved slightly, the second far, and the third has turned.
+    pub(super) fn packet_of(stages: Stages) -> Packet {
+        let cube =
+            |x: usize| BodyState { position: [x as f32, 1.0, 2.0].into(), ..BodyState::default() };
+        let mut world = Snapshot { bodies: (0..10).map(cube).collect() };
+        let mut encoder = Encoder::new(Plan::cubes(), world.clone(), Limits::default()).unwrap();
+        world.bodies[0].position.x += 0.01;
+        world.bodies[1].position.x += 10.0;
+        // 0.3 radians about x.
+        world.bodies[2].orientation = glam::Quat::from_rotation_x(0.3);
+        let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
+        current.quantize(&world, stages.precision()).unwrap();
+        let mut packet = Packet { ledger: BitLedger::itemized(), ..Packet::default() };
+        encoder.encode(Sequence(7), stages, &current, None, &mut packet, None).unwrap();
+        packet
+    }
 
     #[test]
     fn bodies_have_all_bits_but_those_of_the_packet_and_the_dearest_is_first() {
@@ -169,8 +179,7 @@ mod tests {
             // Three of the ten bodies have moved. Each of the others takes one bit or less, which says that it has not.
             let sent = bodies.iter().map(|body| body.is_sent);
             assert!(sent.is_sorted_by(|a, b| a >= b), "{bodies:?}");
-            let sent = bodies.iter().filter(|body| body.is_sent);
-            assert_eq!(sent.count(), 3, "{bodies:?}");
+            assert_eq!(bodies.iter().filter(|body| body.is_sent).count(), 3, "{bodies:?}");
             assert!(bodies.iter().all(|body| body.is_sent || body.bits <= 1.0));
             let of_packet = items.iter().filter(|item| item.body.is_none());
             let of_packet: f64 = of_packet.map(|item| item.bits).sum();

@@ -65,7 +65,6 @@ impl Plugin for InspectorPlugin {
     }
 }
 
-/// State of the inspector.
 #[derive(Resource, Debug, Default)]
 struct InspectorState {
     /// Whether the inspector was shown in this frame.
@@ -94,10 +93,7 @@ fn select(
     let replication = state.connection.and_then(|of| receivers.get(of).ok());
     let selected = slot.and_then(|slot| match replication {
         Some(replication) => replication.body(slot),
-        None => {
-            let body = bodies.iter().find(|(_, at)| at.slot() == slot);
-            body.map(|(entity, _)| entity)
-        }
+        None => bodies.iter().find(|(_, at)| at.slot() == slot).map(|(entity, _)| entity),
     });
     for entity in before.iter().filter(|&entity| Some(entity) != selected) {
         commands.entity(entity).try_remove::<Selected>();
@@ -113,24 +109,18 @@ fn switch(
     mut connections: Query<'_, '_, (Option<&mut ConnectionSettings>, Option<&ReplicationReceiver>)>,
     mut commands: Commands<'_, '_>,
 ) {
-    let Some(stages) = state.choices.wanted.take() else {
-        return;
-    };
-    let Some(connection) = state.connection else {
-        return;
-    };
+    let Some(stages) = state.choices.wanted.take() else { return };
+    let Some(connection) = state.connection else { return };
     match connections.get_mut(connection) {
         Ok((Some(mut settings), _)) => settings.stages = *stages,
         Ok((None, Some(replication))) => {
-            let granted = replication.answer().and_then(Result::ok);
-            let asked = granted.unwrap_or(Settings {
+            let asked = replication.answer().and_then(Result::ok).unwrap_or(Settings {
                 stages,
                 send_interval_ticks: 1,
                 baseline: BaselineChoice::Newest,
                 budget_kbps: None,
             });
-            let asked = SettingsRequest(Settings { stages, ..asked });
-            commands.entity(connection).try_insert(asked);
+            commands.entity(connection).try_insert(SettingsRequest(Settings { stages, ..asked }));
         }
         _ => {}
     }
@@ -184,8 +174,7 @@ fn measure_ladder(
     if let (Some(client), Some(protocol)) = (wanted, &protocol)
         && clients.get(client) == Ok(false)
     {
-        let ladder = LiveLadder::new(protocol.plan());
-        commands.entity(client).try_insert(ladder);
+        commands.entity(client).try_insert(LiveLadder::new(protocol.plan()));
         state.ladder = Some(client);
     }
 }
@@ -196,9 +185,7 @@ fn window(
     mut inspector: Inspector<'_, '_>,
 ) {
     // There is no context if the game has no camera yet, or has closed its window.
-    let Ok(ctx) = contexts.ctx_mut() else {
-        return;
-    };
+    let Ok(ctx) = contexts.ctx_mut() else { return };
     let wanted = window.key;
     let is_pressed = |event: &Event| match event {
         // A held key repeats.
@@ -277,8 +264,7 @@ impl Inspector<'_, '_> {
         };
         let (mut connection, _, measure, peer, replication) = chosen;
         if all.len() > 1 {
-            let size = [ui.available_width(), ROW];
-            picker(ui, "connection", size, &name(&chosen), |ui| {
+            picker(ui, "connection", [ui.available_width(), ROW], &name(&chosen), |ui| {
                 for one in &all {
                     ui.selectable_value(&mut connection, one.0, name(one));
                 }
@@ -302,13 +288,11 @@ impl Inspector<'_, '_> {
                 let now = self.now.elapsed();
                 let receiver = replication.receiver();
                 let newest = receiver.and_then(|receiver| receiver.get(receiver.newest()?));
-                let bodies = newest.map(Baseline::snapshot);
-                (End::Client { replication, now }, bodies)
+                (End::Client { replication, now }, newest.map(Baseline::snapshot))
             }
             (None, None) => return,
         };
-        let view = View { plan: protocol.plan(), measure, bodies, end };
-        view.draw(ui, &mut self.state.choices);
+        View { plan: protocol.plan(), measure, bodies, end }.draw(ui, &mut self.state.choices);
     }
 }
 

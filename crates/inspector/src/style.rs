@@ -1,8 +1,8 @@
 //! Fonts, spacing and theme colours.
 
 use bevy_egui::egui::{
-    self, Color32, CornerRadius, FontId, Id, Margin, Stroke, TextStyle, Theme, Ui, Visuals, emath,
-    style::NumberFormatter, vec2,
+    self, Align, Color32, CornerRadius, FontId, Id, Layout, Margin, Rect, Stroke, TextStyle, Theme,
+    Ui, UiBuilder, Visuals, emath, style::NumberFormatter, vec2,
 };
 use cubewire_codec::BitKind;
 use cubewire_palette::{Colors, DARK, LIGHT, Rgb};
@@ -28,17 +28,13 @@ pub const MARGIN: f32 = 16.0;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
     theme: Theme,
-    /// Page background.
     pub ground: Color32,
     /// Background of buttons, cards and chips.
     pub raised: Color32,
     /// Background of plots and fields.
     pub sunken: Color32,
-    /// Dividers.
     pub line: Color32,
-    /// Text.
     pub ink: Color32,
-    /// Less important text.
     pub muted: Color32,
     /// Warnings and budgets.
     pub warning: Color32,
@@ -50,17 +46,14 @@ pub struct Look {
     pub impossible: [Color32; 2],
     /// Bars above the target.
     pub above_target: Color32,
-    /// Primary button.
     pub primary: Color32,
     /// Selection marks, and the line of the current value.
     pub half: Color32,
-    /// Background of the selection.
     pub tint: Color32,
 }
 
 impl Look {
     /// Returns a theme's colours, with the demo's right-half colours for the selection.
-    #[must_use]
     pub fn new(theme: Theme) -> Self {
         let colors = colors(theme);
         Self {
@@ -83,13 +76,11 @@ impl Look {
     }
 
     /// Replaces the colours of the selection: marks and background.
-    #[must_use]
     pub const fn selecting(self, half: Color32, tint: Color32) -> Self {
         Self { half, tint, ..self }
     }
 
     /// Returns the colours from the last [`set`](Self::set), or this `Ui`'s theme colours.
-    #[must_use]
     pub fn of(ui: &Ui) -> Self {
         let look = ui.data(|data| data.get_temp(Id::new(LOOK)));
         look.unwrap_or_else(|| match ui.visuals().dark_mode {
@@ -107,14 +98,10 @@ impl Look {
         })
     }
 
-    /// Returns all colours of the theme.
-    #[must_use]
     pub const fn colors(&self) -> &'static Colors {
         colors(self.theme)
     }
 
-    /// Returns the colour of a kind of bits.
-    #[must_use]
     pub const fn kind(self, kind: BitKind) -> Color32 {
         egui_color(self.colors().bit_kind(kind))
     }
@@ -127,7 +114,6 @@ const fn colors(theme: Theme) -> &'static Colors {
     }
 }
 
-#[must_use]
 pub const fn egui_color(Rgb(red, green, blue): Rgb) -> Color32 {
     Color32::from_rgb(red, green, blue)
 }
@@ -225,4 +211,16 @@ const LOOK: &str = "colours of the inspector";
 /// Returns the height of the page that is left below the drawn content, without scrolling.
 pub fn page_left(ui: &Ui) -> f32 {
     ui.clip_rect().bottom() - ui.cursor().top()
+}
+
+/// Returns a left-to-right row in a rectangle.
+pub fn row_in(ui: &mut Ui, rect: Rect) -> Ui {
+    let layout = Layout::left_to_right(Align::Center);
+    ui.new_child(UiBuilder::new().max_rect(rect).layout(layout))
+}
+
+/// Returns a right-to-left row in a rectangle.
+pub fn row_from_right(ui: &mut Ui, rect: Rect) -> Ui {
+    let layout = Layout::right_to_left(Align::Center);
+    ui.new_child(UiBuilder::new().max_rect(rect).layout(layout))
 }

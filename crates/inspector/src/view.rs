@@ -5,7 +5,6 @@ mod stages;
 
 use std::time::Duration;
 
-use bevy_egui::egui::Ui;
 use cubewire_bevy::shadow::LiveLadder;
 use cubewire_bevy::{ConnectionSettings, Measure, ReplicationReceiver, ReplicationSender};
 use cubewire_codec::{BitKind, Plan, QuantizedSnapshot, Stages};
@@ -15,10 +14,8 @@ use crate::graph::{self, Above, Axis, Lines, Point, Source, Span};
 use crate::kinds::{self, Bits};
 use crate::names::{Highlight, Names};
 use crate::packet::{self, HEX_ROW, Order, PacketView};
-use crate::style::{GAP, Look, page_left};
+use crate::prelude::*;
 use crate::waiting::Waiting;
-use crate::widgets::{choices, divider, figure, heading, note, segmented};
-use crate::words::{grouped, rounded};
 pub(crate) use held::Held;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,7 +28,6 @@ pub(crate) enum Page {
     Stages,
 }
 
-/// The user's choices in the inspector.
 #[derive(Debug, Default)]
 pub(crate) struct Choices {
     pub(crate) page: Page,
@@ -43,7 +39,6 @@ pub(crate) struct Choices {
     pub(crate) wanted: Option<Stages>,
 }
 
-/// The displayed connection.
 #[derive(Debug)]
 pub(crate) struct View<'a> {
     pub(crate) plan: &'a Plan,
@@ -53,7 +48,6 @@ pub(crate) struct View<'a> {
     pub(crate) end: End<'a>,
 }
 
-/// This app's end of the connection.
 #[derive(Debug)]
 pub(crate) enum End<'a> {
     Server {
@@ -98,7 +92,6 @@ impl View<'_> {
         self.measure.record()
     }
 
-    /// Returns the sums over the last second.
     fn second(&self) -> Totals {
         let record = self.record();
         record.sum(record.newest(self.rate() as usize))
@@ -187,8 +180,7 @@ impl View<'_> {
         };
         packet::draw(ui, &mut choices.order, shown, &mut choices.highlight);
         divider(ui);
-        let height = page_left(ui).max(MIN_BODIES);
-        packet::bodies(ui, items, names, height, &mut choices.highlight);
+        packet::bodies(ui, items, names, page_left(ui).max(MIN_BODIES), &mut choices.highlight);
     }
 
     fn waiting(&self, ui: &mut Ui, highlight: &mut Highlight) {
@@ -205,7 +197,7 @@ impl View<'_> {
             ticks_per_second: self.rate(),
             names: self.names(),
             unit: ("units", 1.0),
-            width: NAMES,
+            width: 110.0,
             hint: "",
         };
         waiting.draw(ui, highlight);
@@ -255,8 +247,7 @@ impl View<'_> {
                     let playout = receiver.playout();
                     let delay = 1000.0 * playout.delay().as_secs_f64();
                     figure(ui, "Playout delay", rounded(delay), "ms");
-                    let waiting = playout.ahead(now);
-                    figure(ui, "Snapshots that wait to be shown", waiting, "");
+                    figure(ui, "Snapshots that wait to be shown", playout.ahead(now), "");
                 }
                 figure(ui, "Too late to be shown", second.late, "a second");
                 let starved = rounded(1000.0 * second.starved.as_secs_f64());
@@ -281,7 +272,6 @@ fn pages() -> [crate::widgets::Choice<Page>; 5] {
     ])
 }
 
-/// Describes a snapshot's baseline.
 fn baseline(packet: &PacketRecord) -> String {
     match packet.reference_age_ticks() {
         Some(age) => format!("baseline {} older", crate::words::ticks(age.into())),
@@ -289,7 +279,6 @@ fn baseline(packet: &PacketRecord) -> String {
     }
 }
 
-/// Returns whether a snapshot of this tick was lost.
 fn has_losses(sample: &Sample, settled: u64) -> bool {
     let mut packets = sample.snapshots.iter();
     packets.any(|packet| packet.fate(sample.tick, settled) == Fate::Lost)
@@ -300,8 +289,6 @@ const SECONDS: usize = 10;
 
 /// Sizes in logical points.
 const GRAPH: f32 = graph::AROUND_PLOT + 80.0;
-const NAMES: f32 = 110.0;
 const MIN_BODIES: f32 = 120.0;
 
-/// Number of rows of the hex view.
 const HEX_ROWS: f32 = 4.0;

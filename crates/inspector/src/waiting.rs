@@ -1,12 +1,9 @@
 //! List of the bodies that wait to be sent within a budget.
 
-use bevy_egui::egui::{Response, Ui};
 use cubewire_protocol::{LongestWait, Wait};
 
 use crate::names::{Highlight, Names};
-use crate::style::{LINE, Look, ROW, SMALL, page_left};
-use crate::widgets::{At, Row, heading, wrapped};
-use crate::words::{capital, grouped, rounded};
+use crate::prelude::*;
 
 /// The bodies that waited in the last second.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +16,6 @@ pub struct Waiting<'a> {
     pub unit: (&'static str, f32),
     /// Width of the column of names, in logical points.
     pub width: f32,
-    /// Text below the rows.
     pub hint: &'static str,
 }
 
@@ -31,11 +27,9 @@ impl Waiting<'_> {
         let waits = waits.filter_map(|(body, waited)| Some((body, (*waited)?)));
         let mut waits: Vec<(usize, LongestWait)> = waits.collect();
         waits.sort_by(|(_, a), (_, b)| {
-            let farther = b.wait.error.total_cmp(&a.wait.error);
-            farther.then(b.ticks.cmp(&a.ticks))
+            b.wait.error.total_cmp(&a.wait.error).then(b.ticks.cmp(&a.ticks))
         });
-        let longest = waits.iter().map(|(_, waited)| waited.ticks).max();
-        let longest = longest.unwrap_or(0);
+        let longest = waits.iter().map(|(_, waited)| waited.ticks).max().unwrap_or(0);
         let [one, several] = self.names.nouns;
         let title = match (waits.len(), self.waits.len()) {
             (_, 0) => "Measuring …".to_owned(),
@@ -48,7 +42,7 @@ impl Waiting<'_> {
         };
         let right = match longest {
             0 => String::new(),
-            ticks => format!("longest {} ms", grouped(self.millis(ticks) as f64)),
+            ticks => format!("longest {} ms", self.millis(ticks)),
         };
         let heading = heading(ui, &title, right);
         let look = Look::of(ui);
@@ -85,20 +79,12 @@ impl Waiting<'_> {
 
     /// Draws one row for the bodies that have not moved since they were sent.
     fn resting(&self, ui: &mut Ui, resting: &[(usize, LongestWait)], longest: u64) {
-        let look = Look::of(ui);
-        let ticks = resting.iter().map(|(_, waited)| waited.ticks).max();
-        let ticks = ticks.unwrap_or(0);
-        let ms = grouped(self.millis(ticks) as f64);
+        let ticks = resting.iter().map(|(_, waited)| waited.ticks).max().unwrap_or(0);
         let [one, several] = self.names.nouns;
         let noun = if resting.len() == 1 { one } else { several };
         let words = format!("{} {noun} at rest, sent last", resting.len());
-        let row = Row::show(ui, ROW, &format!("{words}: {ms} ms"));
-        let long = row.rect.width() - BARS;
-        let end = long + BAR * ticks as f32 / longest.max(1) as f32;
-        row.bar(ui, long, end, look.warning);
-        row.text(ui, At::Left(self.width), words, SMALL, look.ink);
-        row.text(ui, At::Left(end + 6.0), ms, SMALL, look.ink);
-        row.text(ui, At::Right(0.0), rounded(0.0), SMALL, look.ink);
+        let row = Row::show(ui, ROW, &format!("{words}: {} ms", self.millis(ticks)));
+        self.cells(ui, &row, (ticks, longest), ["", &words, &rounded(0.0)]);
         row.response.on_hover_text(
             "They have come to rest, or differ in other fields than the pose. The time is the longest wait among \
              them.",
@@ -113,28 +99,17 @@ impl Waiting<'_> {
         (body, waited): (usize, LongestWait),
         longest: u64,
     ) {
-        let look = Look::of(ui);
         let LongestWait { ticks, wait } = waited;
-        let (why, ms) = (self.why(&wait, ticks), grouped(self.millis(ticks) as f64));
-        let (unit, factor) = self.unit;
+        let (why, (unit, factor)) = (self.why(&wait, ticks), self.unit);
         let off = factor * wait.error;
         let off_said = rounded(off.into());
         let name = self.names.body(body);
+        let ms = self.millis(ticks);
         let said = format!("{}: {why}, {ms} ms, {off_said} {unit}", capital(&name));
         let row = Row::button(ui, ROW, &said, highlight.selected == Some(body));
-        let long = row.rect.width() - BARS;
-        let end = long + BAR * ticks as f32 / longest.max(1) as f32;
-        row.bar(ui, long, end, look.warning);
         // The column's heading already names the noun.
-        let short = name.strip_prefix(self.names.nouns[0]).unwrap_or(&name);
-        for (at, words) in [
-            (At::Left(0.0), short.trim_start().to_owned()),
-            (At::Left(self.width), why),
-            (At::Left(end + 6.0), ms),
-            (At::Right(0.0), off_said),
-        ] {
-            row.text(ui, at, words, SMALL, look.ink);
-        }
+        let short = name.strip_prefix(self.names.nouns[0]).unwrap_or(&name).trim_start();
+        self.cells(ui, &row, (ticks, longest), [short, &why, &off_said]);
         if row.response.hovered() || row.response.has_focus() {
             highlight.hovered = Some(body);
         }
@@ -151,7 +126,24 @@ impl Waiting<'_> {
         }
     }
 
-    /// Returns in a few words why a body waits.
+    /// Draws the bar of a wait, its time, and the other texts of the row.
+    fn cells(
+        &self,
+        ui: &Ui,
+        row: &Row,
+        (ticks, longest): (u64, u64),
+        [name, why, moved]: [&str; 3],
+    ) {
+        let look = Look::of(ui);
+        let long = row.rect.width() - BARS;
+        let end = long + BAR * ticks as f32 / longest.max(1) as f32;
+        row.bar(ui, long, end, look.warning);
+        row.text(ui, At::Left(0.0), name, SMALL, look.ink);
+        row.text(ui, At::Left(self.width), why, SMALL, look.ink);
+        row.text(ui, At::Left(end + 6.0), self.millis(ticks), SMALL, look.ink);
+        row.text(ui, At::Right(0.0), moved, SMALL, look.ink);
+    }
+
     fn why(&self, wait: &Wait, ticks: u64) -> String {
         let (unit, factor) = self.unit;
         let a_tick = factor * wait.error / ticks.max(1) as f32;
@@ -162,10 +154,10 @@ impl Waiting<'_> {
         }
     }
 
-    /// Rounds to the nearest millisecond.
-    const fn millis(&self, ticks: u64) -> u64 {
-        let rate = self.ticks_per_second as u64;
-        (1000 * ticks + rate / 2) / rate
+    /// Returns the time in milliseconds, rounded to the nearest.
+    fn millis(&self, ticks: u64) -> String {
+        let rate = u64::from(self.ticks_per_second);
+        grouped(((1000 * ticks + rate / 2) / rate) as f64)
     }
 }
 

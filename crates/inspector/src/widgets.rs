@@ -4,31 +4,22 @@
 //! points high and has an accessible name.
 
 mod chart;
-mod choice;
 mod controls;
-mod keys;
-mod list;
 mod marks;
 mod slider;
 mod words;
 
 use std::sync::Arc;
 
-use bevy_egui::egui::{
-    self, Align2, Color32, DragValue, FontId, Galley, Painter, Rect, Response, Sense, Shape,
-    Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2,
-};
-
-use crate::style::{BODY, BUTTON, CONTROL, GAP, LARGE, LINE, Look, ROW, SMALL};
-
 pub use chart::{AXIS, Chart, Scale};
-pub use choice::{Choice, chip, segmented};
-pub use controls::{choices, entry, named, opens, picker, switch, unless};
-pub use keys::{key, keys, keys_width};
-pub use list::list;
-pub use marks::{Label, Pointing, stack, triangle};
+pub use controls::{
+    Choice, chip, choices, entry, list, named, opens, picker, segmented, switch, unless,
+};
+pub use marks::{stack, triangle};
 pub use slider::{Parameter, Slide, parameter, slider};
-pub use words::{balanced, line, note, reserved, wrapped};
+pub use words::{balanced, key, keys, keys_width, line, note, reserved, wrapped};
+
+use crate::prelude::*;
 
 /// Horizontal position of a text in its row: distance from the left edge, from the right edge, or of its centre from
 /// the left edge.
@@ -92,8 +83,7 @@ impl Row {
     }
 
     fn new(ui: &mut Ui, height: f32, name: &str, sense: Sense, is_selected: bool) -> Self {
-        let size = vec2(ui.available_width(), height);
-        let (rect, response) = ui.allocate_exact_size(size, sense);
+        let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), height), sense);
         let kind = match sense.senses_click() {
             true => WidgetType::SelectableLabel,
             false => WidgetType::Label,
@@ -104,8 +94,7 @@ impl Row {
         let painter = ui.painter();
         if is_selected {
             painter.rect_filled(wide, 0.0, look.tint);
-            let edge = wide.with_max_x(wide.left() + 3.0);
-            painter.rect_filled(edge, 0.0, look.half);
+            painter.rect_filled(wide.with_max_x(wide.left() + 3.0), 0.0, look.half);
         } else if response.hovered() {
             painter.rect_filled(wide, 0.0, look.raised);
         }
@@ -115,7 +104,6 @@ impl Row {
         Self { rect, response }
     }
 
-    /// Paints a text in the row.
     pub fn text(&self, ui: &Ui, at: At, words: impl ToString, size: f32, color: Color32) -> Rect {
         text(ui.painter(), self.rect, at, words, size, color)
     }
@@ -136,16 +124,14 @@ const NUMBER: f32 = 30.0;
 pub const BEYOND: f32 = 8.0;
 
 pub fn focus_ring(painter: &Painter, look: Look, around: Rect) {
-    let ring = Stroke::new(2.0, look.ink);
-    painter.rect_stroke(around.shrink(1.0), 4.0, ring, StrokeKind::Inside);
+    painter.rect_stroke(around.shrink(1.0), 4.0, Stroke::new(2.0, look.ink), StrokeKind::Inside);
 }
 
 /// Draws a name at the left, and a value with its unit at the right. Returns the row's response.
 pub fn figure(ui: &mut Ui, name: &str, value: impl ToString, unit: &str) -> Response {
     let look = Look::of(ui);
     let value = value.to_string();
-    let said = format!("{name}: {value} {unit}");
-    let row = Row::show(ui, ROW, said.trim_end());
+    let row = Row::show(ui, ROW, format!("{name}: {value} {unit}").trim_end());
     row.text(ui, At::Left(0.0), name, SMALL, look.ink);
     let space = match unit {
         "" => 0.0,
@@ -158,11 +144,9 @@ pub fn figure(ui: &mut Ui, name: &str, value: impl ToString, unit: &str) -> Resp
 /// Draws a key figure: a caption, a large number and its unit.
 pub fn card(ui: &mut Ui, width: f32, caption: &str, value: &str, unit: &str) -> Response {
     let look = Look::of(ui);
-    let size = vec2(width, LINE + NUMBER);
-    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    let (rect, response) = ui.allocate_exact_size(vec2(width, LINE + NUMBER), Sense::hover());
     response.widget_info(|| {
-        let said = format!("{caption}: {value} {unit}");
-        WidgetInfo::labeled(WidgetType::Label, true, said)
+        WidgetInfo::labeled(WidgetType::Label, true, format!("{caption}: {value} {unit}"))
     });
     key_figure(ui, rect, [caption, value, unit], look.ink);
     response
@@ -184,7 +168,6 @@ pub fn over_picture(look: Look, edge: Color32) -> egui::Frame {
     egui::Frame::new().fill(look.ground).stroke(Stroke::new(1.0, edge)).corner_radius(8)
 }
 
-/// Draws a line across the page, with space above and below.
 pub fn divider(ui: &mut Ui) {
     ui.add(egui::Separator::default().horizontal().spacing(9.0));
 }
@@ -214,37 +197,42 @@ pub fn field(ui: &mut Ui, name: &str, width: f32, value: DragValue<'_>, unit: &s
             widget.bg_stroke = Stroke::new(1.0, look.line);
         }
         let size = vec2(width, CONTROL);
-        let layout = egui::Layout::top_down(egui::Align::Max);
+        let layout = Layout::top_down(Align::Max);
         let response = ui.allocate_ui_with_layout(size, layout, |ui| ui.add(value)).inner;
         response.widget_info(|| WidgetInfo {
             label: Some(name.to_owned()),
             ..WidgetInfo::new(WidgetType::DragValue)
         });
         if !unit.is_empty() {
-            let unit = egui::RichText::new(unit).size(SMALL).color(look.muted);
-            ui.add(egui::Label::new(unit).truncate());
+            let unit = RichText::new(unit).size(SMALL).color(look.muted);
+            ui.add(Label::new(unit).truncate());
         }
         response
     })
     .inner
 }
 
-/// Appearance of a [`button`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Raised; tinted if on.
-    Usual { is_on: bool },
-    /// The main action.
+    Usual,
+    /// Tinted.
+    On,
     Primary,
     /// Outlined, for actions that leave the page.
     Secondary,
+}
+
+impl Kind {
+    pub const fn usual(is_on: bool) -> Self {
+        if is_on { Self::On } else { Self::Usual }
+    }
 }
 
 /// Draws a button with its shortcut key. It is as high as the controls in this row, at least 28 points.
 pub fn button(ui: &mut Ui, width: f32, name: &str, key: &str, kind: Kind) -> Response {
     let look = Look::of(ui);
     let is_enabled = ui.is_enabled();
-    let is_on = kind == Kind::Usual { is_on: true };
+    let is_on = kind == Kind::On;
     let (ink, muted) = match kind {
         _ if !is_enabled => (look.impossible[1], look.impossible[1]),
         Kind::Primary => (look.ground, look.ground),
@@ -258,13 +246,13 @@ pub fn button(ui: &mut Ui, width: f32, name: &str, key: &str, kind: Kind) -> Res
     // A narrow button leaves out the key.
     let has_key = !key.is_empty() && words + GAP <= width - 16.0;
     let size = vec2(width, ui.spacing().interact_size.y.max(BUTTON));
-    let mut button = egui::Button::new(egui::RichText::new(name).size(BODY).color(ink))
+    let mut button = Button::new(RichText::new(name).size(BODY).color(ink))
         .gap(0.0)
         .min_size(size)
-        .wrap_mode(egui::TextWrapMode::Extend)
+        .wrap_mode(TextWrapMode::Extend)
         .selected(is_on);
     if has_key {
-        let key = egui::RichText::new(key).monospace().size(SMALL);
+        let key = RichText::new(key).monospace().size(SMALL);
         button = button.shortcut_text(key.color(muted));
     }
     if kind == Kind::Primary && is_enabled {
@@ -280,18 +268,13 @@ pub fn button(ui: &mut Ui, width: f32, name: &str, key: &str, kind: Kind) -> Res
     response
 }
 
-/// Draws underlined, clickable text.
-pub fn link(ui: &mut Ui, words: &str) -> Response {
-    ui.link(egui::RichText::new(words).size(SMALL).underline())
-}
-
 /// Draws an item of a to-do list, with a box that is ticked when done.
 pub fn tick(ui: &mut Ui, mut is_done: bool, words: &str) {
     let edge = Stroke::new(1.0, Look::of(ui).ink);
     ui.scope(|ui| {
         ui.spacing_mut().interact_size.y = LINE;
         ui.visuals_mut().widgets.noninteractive.bg_stroke = edge;
-        let words = egui::RichText::new(words).size(SMALL);
+        let words = RichText::new(words).size(SMALL);
         ui.add_enabled(false, egui::Checkbox::new(&mut is_done, words));
     });
 }
@@ -314,8 +297,7 @@ pub fn legend(
             painter.line_segment(line, stroke);
         }
     }
-    let name = text(painter, row, At::Left(x + 21.0), name, SMALL, color);
-    name.right() - row.left() + 12.0
+    text(painter, row, At::Left(x + 21.0), name, SMALL, color).right() - row.left() + 12.0
 }
 
 /// Returns the distance from one legend entry to the next.

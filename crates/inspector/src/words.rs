@@ -1,14 +1,12 @@
 //! Formatting of numbers for the screen.
 
 /// Returns a rounded number with thin spaces between thousands: `17 369`.
-#[must_use]
 pub fn grouped(value: f64) -> String {
     let sign = if value <= -0.5 { "\u{2212}" } else { "" };
     sign.to_owned() + &thousands(&format!("{:.0}", value.abs()))
 }
 
 /// Returns digits with thin spaces between thousands.
-#[must_use]
 pub fn thousands(digits: &str) -> String {
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -21,7 +19,6 @@ pub fn thousands(digits: &str) -> String {
 }
 
 /// Returns a number for a table: with one decimal below 100, otherwise rounded.
-#[must_use]
 pub fn rounded(value: f64) -> String {
     if value.abs() < 99.95 {
         format!("{value:.1}").replace('-', "\u{2212}")
@@ -31,7 +28,6 @@ pub fn rounded(value: f64) -> String {
 }
 
 /// Returns a short number for an axis: in thousands from 10 000 on, `10k`.
-#[must_use]
 pub fn short(value: f64) -> String {
     match value {
         10_000.0.. => grouped(value / 1_000.0) + "k",
@@ -40,16 +36,11 @@ pub fn short(value: f64) -> String {
 }
 
 /// Returns a factor with one decimal below 10: `2.5×`, `579×`.
-#[must_use]
 pub fn factor(factor: f64) -> String {
-    match factor < 9.95 {
-        true => format!("{factor:.1}×"),
-        false => grouped(factor) + "×",
-    }
+    if factor < 9.95 { format!("{factor:.1}×") } else { grouped(factor) + "×" }
 }
 
 /// Returns a number of ticks with its noun: `1 tick`, `2 ticks`.
-#[must_use]
 pub fn ticks(count: u64) -> String {
     match count {
         1 => "1 tick".to_owned(),
@@ -57,12 +48,9 @@ pub fn ticks(count: u64) -> String {
     }
 }
 
-/// Capitalizes the first letter.
-#[must_use]
 pub fn capital(words: &str) -> String {
     let mut letters = words.chars();
-    let first = letters.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
+    letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
 }
 
 #[cfg(test)]

@@ -33,8 +33,7 @@ fn protocol(app: &mut App) {
         .replicate_field("health", Field::int(0..=100), |h: &Health| h.0, Health);
     // Resources that a windowed game has.
     app.init_resource::<EguiUserTextures>().add_plugins(InspectorPlugin::default());
-    let context = (EguiContext::default(), PrimaryEguiContext);
-    app.world_mut().spawn(context);
+    app.world_mut().spawn((EguiContext::default(), PrimaryEguiContext));
 }
 
 /// A server with 150 bodies, and a client with 30 ms of latency.
@@ -44,8 +43,7 @@ fn net() -> TestNet {
     for body in 0..150_u8 {
         let kind = ["crate", "hero"][usize::from(body % 2)];
         let at = Transform::from_xyz(f32::from(body) / 2.0, 1.0, 0.0);
-        let body = (Replicated, BodyKind::named(kind), at, Health(50.0));
-        net.server.world_mut().spawn(body);
+        net.server.world_mut().spawn((Replicated, BodyKind::named(kind), at, Health(50.0)));
     }
     net.add_client();
     net.run_until(|net| net.count::<Connected>(0) == 1);
@@ -313,8 +311,7 @@ fn the_server_chooses_among_all_rungs_that_the_protocol_has() {
     let mut settings = entity.get_mut::<ConnectionSettings>().unwrap();
     settings.send_interval_ticks = 0;
     let texts = later(&mut net, 0);
-    let refused = "Refused: the send interval is 0 ticks.";
-    assert!(says(&texts, refused), "{texts:?}");
+    assert!(says(&texts, "Refused: the send interval is 0 ticks."), "{texts:?}");
 }
 
 #[test]
@@ -345,8 +342,7 @@ fn a_client_asks_for_the_rung_that_is_chosen() {
     let declined = "The server declines: the server does not accept requests.";
     assert!(says(&texts, declined), "{texts:?}");
     assert_eq!(used(&mut net), Some(PREDICTED));
-    let world = net.server.world_mut();
-    world.insert_resource(ClientRequests::Grant);
+    net.server.world_mut().insert_resource(ClientRequests::Grant);
     let texts = choose(&mut net, 1, &DELTA);
     assert!(!says(&texts, declined));
     assert_eq!(used(&mut net), Some(DELTA));
@@ -377,8 +373,7 @@ fn a_packet_is_held_while_others_arrive_and_those_before_it_are_gone_through() {
     let title = |texts: &[(String, Rect)]| -> u64 {
         let title = texts.iter().find_map(|(text, _)| text.strip_prefix("Tick "));
         let title = title.unwrap_or_else(|| panic!("no title in {texts:?}"));
-        let tick = title.split(':').next().unwrap();
-        tick.replace(char::is_whitespace, "").parse().unwrap()
+        title.split(':').next().unwrap().replace(char::is_whitespace, "").parse().unwrap()
     };
     run(Vec::new());
     let texts = run(Vec::new());
@@ -445,8 +440,7 @@ fn what_is_selected_is_marked_in_the_game_at_either_end() {
         frame(app, press(Key::F9));
         turn(&mut net);
         turn(&mut net);
-        let app = at_end(&mut net, end);
-        let world = app.world_mut();
+        let world = at_end(&mut net, end).world_mut();
         let mut selected = world.query_filtered::<(), With<Selected>>();
         assert_eq!(selected.iter(world).count(), 0);
     }
@@ -483,8 +477,7 @@ fn a_game_with_no_context_of_egui_or_two_goes_on() {
     turn(&mut net);
     let context = connection::<PrimaryEguiContext>(&mut net.server);
     let world = net.server.world_mut();
-    let other = world.spawn((EguiContext::default(), PrimaryEguiContext));
-    let other = other.id();
+    let other = world.spawn((EguiContext::default(), PrimaryEguiContext)).id();
     world.run_schedule(EguiPrimaryContextPass);
     world.despawn(other);
     world.despawn(context);

@@ -16,8 +16,7 @@ use crate::theme::fonts;
 pub(super) fn draw(costs: &[RungCost], played: &str, mut file: NewFile) -> io::Result<()> {
     let picture = chart(costs, played);
     let [width, height] = picture.size.map(|size| size as u32);
-    let pixels = picture.pixels.iter();
-    let rgb: Vec<u8> = pixels.flat_map(|it| [it.r(), it.g(), it.b()]).collect();
+    let rgb: Vec<u8> = picture.pixels.iter().flat_map(|it| [it.r(), it.g(), it.b()]).collect();
     write_rgb(&mut file, (width, height), &rgb, Compression::High)?;
     file.finish().map(drop)
 }
@@ -44,8 +43,7 @@ fn paint(width: f32, mut show: impl FnMut(&mut Ui)) -> ColorImage {
     }
     let mut height = 0.0;
     let mut output = ctx.run_ui(input, |ui| {
-        let frame = egui::Frame::new().inner_margin(MARGIN);
-        height = frame.show(ui, &mut show).response.rect.bottom();
+        height = egui::Frame::new().inner_margin(MARGIN).show(ui, &mut show).response.rect.bottom();
     });
     let shapes = std::mem::take(&mut output.shapes);
     output.drop_without_applying_deltas();
@@ -67,8 +65,7 @@ fn add(picture: &mut ColorImage, shape: &Shape, atlas: &ColorImage) {
             let half = Vec2::splat(stroke.width / 2.0);
             let along = (points[1] - points[0]).normalized();
             let across = half * vec2(along.y, along.x);
-            let line = Rect::from_two_pos(points[0] - across, points[1] + across);
-            fill(picture, line, stroke.color);
+            fill(picture, Rect::from_two_pos(points[0] - across, points[1] + across), stroke.color);
         }
         Shape::Text(text) => {
             let own = text.galley.job.sections.first();

@@ -2,22 +2,12 @@
 
 use std::ptr;
 
-use bevy_egui::egui::{DragValue, Id, Sense, Ui, vec2};
-use cubewire_codec::Plan;
-use cubewire_inspector::names::Names;
 use cubewire_inspector::waiting::Waiting;
-use cubewire_inspector::words::{grouped, rounded};
 use cubewire_protocol::BUDGETS_KBPS;
-use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::panel::kept::kept;
 use crate::panel::lane::LaneView;
-use crate::panel::style::{BODY, CONTROL, LINE, Look, SMALL};
+use crate::panel::prelude::*;
 use crate::panel::terms;
-use crate::panel::widgets::{
-    At, Scale, Slide, card, choices, field, named, note, segmented, slider, text,
-};
-use crate::replication::{Accounting, Totals};
 
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     ui.add_space(2.0);
@@ -48,26 +38,22 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
 
 fn waiting(ui: &mut Ui, lane: &mut LaneView<'_>) {
     let waits = lane.send_states.map(|send_states| send_states.waits.longest());
-    let plan = Plan::cubes();
     let waiting = Waiting {
         waits: &waits.unwrap_or_default(),
         ticks_per_second: TICKS_PER_SECOND,
-        names: Names::of_cubes(&plan),
+        names: terms::names(),
         unit: ("mm", 1000.0),
-        width: NUMBERS,
+        width: 48.0,
         hint: "Hover a row: the cube is outlined in both halves.",
     };
     let heading = lane.selection.highlight(|highlight| waiting.draw(ui, highlight));
     heading.on_hover_text(terms::SEND_STATE);
 }
 
-/// Draws the switch that turns the budget on and off, and its value.
 fn switch(ui: &mut Ui, budget: &mut Option<u32>, last: u32) {
-    let width = ui.available_width();
-    named(ui, width - SWITCH - NUMBER, "Budget", BODY, |ui| {
+    named(ui, ui.available_width() - SWITCH - 112.0, "Budget", BODY, |ui| {
         if let Some(kbps) = budget {
-            let drag = DragValue::new(kbps).range(BUDGETS_KBPS);
-            field(ui, "Budget in kbps", FIELD, drag, "kbps");
+            field(ui, "Budget in kbps", 56.0, DragValue::new(kbps).range(BUDGETS_KBPS), "kbps");
         }
         ui.add_space(ui.available_width() - SWITCH);
         let states = choices([
@@ -78,7 +64,6 @@ fn switch(ui: &mut Ui, budget: &mut Option<u32>, last: u32) {
     });
 }
 
-/// Draws the slider of the budget, with marks at powers of two.
 fn limit(ui: &mut Ui, kbps: &mut u32) {
     let look = Look::of(ui);
     let [least, most] = [*BUDGETS_KBPS.start(), *BUDGETS_KBPS.end()];
@@ -96,16 +81,14 @@ fn limit(ui: &mut Ui, kbps: &mut u32) {
     }
     let (row, _) = ui.allocate_exact_size(vec2(slide.width, TICK + LINE), Sense::hover());
     let labels = row.with_min_y(row.top() + TICK);
-    let ticks = least.ilog2()..=most.ilog2();
-    for tick in ticks.map(|power| 1_u32 << power) {
+    for tick in (least.ilog2()..=most.ilog2()).map(|power| 1_u32 << power) {
         let x = slide.x_of(f64::from(tick));
         let at = match tick {
             _ if tick == least => At::Left(0.0),
             _ if tick == most => At::Right(0.0),
             _ => At::Center(x),
         };
-        let mark = row.top()..=row.top() + TICK - 1.0;
-        ui.painter().vline(row.left() + x, mark, (1.0, look.quiet));
+        ui.painter().vline(row.left() + x, row.top()..=row.top() + TICK - 1.0, (1.0, look.quiet));
         let color = if *kbps == tick { look.ink } else { look.muted };
         text(ui.painter(), labels, at, grouped(tick.into()), SMALL, color);
     }
@@ -144,30 +127,30 @@ fn cards(ui: &mut Ui, lane: &LaneView<'_>, budget: Option<u32>) {
 fn without(ui: &Ui, lane: &LaneView<'_>) -> Option<f64> {
     let (meter, stages) = (lane.meter, lane.settings.sender.stages);
     let second = lane.now() / u64::from(TICKS_PER_SECOND);
-    let key = (ptr::from_ref(meter).addr(), second, stages);
-    kept(ui, Id::new("error without a budget"), key, || {
-        let samples = meter.samples().iter();
-        let unlimited =
-            samples.filter(|sample| sample.budget_kbps.is_none() && sample.stages == stages);
-        let totals = Totals::of(unlimited);
-        let is_enough = totals.ticks >= TICKS_PER_SECOND as usize;
-        totals.mean_error_m().filter(|_| is_enough)
-    })
+    kept(
+        ui,
+        Id::new("error without a budget"),
+        (ptr::from_ref(meter).addr(), second, stages),
+        || {
+            let samples = meter.samples().iter();
+            let unlimited =
+                samples.filter(|sample| sample.budget_kbps.is_none() && sample.stages == stages);
+            let totals = Totals::of(unlimited);
+            let is_enough = totals.ticks >= TICKS_PER_SECOND as usize;
+            totals.mean_error_m().filter(|_| is_enough)
+        },
+    )
 }
 
 const OFF: &str = "A budget limits the bytes that the lane sends per second. The most urgent cubes are sent \
     first, and the others wait.";
 
-/// Initial value of a budget.
 const FIRST_KBPS: u32 = 64;
 
 /// Sizes and distances, logical points.
 const SWITCH: f32 = 88.0;
-const NUMBER: f32 = 112.0;
-const FIELD: f32 = 56.0;
 const KNOB: f32 = 18.0;
 const TICK: f32 = 5.0;
 const BETWEEN: f32 = 8.0;
-const NUMBERS: f32 = 48.0;
 
 const _: () = assert!(KNOB < CONTROL);

@@ -1,18 +1,14 @@
 //! The page *The two halves*: pickers for the content of each half, and the lanes in the text form of the command line.
 
-use bevy_egui::egui::{self, Id, Rect, Stroke, Ui, WidgetInfo, pos2, vec2};
-
 use super::pickers;
 use crate::panel::lane::{Halves, LaneView};
-use crate::panel::style::{self, BODY, CONTROL, LINE, Look, SMALL};
-use crate::panel::widgets::{At, Kind, button, named, note, text, unless, wrapped};
+use crate::panel::prelude::*;
+use crate::panel::style;
 use crate::replication::{LaneSettings, rung_name};
 use crate::view::{PaneContent, Side};
 
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
-    let Some(halves) = lane.halves.as_deref_mut() else {
-        return;
-    };
+    let Some(halves) = lane.halves.as_deref_mut() else { return };
     let of = |side: Side| {
         let shown = lane.shown.iter().find(|shown| shown.side == side);
         shown.map(|shown| &shown.settings)
@@ -24,15 +20,12 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
         });
         let rect = drawn.response.rect;
         let edge = Rect::from_min_max(rect.left_top(), pos2(rect.left() + EDGE, rect.bottom()));
-        let color = side.color_in(Look::of(ui));
-        ui.painter().rect_filled(edge, 0.0, color);
+        ui.painter().rect_filled(edge, 0.0, side.color_in(Look::of(ui)));
     }
     ui.add_space(ABOVE);
-    let both = of(Side::Left).zip(of(Side::Right));
-    buttons(ui, halves, both);
+    buttons(ui, halves, of(Side::Left).zip(of(Side::Right)));
 }
 
-/// Draws the settings of one half, next to its coloured edge.
 fn half(ui: &mut Ui, halves: &mut Halves, side: Side, settings: Option<&LaneSettings>) {
     ui.horizontal(|ui| {
         ui.add_space(EDGE + BESIDE);
@@ -40,9 +33,7 @@ fn half(ui: &mut Ui, halves: &mut Halves, side: Side, settings: Option<&LaneSett
             ui.set_width(ui.available_width());
             ui.spacing_mut().item_spacing.y = BETWEEN;
             what(ui, settings.is_some(), side);
-            let Some(settings) = settings else {
-                return;
-            };
+            let Some(settings) = settings else { return };
             let mut picked = settings.clone();
             pick(ui, &mut picked);
             if picked != *settings {
@@ -55,7 +46,6 @@ fn half(ui: &mut Ui, halves: &mut Halves, side: Side, settings: Option<&LaneSett
     });
 }
 
-/// Draws the name and the content of the half.
 fn what(ui: &mut Ui, is_lane: bool, side: Side) {
     let look = Look::of(ui);
     let name = match side {
@@ -86,8 +76,8 @@ fn pick(ui: &mut Ui, lane: &mut LaneSettings) {
         pickers::network(ui, &mut lane.link.conditions, size);
     });
     named(ui, LABEL, "Snapshots/s", SMALL, |ui| {
-        pickers::rate(ui, RATES, &mut lane.sender);
-        named(ui, PLAYOUT, "delay", SMALL, |ui| pickers::delay(ui, lane));
+        pickers::rate(ui, 104.0, &mut lane.sender);
+        named(ui, 36.0, "delay", SMALL, |ui| pickers::delay(ui, lane));
     });
     pickers::interpolation(ui, LABEL, &mut lane.playout.interpolation);
 }
@@ -112,7 +102,7 @@ fn typed(ui: &mut Ui, side: Side, settings: &LaneSettings) -> Option<PaneContent
         let field = egui::TextEdit::singleline(&mut text)
             .id(id)
             .font(egui::TextStyle::Monospace)
-            .vertical_align(egui::Align::Center)
+            .vertical_align(Align::Center)
             .hint_text("recorded delays have no text form");
         ui.add_sized(size, field)
     });
@@ -137,12 +127,12 @@ fn typed(ui: &mut Ui, side: Side, settings: &LaneSettings) -> Option<PaneContent
             }
         }
     }
-    if response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Escape)) {
+    if response.lost_focus() && ui.input(|input| input.key_pressed(Key::Escape)) {
         ui.data_mut(|data| data.remove_temp::<String>(id));
         return None;
     }
     ui.data_mut(|data| data.insert_temp(id, text));
-    let is_entered = response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+    let is_entered = response.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
     content.ok().filter(|_| is_entered)
 }
 
@@ -153,8 +143,7 @@ fn buttons(ui: &mut Ui, halves: &mut Halves, both: Option<(&LaneSettings, &LaneS
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = APART;
         let mut is_pressed = |name, about| {
-            let usual = Kind::Usual { is_on: false };
-            let widget = |ui: &mut Ui| button(ui, width, name, "", usual);
+            let widget = |ui: &mut Ui| button(ui, width, name, "", Kind::Usual);
             unless(ui, refusal, about, widget).clicked()
         };
         let swap = is_pressed("Swap halves", "Each half gets the settings of the other.");
@@ -163,8 +152,7 @@ fn buttons(ui: &mut Ui, halves: &mut Halves, both: Option<(&LaneSettings, &LaneS
         let others = both.map(|(left, right)| [(Side::Left, right), (Side::Right, left)]);
         for (side, settings) in others.into_iter().flatten() {
             if swap || (same && selected != side) {
-                let content = PaneContent::Lane(settings.clone());
-                halves.typed.push((side, content));
+                halves.typed.push((side, PaneContent::Lane(settings.clone())));
             }
         }
     });
@@ -183,6 +171,4 @@ const BETWEEN: f32 = 2.0;
 const EDGE: f32 = 3.0;
 const BESIDE: f32 = 8.0;
 const LABEL: f32 = 76.0;
-const RATES: f32 = 104.0;
-const PLAYOUT: f32 = 36.0;
 const APART: f32 = 8.0;

@@ -1,32 +1,21 @@
 //! The page *Help*: theme, size, and the most important keys.
 
-use bevy_egui::egui::{
-    Align2, Id, Margin, Popup, RectAlign, Response, ScrollArea, Sense, Ui, vec2,
-};
-
 use crate::controls::{Action, BINDINGS, Binding};
 use crate::panel::lane::Status;
+use crate::panel::prelude::*;
 use crate::panel::scale;
 use crate::panel::settings::PanelState;
-use crate::panel::style::{BODY, BUTTON, CONTROL, GAP, Look, MARGIN, ROW, SMALL};
 use crate::panel::tour::STEPS;
-use crate::panel::widgets::{
-    At, Kind, button, chip, choices, divider, heading, keys, named, over_picture, segmented, text,
-};
 use crate::theme::Theme;
 
-pub(in crate::panel) fn draw(
-    ui: &mut Ui,
-    state: &mut PanelState,
-    status: &Status<'_>,
-) -> Option<Action> {
+pub(crate) fn draw(ui: &mut Ui, state: &mut PanelState, status: &Status<'_>) -> Option<Action> {
     ui.spacing_mut().item_spacing = vec2(GAP, 2.0);
     named(ui, NAME, "Theme", BODY, |ui| {
         let states = choices([
             (Theme::Dark, "dark", "Light text on dark surfaces."),
             (Theme::Light, "light", "Dark text on light surfaces."),
         ]);
-        segmented(ui, SWITCH, &mut state.theme, &states);
+        segmented(ui, 120.0, &mut state.theme, &states);
     });
     size(ui, state);
     divider(ui);
@@ -50,7 +39,7 @@ fn size(ui: &mut Ui, state: &mut PanelState) {
     let look = Look::of(ui);
     named(ui, NAME, "Text size", BODY, |ui| {
         let mut step = |ui: &mut Ui, name, steps, about| {
-            let pressed = button(ui, 32.0, name, "", Kind::Usual { is_on: false });
+            let pressed = button(ui, 32.0, name, "", Kind::Usual);
             if pressed.on_hover_text(about).clicked() {
                 scale::change(state, steps);
             }
@@ -59,8 +48,7 @@ fn size(ui: &mut Ui, state: &mut PanelState) {
         let (share, _) = ui.allocate_exact_size(vec2(PERCENT, BUTTON), Sense::hover());
         step(ui, "+", 1.0, "Larger: Ctrl and plus.");
         let percent = format!("{:.0} %", 100.0 * scale::wanted(ui.ctx(), state));
-        let middle = At::Center(PERCENT / 2.0);
-        text(ui.painter(), share, middle, percent, SMALL, look.ink);
+        text(ui.painter(), share, At::Center(PERCENT / 2.0), percent, SMALL, look.ink);
         let by_window = chip(ui, CONTROL, 12, "by window", state.scale.is_none());
         let about = "Follows the height of the window: Ctrl and 0.";
         if by_window.on_hover_text(about).clicked() {
@@ -120,16 +108,12 @@ fn buttons(ui: &mut Ui, state: &mut PanelState, status: &Status<'_>) -> Option<A
     row.inner.then_some(Action::Open(STEPS[0].address))
 }
 
-/// Draws the button that resets the panel on the second press.
 fn reset(ui: &mut Ui, width: f32, state: &mut PanelState, status: &Status<'_>) {
     let id = Id::new("asks whether to reset");
     let now = ui.input(|input| input.time);
     let asked_at: Option<f64> = ui.data(|data| data.get_temp(id));
     let asks = asked_at.is_some_and(|at| now - at < ASKING_SECONDS);
-    let name = match asks {
-        true => "Really reset it?",
-        false => "Reset the panel",
-    };
+    let name = if asks { "Really reset it?" } else { "Reset the panel" };
     let response = button(ui, width, name, "", Kind::Secondary);
     if response.clicked() && asks {
         *state =
@@ -153,7 +137,6 @@ const ASKING_SECONDS: f64 = 4.0;
 
 /// Sizes and distances, logical points.
 const NAME: f32 = 68.0;
-const SWITCH: f32 = 120.0;
 const PERCENT: f32 = 56.0;
 const COLUMN: f32 = 134.0;
 

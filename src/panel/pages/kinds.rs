@@ -1,19 +1,13 @@
 //! The page *By kind of bits*: the payload of a second by kind of bits, the colours of the cubes, and averages.
 
-use bevy_egui::egui::{Sense, Ui, vec2};
-use cubewire_codec::{BitKind, Plan};
+use cubewire_codec::BitKind;
 use cubewire_inspector::kinds;
-use cubewire_inspector::names::Names;
-use cubewire_inspector::words::{grouped, rounded};
-use cubewire_scene::CUBES;
 
 use super::millis;
 use crate::panel::lane::LaneView;
+use crate::panel::prelude::*;
 use crate::panel::settings::PanelState;
-use crate::panel::style::{BODY, CONTROL, GAP, LINE, Look, ROW, page_left};
 use crate::panel::terms;
-use crate::panel::widgets::{At, Choice, Row, chip, divider, figure, line, note, segmented};
-use crate::replication::{Accounting, Totals};
 use crate::view::CubeColors;
 
 pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
@@ -28,9 +22,7 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     if let Some(kind) = hovered {
         bar.on_hover_text_at_pointer(about(kind, &totals));
     }
-    let plan = Plan::cubes();
-    let names = Names::of_cubes(&plan);
-    kinds::table(ui, bits(&totals), names, BELOW, terms::bit_kind);
+    kinds::table(ui, bits(&totals), terms::names(), BELOW, terms::bit_kind);
     divider(ui);
     colors(ui, state, lane.peers.is_server());
     figures(ui, &totals, lane);
@@ -54,16 +46,14 @@ fn colors(ui: &mut Ui, state: &mut PanelState, is_remote: bool) {
         choice.refusal = (!is_known).then_some("Only the sender knows.".into());
         choice
     });
-    let across = ui.available_width();
-    segmented(ui, across, &mut state.colors, &choices.collect::<Vec<_>>());
+    segmented(ui, ui.available_width(), &mut state.colors, &choices.collect::<Vec<_>>());
     if is_remote {
         note(ui, "Error and wait: only the sender knows.");
     }
 }
 
 fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
-    let per_cube = totals.bits_per_sent_body();
-    let bits = per_cube.map_or_else(|| "–".to_owned(), rounded);
+    let bits = totals.bits_per_sent_body().map_or_else(|| "–".to_owned(), rounded);
     figure(ui, "Bits per cube in a packet", bits, "bits").on_hover_text(
         "Mean size of a packet, with the bits that belong to no single cube, divided by the number of its cubes: \
          the changed cubes, or all cubes without delta encoding.",
@@ -163,9 +153,7 @@ pub(super) fn strip_if_it_fits(ui: &mut Ui, lane: &LaneView<'_>) {
     if page_left(ui) < STRIP {
         return;
     }
-    let Some(totals) = lane.second().filter(|second| second.snapshots > 0) else {
-        return;
-    };
+    let Some(totals) = lane.second().filter(|second| second.snapshots > 0) else { return };
     divider(ui);
     let title = match lane.past.moment {
         Some(_) => "Bits of the second before this tick",
@@ -180,13 +168,11 @@ const fn bits(totals: &Totals) -> kinds::Bits<'_> {
     kinds::Bits { ledger: &totals.ledger, packets: totals.snapshots, kinds: &BitKind::DEMO }
 }
 
-/// Text about a kind: its name, its share, and the use of its bits.
 fn about(kind: BitKind, totals: &Totals) -> String {
     let percent = 100.0 * totals.fraction(kind);
     format!("{kind}, {percent:.1} %: {}", terms::bit_kind(kind))
 }
 
-/// Names up to three kinds with the most bits.
 fn largest(totals: &Totals) -> String {
     let mut kinds = BitKind::DEMO.map(|kind| (totals.fraction(kind), kind));
     kinds.sort_by(|(a, _), (b, _)| b.total_cmp(a));

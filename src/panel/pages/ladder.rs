@@ -2,8 +2,6 @@
 //! switch in a row toggles the stage that the rung adds.
 
 mod columns;
-#[cfg(not(target_family = "wasm"))]
-mod costs;
 mod curves;
 mod switch;
 mod table;
@@ -11,39 +9,34 @@ mod without;
 
 use std::sync::Arc;
 
-use bevy_egui::egui::{Align, Color32, Id, Rangef, Response, Ui};
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::{self, AFFINE, LADDER, Rung, SIMULATED, rung_of};
 
 use super::{kinds, sync};
 use crate::controls::RUNG_KEYS;
-use crate::panel::kept::kept;
 use crate::panel::lane::LaneView;
+use crate::panel::prelude::*;
 use crate::panel::settings::{Column, PanelState};
-use crate::panel::style::{LINE, Look, ROW};
 use crate::panel::terms;
-use crate::panel::widgets::line;
 use crate::replication::{Accounting, ShadowLadder, TARGET_KBPS};
 use columns::Costs;
-#[cfg(not(target_family = "wasm"))]
-pub(crate) use costs::draw_costs;
 use switch::Switch;
+#[cfg(not(target_family = "wasm"))]
+pub(crate) use table::draw_costs;
 use without::Left;
 
 /// Key of the y coordinate of the displayed rung. The card that points to the rung reads it.
-pub(in crate::panel) const PRESENT: &str = "present rung";
+pub(crate) const PRESENT: &str = "present rung";
 
-pub(in crate::panel) fn index_of(stages: Stages) -> Option<usize> {
+pub(crate) fn index_of(stages: Stages) -> Option<usize> {
     LADDER.iter().position(|rung| rung.stages == stages)
 }
 
 /// Returns the index of the rung after a step of `up` rungs. From custom stages, either direction leads to the last rung.
-pub(in crate::panel) fn step(current: Option<usize>, last_rung: usize, up: isize) -> usize {
-    let rung = current.map_or(last_rung, |rung| rung.saturating_add_signed(up));
-    rung.min(LADDER.len() - 1)
+pub(crate) fn step(current: Option<usize>, last_rung: usize, up: isize) -> usize {
+    current.map_or(last_rung, |rung| rung.saturating_add_signed(up)).min(LADDER.len() - 1)
 }
 
-/// Draws the page.
 pub(super) fn draw(ui: &mut Ui, state: &PanelState, lane: &mut LaneView<'_>) {
     let (look, column) = (Look::of(ui), state.column);
     let has_curves = column == Column::OverTime;
@@ -77,8 +70,7 @@ pub(super) fn draw(ui: &mut Ui, state: &PanelState, lane: &mut LaneView<'_>) {
     } else if lane.shadow.is_some() {
         table::target(ui, rows_y);
     }
-    let caption = caption(look, column, &costs, lane);
-    below(ui, (hovered, said), lane, caption);
+    below(ui, (hovered, said), lane, caption(look, column, &costs, lane));
     kinds::strip_if_it_fits(ui, lane);
 }
 
@@ -129,8 +121,7 @@ fn draw_rows(
 fn keep_in_sight(ui: &Ui, row: &Response, stages: Stages) {
     let (page, row_y) = (ui.clip_rect(), row.rect.y_range());
     ui.data_mut(|data| data.insert_temp(Id::new(PRESENT), row_y.center()));
-    let id = Id::new("rung in sight");
-    kept(ui, id, (stages, page.height()), || {
+    kept(ui, Id::new("rung in sight"), (stages, page.height()), || {
         // A page that fits is left as it is.
         let is_seen = page.y_range().contains(row_y.min) && page.y_range().contains(row_y.max);
         if !is_seen {
@@ -168,7 +159,7 @@ fn below(
 
 fn caption(look: Look, column: Column, costs: &Costs, lane: &LaneView<'_>) -> (String, Color32) {
     let words = match (column, costs.dearer()) {
-        (Column::Without, _) => return without::caption(look, lane, costs.has_without()),
+        (Column::Without, _) => return without::caption(look, lane, costs.without.is_some()),
         (Column::Savings, Some(dearer)) => return (dearer, look.warning),
         (Column::Cost, _) => "Full colour: at or below the target of",
         _ => "Dashes: the target of",
@@ -176,7 +167,6 @@ fn caption(look: Look, column: Column, costs: &Costs, lane: &LaneView<'_>) -> (S
     (format!("{words} {TARGET_KBPS:.0} kbps."), look.muted)
 }
 
-/// Returns the tooltip of the header.
 fn about(lane: &LaneView<'_>, shadow: &ShadowLadder) -> String {
     let until = match lane.past.moment {
         Some(_) => "the second before the displayed tick",

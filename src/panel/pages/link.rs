@@ -4,14 +4,12 @@ mod arrived;
 mod conditions;
 mod playout;
 
-use bevy_egui::egui::{DragValue, Ui};
 use cubewire_link::Bandwidth;
 use cubewire_protocol::{BaselineChoice, CANDIDATES};
 
 use crate::panel::lane::LaneView;
-use crate::panel::style::{SMALL, page_left};
+use crate::panel::prelude::*;
 use crate::panel::terms;
-use crate::panel::widgets::{Choice, choices, divider, field, named, note, segmented, switch};
 use crate::replication::LaneSettings;
 use conditions::BETWEEN;
 
@@ -64,14 +62,11 @@ fn limit(ui: &mut Ui, bandwidth: &mut Option<Bandwidth>) {
             (None, "off", "The bandwidth is unlimited."),
             (limited, "on", "A bottleneck, with a queue in front of it."),
         ]);
-        segmented(ui, SMALL_SWITCH, bandwidth, &states);
-        let Some(bandwidth) = bandwidth else {
-            return;
-        };
+        segmented(ui, 56.0, bandwidth, &states);
+        let Some(bandwidth) = bandwidth else { return };
         ui.spacing_mut().item_spacing.x = 6.0;
         let mut kbps = bandwidth.bits_per_second as f64 / 1000.0;
-        let drag = DragValue::new(&mut kbps).range(16.0..=1_000_000.0);
-        let drag = drag.fixed_decimals(0);
+        let drag = DragValue::new(&mut kbps).range(16.0..=1_000_000.0).fixed_decimals(0);
         if field(ui, "Limit in kbps", LIMIT, drag, "kbps").changed() {
             bandwidth.bits_per_second = (kbps * 1000.0).round() as u64;
         }
@@ -86,7 +81,6 @@ const FIRST_LIMIT: Bandwidth = Bandwidth { bits_per_second: 256_000, queue_bytes
 
 /// Sizes, logical points.
 const LIMIT: f32 = 60.0;
-const SMALL_SWITCH: f32 = 56.0;
 
 /// Width of the labels of settings, logical points.
 const LABEL: f32 = 104.0;

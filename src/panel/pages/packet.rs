@@ -4,18 +4,12 @@ mod cube;
 
 use std::ptr;
 
-use bevy_egui::egui::Ui;
-use cubewire_codec::Plan;
-use cubewire_inspector::names::Names;
 use cubewire_inspector::packet::{self, CHART, HEX_ROW, Order, PacketView};
-use cubewire_inspector::words::grouped;
-use cubewire_scene::CUBES;
 
 use super::millis;
 use crate::panel::lane::LaneView;
-use crate::panel::style::{GAP, LINE, page_left};
+use crate::panel::prelude::*;
 use crate::panel::terms;
-use crate::panel::widgets::{heading, note};
 use crate::replication::{Fate, PacketDetail, PacketRecord, Sample};
 
 pub(super) fn draw(ui: &mut Ui, order: &mut Order, lane: &mut LaneView<'_>) {
@@ -33,16 +27,13 @@ pub(super) fn draw(ui: &mut Ui, order: &mut Order, lane: &mut LaneView<'_>) {
     );
     heading(ui, &title, "");
     note(ui, fate_words(lane, sample, packet));
-    let Some(detail) = packet.detail.as_deref() else {
-        return;
-    };
+    let Some(detail) = packet.detail.as_deref() else { return };
     ui.add_space(GAP);
-    let plan = Plan::cubes();
     let shown = PacketView {
         id: identity(sample.tick, detail),
         bytes: detail.bytes(),
         items: detail.items(),
-        names: Names::of_cubes(&plan),
+        names: terms::names(),
         hex_height: hex_height(ui, lane),
     };
     let selection = &mut *lane.selection;
@@ -56,7 +47,6 @@ pub(super) fn draw(ui: &mut Ui, order: &mut Order, lane: &mut LaneView<'_>) {
     }
 }
 
-/// Text about the baseline and the delivery of the packet.
 fn fate_words(lane: &LaneView<'_>, sample: &Sample, packet: &PacketRecord) -> String {
     let baseline = match packet.reference_age_ticks().map(u64::from) {
         Some(age) => {
@@ -111,8 +101,7 @@ fn hex_height(ui: &Ui, lane: &LaneView<'_>) -> f32 {
         Some(cube) => 0.75 * (left - cube::height(lane.send_state(cube))),
         None => left - LINE - GAP,
     };
-    let more = (spare / HEX_ROW).floor().max(0.0);
-    (HEX_ROWS + more) * HEX_ROW
+    (HEX_ROWS + (spare / HEX_ROW).floor().max(0.0)) * HEX_ROW
 }
 
 /// Smallest number of rows in the hex view.

@@ -3,12 +3,9 @@
 use std::time::Duration;
 
 use bevy::prelude::{Res, ResMut};
-use bevy_egui::egui::Ui;
-use cubewire_inspector::words::{grouped, rounded};
 
-use crate::controls::Action;
+use crate::panel::prelude::*;
 use crate::panel::terms;
-use crate::panel::widgets::{Kind, button, divider, figure, heading, note};
 use crate::replication::{
     Accounting, ConnectionStatus, LaneBudget, LaneCost, LaneMeter, RemoteViewer, SenderSettings,
     ServerConnection, Serving, fallback_of_viewer, rung_name,
@@ -17,33 +14,25 @@ use crate::view::Notices;
 
 /// Components of a viewer: its address, the settings that it asks for, the limits by encoding time and by the network, and
 /// measurements.
-pub(in crate::panel) type Viewer<'a> =
+pub(crate) type Viewer<'a> =
     (&'a RemoteViewer, &'a SenderSettings, &'a LaneCost, &'a LaneBudget, &'a LaneMeter);
 
-/// Remote peers on a real network.
 #[derive(Debug, Default)]
-pub enum Peers<'a> {
-    /// Both ends are in this process.
+pub(crate) enum Peers<'a> {
     #[default]
     None,
-    /// The viewers of this server.
     Viewers {
-        /// The server's address, and the traffic of its socket.
         serving: &'a Serving,
-        /// Components of each viewer.
         viewers: Vec<Viewer<'a>>,
     },
-    /// The server of this viewer.
     Server {
-        /// State of the connection.
         connection: &'a ServerConnection,
-        /// Settings that the viewer requests.
         asked: &'a SenderSettings,
     },
 }
 
 impl Peers<'_> {
-    pub(in crate::panel) const fn is_server(&self) -> bool {
+    pub(crate) const fn is_server(&self) -> bool {
         matches!(self, Self::Server { .. })
     }
 }
@@ -119,11 +108,9 @@ fn draw_viewer(ui: &mut Ui, &(peer, settings, cost, budget, meter): &Viewer<'_>)
     }
 }
 
-/// Text with the requested and the granted budget.
 fn budgets(asked: &SenderSettings, granted: &SenderSettings) -> String {
     let [asked, granted] = [asked, granted].map(|settings| {
-        let kbps = settings.budget.map(|kbps| grouped(kbps.into()));
-        kbps.unwrap_or_else(|| "none".to_owned())
+        settings.budget.map(|kbps| grouped(kbps.into())).unwrap_or_else(|| "none".to_owned())
     });
     format!("asked {asked}, given {granted} kbps")
 }
@@ -149,7 +136,7 @@ fn throttled(asked: &SenderSettings, granted: &SenderSettings) -> Option<String>
 }
 
 /// Updates the notice that the connection is not established.
-pub(in crate::panel) fn show_connection(
+pub(crate) fn show_connection(
     connection: Option<Res<ServerConnection>>,
     mut notices: ResMut<Notices>,
 ) {
@@ -194,8 +181,7 @@ mod tests {
             baseline instead of the smallest.";
         assert_eq!(throttled(&asked, &granted).unwrap(), overloaded);
         let granted = SenderSettings { budget: Some(48), ..asked };
-        let said = throttled(&asked, &granted).unwrap();
-        assert_eq!(said, "The network delivers at most 48 kbps.");
+        assert_eq!(throttled(&asked, &granted).unwrap(), "The network delivers at most 48 kbps.");
         assert_eq!(budgets(&asked, &granted), "asked none, given 48 kbps");
     }
 }

@@ -2,14 +2,11 @@
 
 use std::time::Duration;
 
-use bevy_egui::egui::{Response, Ui};
 use cubewire_codec::ladder;
 use cubewire_link::{Conditions, PRESETS};
 use cubewire_protocol::Interpolation;
-use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::panel::style::CONTROL;
-use crate::panel::widgets::{Choice, choices, picker, segmented, switch};
+use crate::panel::prelude::*;
 use crate::replication::{
     LaneSettings, LinkSettings, PlayoutDelay, SEND_INTERVALS, SenderSettings,
 };
@@ -35,12 +32,7 @@ fn list<T: PartialEq + Clone>(
 }
 
 /// Draws the list of rungs. `shown` is the text of the closed list, which can name a rung of the past.
-pub(in crate::panel) fn rung_named(
-    ui: &mut Ui,
-    sender: &mut SenderSettings,
-    shown: &str,
-    size: [f32; 2],
-) {
+pub(crate) fn rung_named(ui: &mut Ui, sender: &mut SenderSettings, shown: &str, size: [f32; 2]) {
     let rungs = ladder::all().map(|rung| Choice::new(rung.stages, rung.name, rung.summary));
     let rungs: Vec<_> = rungs.collect();
     list(ui, "rung", size, shown, &mut sender.stages, &rungs).on_hover_text(
@@ -50,12 +42,10 @@ pub(in crate::panel) fn rung_named(
 
 /// Returns the network presets and the default link, with the given value of `cut`.
 pub(super) fn networks(cut: bool) -> Vec<Choice<Conditions>> {
-    let presets = PRESETS.iter();
-    let presets = presets.map(|preset| (preset.title, preset.summary, &preset.conditions));
+    let presets = PRESETS.iter().map(|preset| (preset.title, preset.summary, &preset.conditions));
     let usual = &LinkSettings::default().conditions;
     let about = "The default: a round-trip time of 100 ms, no loss.";
-    let networks = presets.chain([("Default", about, usual)]);
-    let networks = networks.map(|(name, about, conditions)| {
+    let networks = presets.chain([("Default", about, usual)]).map(|(name, about, conditions)| {
         let mut conditions = conditions.clone();
         conditions.cut = cut;
         Choice::new(conditions, name, about)
@@ -66,10 +56,8 @@ pub(super) fn networks(cut: bool) -> Vec<Choice<Conditions>> {
 /// Returns the choice of [`networks`] with these conditions, or else one with the name `custom`.
 pub(super) fn network_of(link: &Conditions) -> Choice<Conditions> {
     let mut networks = networks(link.cut).into_iter();
-    let known = networks.find(|network| network.value == *link);
-    known.unwrap_or_else(|| {
-        let about = "Your own conditions, in each direction.";
-        Choice::new(link.clone(), "custom", about)
+    networks.find(|network| network.value == *link).unwrap_or_else(|| {
+        Choice::new(link.clone(), "custom", "Your own conditions, in each direction.")
     })
 }
 
@@ -81,8 +69,7 @@ pub(super) fn network(ui: &mut Ui, link: &mut Conditions, size: [f32; 2]) {
 
 pub(super) fn rate(ui: &mut Ui, width: f32, sender: &mut SenderSettings) {
     let choices = SEND_INTERVALS.map(|ticks| {
-        let rate = (TICKS_PER_SECOND / ticks).to_string();
-        Choice::new(ticks, rate, "Snapshots a second.")
+        Choice::new(ticks, (TICKS_PER_SECOND / ticks).to_string(), "Snapshots a second.")
     });
     segmented(ui, width, &mut sender.send_interval_ticks, &choices);
 }
@@ -110,8 +97,7 @@ pub(super) fn delay(ui: &mut Ui, lane: &mut LaneSettings) {
         PlayoutDelay::Fixed(fixed) => format!("{} ms", fixed.as_millis()),
         _ => chosen.map_or_else(String::new, |choice| choice.name.to_string()),
     };
-    let size = [ui.available_width(), CONTROL];
-    list(ui, "playout", size, &shown, delay, &choices);
+    list(ui, "playout", [ui.available_width(), CONTROL], &shown, delay, &choices);
 }
 
 /// Returns the choices of the playout delay. `fixed` is the value of a fixed delay.

@@ -2,17 +2,15 @@
 //! replica error.
 
 mod block;
-mod tradeoff;
-pub(in crate::panel) mod tried;
+pub(crate) mod tradeoff;
 
-use bevy_egui::egui::{Response, Ui};
 use cubewire_codec::ladder::{RELATIVE_INDEX, RELATIVE_ORIENTATION, RELATIVE_POSITION};
 use cubewire_codec::quantize::smallest_three::{MAX_BITS, MIN_BITS};
 use cubewire_codec::stages::{Delta, Orientation, Position, RelativeOrientation, RelativePosition};
 use cubewire_codec::{BitKind, StageOptions, Stages};
 
 use crate::panel::lane::LaneView;
-use crate::panel::widgets::{Parameter, divider, parameter};
+use crate::panel::prelude::*;
 use block::Block;
 
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
@@ -87,7 +85,7 @@ fn precisions(ui: &mut Ui, stages: &mut Stages) {
         _ => (Position::MAX_STEPS, Some("The positions are not quantized.")),
     };
     let grid = Parameter {
-        height: HEIGHT,
+        height: 28.0,
         label: "Position grid",
         name: "Position grid".to_owned(),
         widths: [NAME, ui.available_width() - NAME - NUMBER - UNIT, NUMBER],
@@ -145,11 +143,9 @@ const ABOUT_POSITION: &str = "Bits that a component of a changed position's diff
 const COMPONENT_BITS: &str = "Each of the three components is quantized between −1/√2 and +1/√2. With b bits per component, \
      an orientation takes 2 + 3 × b bits; the article uses b = 9.";
 
-/// Bits of the index of a cube.
 const INDEX_BITS: usize = 10;
 
 /// Sizes, logical points.
-const HEIGHT: f32 = 28.0;
 const NAME: f32 = 140.0;
 const NUMBER: f32 = 48.0;
 const UNIT: f32 = 76.0;

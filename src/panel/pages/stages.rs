@@ -3,18 +3,13 @@
 
 pub(super) mod offers;
 pub(super) mod parts;
-mod repair;
 
-use bevy_egui::egui::{Color32, Ui};
 use cubewire_codec::Stages;
-use cubewire_inspector::words::rounded;
-use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::panel::lane::LaneView;
-use crate::panel::style::{CONTROL, LINE, Look, SMALL};
-use crate::panel::widgets::{At, Choice, Row, segmented, width};
+use crate::panel::prelude::*;
 use crate::replication::{Ablated, Part, RungCosts};
-use repair::besides;
+use offers::besides;
 
 /// Smaller differences are displayed as zero, kbps.
 pub(super) const SHOWN_AS_ZERO: f64 = 0.05;
@@ -107,13 +102,11 @@ fn needs(part: Part, present: Stages, offers: &[Choice<Stages>]) -> Option<[Stri
     }
 }
 
-/// Returns the savings of the stage, kbps; 0 if the stage is off.
 fn saved(rows: &[(Option<Ablated>, f64)], part: Part) -> f64 {
     // The last row of a part is the cost with all of that part removed.
     let mut rest = rows.iter().rev();
     let is_without = |row: &Option<Ablated>| row.as_ref().is_some_and(|row| row.part == part);
-    let without = rest.find(|(row, _)| is_without(row));
-    without.map_or(0.0, |(_, kbps)| kbps - rows[0].1)
+    rest.find(|(row, _)| is_without(row)).map_or(0.0, |(_, kbps)| kbps - rows[0].1)
 }
 
 /// Returns the cost of the lane's stages, followed by the cost without each part, kbps. Recent costs are scaled to the
@@ -126,10 +119,7 @@ pub(super) fn measured(lane: &LaneView<'_>) -> Option<Vec<(Option<Ablated>, f64)
     let is_old = old(lane).is_some();
     let rows = rows.iter().map(|row| {
         let encoded = row.kbps()?;
-        let kbps = match is_old {
-            true => encoded,
-            false => costs.scaled(encoded, present),
-        };
+        let kbps = if is_old { encoded } else { costs.scaled(encoded, present) };
         Some((row.ablated().cloned(), kbps))
     });
     rows.collect::<Option<Vec<_>>>().filter(|_| ablation.present() == stages)
@@ -146,8 +136,7 @@ pub(super) fn caption(look: Look, lane: &LaneView<'_>) -> (String, Color32) {
 
 /// Returns the age of the figures, seconds, if it is more than 1 s. A slow machine may lag behind.
 pub(super) fn old(lane: &LaneView<'_>) -> Option<f64> {
-    let ticks = lane.ablation?.age_ticks(lane.now())?;
-    let seconds = ticks as f64 / f64::from(TICKS_PER_SECOND);
+    let seconds = lane.ablation?.age_ticks(lane.now())? as f64 / f64::from(TICKS_PER_SECOND);
     (seconds > 1.0).then_some(seconds)
 }
 

@@ -1,12 +1,8 @@
 //! Sync state of a lane on the rung `simulated`.
 
-use bevy_egui::egui::Ui;
-use cubewire_inspector::words::grouped;
 use cubewire_protocol::SyncStatus;
-use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::panel::style::Look;
-use crate::panel::widgets::line;
+use crate::panel::prelude::*;
 use crate::replication::LaneSync;
 
 pub(super) fn state(sync: &LaneSync) -> String {
@@ -47,7 +43,6 @@ pub(super) const fn about(status: SyncStatus) -> &'static str {
     }
 }
 
-/// Draws the receiver's figures.
 pub(super) fn receiver(ui: &mut Ui, sync: &LaneSync) {
     line(ui, figures(sync), Look::of(ui).muted).on_hover_text(format!(
         "Mean time that the receiver takes for a packet. It simulates {:.1} ticks per packet; in sync, each tick once. A \
@@ -56,7 +51,6 @@ pub(super) fn receiver(ui: &mut Ui, sync: &LaneSync) {
     ));
 }
 
-/// Text with the receiver's time per packet and the size of sent states.
 fn figures(sync: &LaneSync) -> String {
     let states = match sync.state_kilobits {
         0.0 => "no state sent".to_owned(),

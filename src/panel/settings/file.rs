@@ -11,19 +11,14 @@ use bevy::prelude::*;
 use super::PanelState;
 use crate::files;
 
-/// Path of the settings file, and its last saved contents.
 #[derive(Resource, Debug)]
-pub(in crate::panel) struct SettingsFile {
-    path: PathBuf,
+pub(crate) struct SettingsFile {
+    pub(crate) path: PathBuf,
     saved: String,
 }
 
 impl SettingsFile {
-    pub(in crate::panel) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub(in crate::panel) fn new(path: PathBuf, loaded: &PanelState) -> Self {
+    pub(crate) fn new(path: PathBuf, loaded: &PanelState) -> Self {
         Self { path, saved: loaded.to_text().unwrap_or_default() }
     }
 
@@ -38,7 +33,7 @@ impl SettingsFile {
 }
 
 /// Loads the settings. Returns the defaults if the file is missing or invalid. Logs a warning if it is invalid.
-pub(in crate::panel) fn load_or_default(path: &Path) -> PanelState {
+pub(crate) fn load_or_default(path: &Path) -> PanelState {
     let text = files::recall(path);
     let state = text.and_then(|text| PanelState::parse(&text).map_err(io::Error::other));
     state.unwrap_or_else(|error| {
@@ -51,7 +46,7 @@ pub(in crate::panel) fn load_or_default(path: &Path) -> PanelState {
 }
 
 /// Saves changed settings. Logs only the first failure.
-pub(in crate::panel) fn save(state: Res<PanelState>, mut file: ResMut<SettingsFile>) {
+pub(crate) fn save(state: Res<PanelState>, mut file: ResMut<SettingsFile>) {
     if let Err(error) = file.save(&state) {
         let path = file.path.display();
         warn_once!("the panel's settings are not saved: {path}: {error}");

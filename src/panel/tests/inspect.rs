@@ -2,7 +2,6 @@
 
 use super::*;
 
-/// Opens a panel with a timeline of 400 recorded ticks.
 fn timeline() -> Harness<'static, Panel> {
     let mut panel = panel(Page::Kinds);
     panel.state.timeline = true;
@@ -13,7 +12,6 @@ fn timeline() -> Harness<'static, Panel> {
 /// Time span of the timeline with 400 recorded ticks.
 const ROOM: f32 = METER_TICKS as f32 / 8.0;
 
-/// Returns the position of a tick in the timeline.
 fn position_of(harness: &Harness<'_, Panel>, tick: f32) -> egui::Pos2 {
     let inset = harness.state().drawn.inset;
     let margin = 16.0;
@@ -25,8 +23,7 @@ fn position_of(harness: &Harness<'_, Panel>, tick: f32) -> egui::Pos2 {
 }
 
 fn drag(harness: &mut Harness<'_, Panel>, from: egui::Pos2, to: egui::Pos2, modifiers: Modifiers) {
-    harness.hover_at(from);
-    harness.run();
+    point(harness, from);
     for (at, pressed) in [(from, true), (to, false)] {
         harness.event_modifiers(egui::Event::PointerMoved(at), modifiers);
         harness.step();
@@ -61,8 +58,7 @@ fn a_drag_over_the_timeline_goes_to_its_tick_and_with_shift_marks_a_range() {
     assert_eq!(moment, range[1]);
 
     // F zooms to the range, so the middle of the range is in the middle of the timeline.
-    harness.key_press(egui::Key::F);
-    harness.run();
+    press(&mut harness, egui::Key::F);
     let middle = position_of(&harness, 399.0 - ROOM / 2.0);
     let beside = middle - egui::vec2(20.0, 0.0);
     drag(&mut harness, beside, middle, Modifiers::NONE);
@@ -74,8 +70,7 @@ fn a_drag_over_the_timeline_goes_to_its_tick_and_with_shift_marks_a_range() {
 fn what_is_not_recorded_yet_says_so_over_both_lanes_and_the_simulation_in_its_own() {
     let mut harness = timeline();
     change(&mut harness, |panel| {
-        let newest = panel.meter.newest(200).cloned().collect::<Vec<_>>();
-        panel.meter = LaneMeter::from_samples(newest);
+        panel.meter = LaneMeter::from_samples(panel.meter.newest(200).cloned().collect::<Vec<_>>());
         panel.past.first = Some(200);
     });
     let [before, simulation] = ["not yet recorded", "simulation only, no packets"].map(|said| {
@@ -91,8 +86,7 @@ fn what_is_not_recorded_yet_says_so_over_both_lanes_and_the_simulation_in_its_ow
 fn what_is_hovered_in_the_timeline_is_told_at_once_and_covers_none_of_it() {
     let mut harness = timeline();
     let at = position_of(&harness, 200.0);
-    harness.hover_at(at);
-    harness.run();
+    point(&mut harness, at);
     let told = harness.get_by_label_contains("s ago: uncompressed").rect();
     let top = SIZE.y - harness.state().drawn.inset.bottom;
     assert!(told.bottom() <= top, "{told} above {top}");
@@ -108,8 +102,7 @@ fn nothing_in_the_header_moves_when_a_figure_has_more_digits() {
         });
         let harness = open_in(WIDE, panel);
         let kbps = harness.get_by_label_contains("kbps").rect();
-        let picker = harness.get_by_value("changed-flags").rect();
-        [picker.right(), kbps.right()]
+        [harness.get_by_value("changed-flags").rect().right(), kbps.right()]
     });
     assert_eq!(ends, [ends[0]; 3]);
 }

@@ -4,9 +4,8 @@ use ab_glyph::{Font, FontRef, GlyphId};
 use bevy_egui::egui::{FontFamily, FontId, Rect};
 
 use super::*;
-use crate::panel::pages::ranges::tried::Tradeoff;
+use crate::panel::pages::ranges::tradeoff::Tradeoff;
 
-/// A visible text on the screen.
 struct Label {
     text: String,
     rect: Rect,
@@ -30,7 +29,6 @@ fn labels(harness: &Harness<'_, Panel>) -> Vec<Label> {
     labels.collect()
 }
 
-/// Whether a font of the family has the glyph.
 fn has_glyph(family: &FontFamily, glyph: char) -> bool {
     let fonts = crate::theme::fonts();
     let mut names = fonts.families[family].iter();
@@ -167,8 +165,7 @@ fn no_label_of_slim_bar_cards_and_tour_overlaps_another() {
     let mut harness = open(full(Page::Ladder, true));
     for width in [400.0, 520.0, 560.0, 640.0, 800.0] {
         harness.set_size(egui::vec2(width, 240.0));
-        let what = format!("slim bar, {width} wide");
-        check(&mut harness, &what, &mut wrong);
+        check(&mut harness, &format!("slim bar, {width} wide"), &mut wrong);
     }
     let mut harness = open(full(Page::Ladder, false));
     let whole = (SIZES[0], Some(PanelSize::Whole));

@@ -19,12 +19,10 @@ fn every_network_is_in_sight_and_chosen_by_a_click() {
 fn what_is_typed_into_a_field_is_a_condition_of_the_link() {
     let mut harness = harness(Page::Link);
     for (name, typed) in [("Delay", "8"), ("Lost", "4"), ("Burst", "6"), ("Jitter, mean", "12")] {
-        let field = harness.get_all_by_label(name).last().unwrap();
-        field.focus();
+        harness.get_all_by_label(name).last().unwrap().focus();
         harness.run();
         type_over(&mut harness, typed);
-        harness.key_press(egui::Key::Enter);
-        harness.run();
+        press(&mut harness, egui::Key::Enter);
     }
     let link = &harness.state().settings.link.conditions;
     assert_eq!(link.latency, Duration::from_millis(8));
@@ -64,8 +62,7 @@ fn a_viewer_that_lost_its_server_reconnects_with_a_click() {
     assert!(says(&harness, "Satellite"));
     harness.state_mut().halves = None;
     let lost = ConnectionStatus::Lost("the server at `10.0.0.1:7000` is full".to_owned());
-    harness.state_mut().server = Some(server(lost));
-    harness.run();
+    change(&mut harness, |panel| panel.server = Some(server(lost)));
     assert!(!says(&harness, "The two halves"));
     assert!(!says(&harness, "Satellite"), "the network is a real one");
     assert!(says(&harness, "The server at 10.0.0.1:7000 is full."));
@@ -78,8 +75,7 @@ fn a_second_lane_and_the_settings_of_each_are_picked() {
     let mut harness = harness(Page::Halves);
     click(&mut harness, "Compare");
     assert!(harness.state().halves.as_ref().unwrap().left_is_lane);
-    harness.get_all_by_label("30").last().unwrap().click();
-    harness.run();
+    click_last(&mut harness, "30");
     let (side, content) = harness.state().typed[0].clone();
     let PaneContent::Lane(lane) = content else {
         panic!("a lane was picked");
@@ -97,8 +93,7 @@ fn both_halves_are_swapped_or_made_alike() {
     click(&mut harness, "Compare");
     click(&mut harness, "Swap halves");
     let sides = |harness: &Harness<'_, Panel>| -> Vec<Side> {
-        let typed = harness.state().typed.iter();
-        typed.map(|(side, _)| *side).collect()
+        harness.state().typed.iter().map(|(side, _)| *side).collect()
     };
     assert_eq!(sides(&harness), Side::ALL);
     click(&mut harness, "Same settings");
@@ -117,12 +112,10 @@ fn typed_lane_text_takes_effect_on_enter_and_an_error_is_shown_without_a_tooltip
     type_text(&mut harness, "rung:indxe");
     let error = "unknown rung \"indxe\"";
     assert!(says(&harness, error));
-    let field = harness.get_by_role(Role::TextInput);
-    field.hover();
+    harness.get_by_role(Role::TextInput).hover();
     harness.run_steps(90);
     assert!(!says(&harness, "press Enter"));
-    harness.key_press(egui::Key::Enter);
-    harness.run();
+    press(&mut harness, egui::Key::Enter);
     assert!(harness.state().typed.is_empty());
     // The text survives a click elsewhere. Esc discards it.
     click(&mut harness, "Link and playout");
@@ -130,13 +123,10 @@ fn typed_lane_text_takes_effect_on_enter_and_an_error_is_shown_without_a_tooltip
     assert!(says(&harness, error));
     harness.get_by_role(Role::TextInput).focus();
     harness.run();
-    harness.key_press(egui::Key::Escape);
-    harness.run();
+    press(&mut harness, egui::Key::Escape);
     assert!(!says(&harness, "unknown rung"));
 
     type_text(&mut harness, "rung:index,link:4g");
-    harness.key_press(egui::Key::Enter);
-    harness.run();
-    let lane = "rung:index,link:4g".parse().unwrap();
-    assert_eq!(harness.state().typed, [(Side::Right, lane)]);
+    press(&mut harness, egui::Key::Enter);
+    assert_eq!(harness.state().typed, [(Side::Right, "rung:index,link:4g".parse().unwrap())]);
 }

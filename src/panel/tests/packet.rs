@@ -13,8 +13,7 @@ fn the_packet_is_shown_in_words_and_a_cube_with_its_packets() {
         let mut harness = open(measured(Page::Packet, rung.stages));
         let packet = packet_of(rung.stages);
         let (bytes, cubes) = (packet.payload_bytes, packet.sent_bodies);
-        let title = format!("Tick 399: {bytes} bytes for {cubes} of 901 cubes");
-        assert!(says(&harness, &title));
+        assert!(says(&harness, &format!("Tick 399: {bytes} bytes for {cubes} of 901 cubes")));
         assert!(says(&harness, "Relative to the initial state."));
         assert!(!says(&harness, "Cube 1"));
         change(&mut harness, |panel| panel.selection.cube = Some(1));
@@ -88,8 +87,7 @@ fn the_packets_of_a_cube_end_with_the_newest_or_with_that_of_the_moment() {
         change(&mut harness, |panel| panel.selection.cube = Some(cube));
         hover(&mut harness, row);
         assert!(says(&harness, field), "{cube}");
-        harness.hover_at(egui::Pos2::ZERO);
-        harness.run();
+        point(&mut harness, egui::Pos2::ZERO);
     }
 }
 
@@ -110,8 +108,7 @@ fn pointing_at_bits_hovers_their_cube_without_a_tooltip() {
         let mut cubes = HashSet::new();
         for step in 0..60 {
             let x = chart.left() + 2.0 + step as f32 * 6.0;
-            harness.hover_at(egui::pos2(x, chart.bottom() + below));
-            harness.run();
+            point(&mut harness, egui::pos2(x, chart.bottom() + below));
             cubes.extend(harness.state().selection.hovered);
         }
         assert!([0, 1].iter().all(|cube| cubes.contains(cube)), "{below}: {cubes:?}");
@@ -172,14 +169,11 @@ fn cubes_are_coloured_by_a_click_and_a_scale_that_shows_an_amount_is_fixed_by_an
 fn a_viewer_cannot_colour_the_cubes_by_what_only_the_sender_knows() {
     let mut harness = harness(Page::Kinds);
     assert!(!says(&harness, "only the sender knows"));
-    change(&mut harness, |panel| {
-        panel.server = Some(server(ConnectionStatus::Connected));
-    });
+    change(&mut harness, |panel| panel.server = Some(server(ConnectionStatus::Connected)));
     assert!(says(&harness, "only the sender knows"));
     assert!(!says(&harness, "Newest ack"));
     for (name, expected) in [("form", false), ("error", true), ("wait", true)] {
-        let button = harness.get_by_label(name);
-        assert_eq!(button.accesskit_node().is_disabled(), expected, "{name}");
+        assert_eq!(harness.get_by_label(name).accesskit_node().is_disabled(), expected, "{name}");
     }
     click(&mut harness, "wait");
     assert_eq!(harness.state().state.colors, CubeColors::Interaction);

@@ -20,8 +20,7 @@ fn a_tab_opens_with_a_click_and_its_pages_with_another() {
         harness.run();
         for page in tab.pages() {
             if tab.pages().len() > 1 {
-                harness.get_all_by_label(page.texts()[0]).last().unwrap().click();
-                harness.run();
+                click_last(&mut harness, page.texts()[0]);
             }
             assert!(harness.state().state.shows(*page));
             assert!(says(&harness, "freeze"), "{page:?}");
@@ -34,7 +33,6 @@ fn a_tab_opens_with_a_click_and_its_pages_with_another() {
     assert!(!harness.state().state.shows(Page::Halves));
 }
 
-/// A page, the label to click, and the expected effect.
 type Case = (Page, &'static str, fn(&Panel) -> bool);
 
 #[test]
@@ -106,8 +104,7 @@ fn no_page_repeats_what_is_elsewhere() {
 #[test]
 fn a_page_that_goes_on_fades_at_its_end() {
     for (page, goes_on) in [(Page::Ranges, true), (Page::Stages, false)] {
-        let harness = harness(page);
-        let is_faded = shapes(&harness).any(|shape| matches!(shape, Shape::Mesh(_)));
+        let is_faded = shapes(&harness(page)).any(|shape| matches!(shape, Shape::Mesh(_)));
         assert_eq!(is_faded, goes_on, "{page:?}");
     }
 }
@@ -164,7 +161,6 @@ fn a_page_says_what_is_special_about_what_it_shows() {
     }
 }
 
-/// Adds an encoded ladder with a column.
 fn with(panel: &mut Panel, column: Column) {
     panel.shadow = Some(ShadowLadder::of_bytes(90, |_, _| 1_000));
     panel.state.column = column;
@@ -178,7 +174,6 @@ const VIEWER: [&str; 5] = [
     "Without arithmetic coding: the two ends have different trained models.",
 ];
 
-/// Adds a viewer of this server.
 fn serve(panel: &mut Panel) {
     let serving = Serving {
         address: "192.168.1.5:7000".to_owned(),

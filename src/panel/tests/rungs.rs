@@ -16,8 +16,7 @@ fn every_rung_is_in_sight_and_is_selected_by_a_click() {
         click(&mut harness, name);
         assert_eq!(harness.state().state.column, column);
         let toolbar = toolbar(&harness);
-        let header = format!("rung, {left}, {right}");
-        let header = harness.get_by_label(&header).rect();
+        let header = harness.get_by_label(&format!("rung, {left}, {right}")).rect();
         tops.push(header.top());
         let mut free = header.bottom();
         for rung in ladder::all() {
@@ -38,15 +37,12 @@ fn every_rung_is_in_sight_and_is_selected_by_a_click() {
 #[test]
 fn below_the_ladder_is_told_what_a_rung_does_and_nothing_moves() {
     let mut harness = open(measured(Page::Ladder, ladder::DELTA.stages));
-    let row = |harness: &Harness<'_, Panel>| {
-        let row = harness.get_all_by_label("predicted").last().unwrap();
-        row.rect()
-    };
+    let row =
+        |harness: &Harness<'_, Panel>| harness.get_all_by_label("predicted").last().unwrap().rect();
     assert!(says(&harness, ladder::DELTA.summary));
     assert!(says(&harness, "at or below the target of 256 kbps"));
     let before = row(&harness);
-    harness.hover_at(before.center());
-    harness.run();
+    point(&mut harness, before.center());
     assert!(says(&harness, ladder::PREDICTED.summary));
     assert!(!says(&harness, ladder::DELTA.summary));
     assert_eq!(row(&harness), before);
@@ -55,8 +51,7 @@ fn below_the_ladder_is_told_what_a_rung_does_and_nothing_moves() {
         ..ladder::DELTA.stages.options()
     };
     harness.state_mut().settings.sender.stages = options.check().unwrap();
-    harness.hover_at(egui::Pos2::ZERO);
-    harness.run();
+    point(&mut harness, egui::Pos2::ZERO);
     assert!(says(&harness, "Custom: no rung has these stages."));
     assert_eq!(words(&harness, "custom").count(), 1, "the picker");
 }
@@ -96,8 +91,7 @@ fn a_switch_that_is_refused_says_why_and_a_name_selects_its_rung() {
         ("delta", "Relative positions need delta encoding"),
         ("arithmetic", "Arithmetic coding needs"),
     ] {
-        let label = format!("stage of {rung}");
-        harness.get_by_label(&label).hover();
+        harness.get_by_label(&format!("stage of {rung}")).hover();
         harness.run_steps(60);
         assert!(says(&harness, reason), "{rung}");
     }
@@ -106,11 +100,9 @@ fn a_switch_that_is_refused_says_why_and_a_name_selects_its_rung() {
     let mut expected = *ladder::CHANGED_FLAGS.stages;
     expected.relative_position = cubewire_codec::stages::RelativePosition::Off;
     assert_eq!(*harness.state().settings.sender.stages, expected);
-    harness.hover_at(egui::Pos2::ZERO);
-    harness.run();
+    point(&mut harness, egui::Pos2::ZERO);
     assert!(says(&harness, "Custom: no rung has these stages."));
-    harness.get_all_by_label("delta").last().unwrap().click();
-    harness.run();
+    click_last(&mut harness, "delta");
     assert_eq!(harness.state().settings.sender.stages, ladder::DELTA.stages);
 }
 
@@ -158,8 +150,7 @@ fn in_a_low_window_the_present_rung_is_scrolled_into_sight() {
     harness.set_size(egui::vec2(1280.0, 480.0));
     harness.run();
     let bottom = |harness: &Harness<'_, Panel>| {
-        let row = harness.get_all_by_label("simulated").last().unwrap();
-        row.rect().max.y
+        harness.get_all_by_label("simulated").last().unwrap().rect().max.y
     };
     let toolbar = toolbar(&harness);
     assert!(bottom(&harness) > toolbar, "it is out of sight at first");
@@ -167,8 +158,7 @@ fn in_a_low_window_the_present_rung_is_scrolled_into_sight() {
     harness.run_steps(20);
     assert!(bottom(&harness) <= toolbar);
     // Also when the page is opened, and after the window became lower.
-    harness.state_mut().state.page = Page::Help;
-    harness.run();
+    change(&mut harness, |panel| panel.state.page = Page::Help);
     harness.set_size(SIZE);
     harness.state_mut().state.page = Page::Ladder;
     harness.run_steps(20);
@@ -186,8 +176,7 @@ fn a_curve_says_its_rung_and_rate_under_the_pointer_and_a_click_selects_it() {
     let mut harness = open(table(Column::OverTime, ladder::DELTA.stages));
     let plot = harness.get_by_label_contains("over time, kbps").rect();
     for x in [plot.center().x, plot.right() - 4.0] {
-        harness.hover_at(egui::pos2(x, plot.top() + 4.0));
-        harness.run();
+        point(&mut harness, egui::pos2(x, plot.top() + 4.0));
         assert!(says(&harness, "uncompressed: 17"));
     }
     harness.get_by_label_contains("over time, kbps").click();
@@ -196,12 +185,10 @@ fn a_curve_says_its_rung_and_rate_under_the_pointer_and_a_click_selects_it() {
     assert!(clicked != ladder::DELTA.stages && ladder::rung_of(clicked).is_some());
 }
 
-/// Returns the last figure in the row of a rung.
 fn last_figure(harness: &Harness<'_, Panel>, rung: ladder::Rung) -> String {
     let row = harness.get_all_by_label(rung.name).last().unwrap().rect();
     let figures = texts(harness).filter(|(_, rect)| row.contains(rect.center()));
-    let last = figures.max_by(|a, b| a.1.right().total_cmp(&b.1.right()));
-    last.unwrap().0.to_owned()
+    figures.max_by(|a, b| a.1.right().total_cmp(&b.1.right())).unwrap().0.to_owned()
 }
 
 #[test]
@@ -213,14 +200,12 @@ fn without_a_stage_the_lane_costs_more_and_a_row_says_of_what_part() {
     let kbps = saved.map(|more| more.strip_prefix('+').unwrap().replace('\u{2009}', ""));
     let kbps = kbps.map(|more| more.parse::<f64>().unwrap());
     assert!(kbps.is_sorted_by(|a, b| a > b), "{kbps:?}");
-    let unused = last_figure(&harness, ladder::ARITHMETIC);
-    assert_eq!(unused, "arithmetic", "it has no figure");
+    assert_eq!(last_figure(&harness, ladder::ARITHMETIC), "arithmetic", "it has no figure");
     for (rung, said) in [
         (ladder::CHANGED_FLAGS, "No changed flags: "),
         (ladder::POSITION, "Full position and with it relative position: "),
     ] {
-        let row = harness.get_all_by_label(rung.name).last().unwrap().rect();
-        harness.hover_at(row.center());
+        harness.hover_at(harness.get_all_by_label(rung.name).last().unwrap().rect().center());
         harness.run_steps(60);
         assert!(says(&harness, said), "{said}");
     }
@@ -238,8 +223,7 @@ fn without_a_stage_the_lane_costs_more_and_a_row_says_of_what_part() {
             });
             let warning = Look::new(egui::Theme::Dark).warning;
             let has_old = words(&harness, old).any(|(_, text)| {
-                let own = text.galley.job.sections[0].format.color;
-                [own, text.fallback_color].contains(&warning)
+                [text.galley.job.sections[0].format.color, text.fallback_color].contains(&warning)
             });
             assert_eq!(has_old, is_old, "{page:?}");
         }
@@ -247,9 +231,7 @@ fn without_a_stage_the_lane_costs_more_and_a_row_says_of_what_part() {
     change(&mut harness, |panel| panel.state.page = Page::Ladder);
     assert!(says(&harness, " of the ticks"));
     // The figures belong to the measured stages.
-    change(&mut harness, |panel| {
-        panel.settings.sender.stages = ladder::DELTA.stages;
-    });
+    change(&mut harness, |panel| panel.settings.sender.stages = ladder::DELTA.stages);
     assert!(
         says(&harness, "Measuring these stages") && !paints(&harness, |it| it.starts_with('+'))
     );
@@ -276,7 +258,6 @@ fn while_nothing_arrives_no_ratio_is_shown() {
     }
 }
 
-/// The ladder of a lane on the top rung.
 fn simulated(sync: LaneSync) -> Harness<'static, Panel> {
     let mut panel = measured(Page::Ladder, ladder::SIMULATED.stages);
     panel.sync = Some(sync);
@@ -299,6 +280,5 @@ fn the_top_rung_says_whether_both_ends_are_in_sync_within_the_page() {
         let bottom = bottom(&harness, "ms a packet, no state sent");
         assert!(bottom <= toolbar(&harness), "{bottom}");
     }
-    let harness = open(measured(Page::Ladder, ladder::PREDICTED.stages));
-    assert!(!says(&harness, "ms a packet"));
+    assert!(!says(&open(measured(Page::Ladder, ladder::PREDICTED.stages)), "ms a packet"));
 }

@@ -6,7 +6,6 @@ fn stages(harness: &Harness<'_, Panel>) -> Stages {
     harness.state().settings.sender.stages
 }
 
-/// Opens a page of a lane with given stages.
 fn with_stages(page: Page, stages: Stages) -> Harness<'static, Panel> {
     let mut panel = panel(page);
     panel.settings.sender.stages = stages;
@@ -79,7 +78,6 @@ fn drag(harness: &mut Harness<'_, Panel>, name: &str, x: f32) {
     harness.run();
 }
 
-/// Checks the stages after a slider was dragged.
 type IsSet = fn(Stages) -> bool;
 
 #[test]
@@ -98,13 +96,10 @@ fn sliders_set_what_the_codec_accepts_and_are_left_out_without_their_stage() {
         assert!(is_set(stages(&harness)), "{name}");
     }
     // Predicted positions have no such ranges and a fixed grid.
-    change(&mut harness, |panel| {
-        panel.settings.sender.stages = ladder::PREDICTED_POSITION.stages;
-    });
+    change(&mut harness, |panel| panel.settings.sender.stages = ladder::PREDICTED_POSITION.stages);
     drag(&mut harness, "Position grid", 4.0);
     assert_eq!(stages(&harness), ladder::PREDICTED_POSITION.stages);
-    let name = "Position difference, small";
-    assert!(harness.query_by_role_and_label(Role::Slider, name).is_none());
+    assert!(harness.query_by_role_and_label(Role::Slider, "Position difference, small").is_none());
     assert!(says(&harness, "belong to the rung relative-position."));
 }
 
@@ -140,8 +135,7 @@ fn waiting(count: usize) -> Harness<'static, Panel> {
         })
     };
     let up_to_date = SendState::UpToDate { sent: Some(300) };
-    let others = (count..50).map(|_| up_to_date);
-    panel.send_states.now = (0..count).map(wait).chain(others).collect();
+    panel.send_states.now = (0..count).map(wait).chain((count..50).map(|_| up_to_date)).collect();
     panel.send_states.record(389);
     // The newest packet ended every wait.
     panel.send_states.now.fill(up_to_date);
@@ -189,8 +183,7 @@ fn the_cubes_that_moved_farthest_are_named_first_and_the_others_counted() {
     let shown = (0..40).filter(|cube| top(*cube).is_some()).count();
     assert!((5..40).contains(&shown), "{shown}");
     assert!(says(&harness, "10 cubes at rest, sent last: 50 ms"));
-    let more = format!("{} more", 30 - shown);
-    assert!(bottom(&harness, &more) <= toolbar(&harness));
+    assert!(bottom(&harness, &format!("{} more", 30 - shown)) <= toolbar(&harness));
     assert!(says(&waiting(0), "Nothing waited in the last second"));
 }
 

@@ -3,7 +3,6 @@
 use super::*;
 use crate::theme::egui_color;
 
-/// Opens the panel at a step of the tour.
 fn at(index: usize, size: egui::Vec2) -> Harness<'static, Panel> {
     let mut panel = panel(Page::Ladder);
     panel.status.tour = Some(Tour { index: Some(index), plays: true, ..Tour::default() });
@@ -95,12 +94,10 @@ fn the_card_is_below_the_halves_with_all_of_its_text() {
 
 /// Returns the texts with several rows, and the width of each row.
 fn texts_in_rows<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = (&'a str, Vec<f32>)> {
-    let texts = painted(harness).map(|(_, text)| &text.galley);
-    let texts = texts.filter(|text| text.rows.len() > 1);
-    texts.map(|text| {
-        let rows = text.rows.iter();
-        (text.text(), rows.map(|row| row.size.x).collect())
-    })
+    painted(harness)
+        .map(|(_, text)| &text.galley)
+        .filter(|text| text.rows.len() > 1)
+        .map(|text| (text.text(), text.rows.iter().map(|row| row.size.x).collect()))
 }
 
 #[test]
@@ -121,9 +118,9 @@ fn what_is_seen_now_is_the_mean_of_the_last_second() {
 fn the_tour_ends_with_a_card_from_the_first_rung_to_the_last() {
     let mut harness = at(0, SIZE);
     harness.state_mut().status.tour = Some(Tour { index: Some(STEPS.len()), ..Tour::default() });
-    harness.state_mut().shadow =
-        Some(ShadowLadder::of_bytes(60, |index, _| 36_000 >> index.min(9)));
-    harness.run();
+    change(&mut harness, |panel| {
+        panel.shadow = Some(ShadowLadder::of_bytes(60, |index, _| 36_000 >> index.min(9)))
+    });
     for text in ["The end of the tour", "kbps", "less. Rungs 1 to 12 are the article's"] {
         assert!(says(&harness, text), "{text}");
     }
@@ -156,15 +153,11 @@ fn the_explanation_has_a_button_that_begins_the_tour_where_there_is_one() {
     let mut harness = harness(Page::Ladder);
     change(&mut harness, |panel| panel.state.explaining = true);
     assert!(!says(&harness, "Take the tour"));
-    change(&mut harness, |panel| {
-        panel.status.tour = Some(Tour::default());
-    });
+    change(&mut harness, |panel| panel.status.tour = Some(Tour::default()));
     click_on(&mut harness, "Take the tour");
     assert_eq!(harness.state().actions, [Action::Tour]);
     // During the tour, no other cards are shown.
-    change(&mut harness, |panel| {
-        panel.status.tour = Some(Tour::default().after(Action::Tour));
-    });
+    change(&mut harness, |panel| panel.status.tour = Some(Tour::default().after(Action::Tour)));
     assert!(!says(&harness, "Take the tour"));
     assert!(harness.query_by_label(STEPS[0].title).is_some());
 }
@@ -197,8 +190,7 @@ fn in_a_low_window_the_first_card_and_the_timeline_leave_the_ball_in_sight() {
     assert!(card.top() > 0.6 * picture, "{card:?} in {picture}");
 
     harness.state_mut().state.explaining = false;
-    harness.state_mut().state.timeline = true;
-    harness.run();
+    change(&mut harness, |panel| panel.state.timeline = true);
     let strip = picture - (LOW.y - harness.state().drawn.inset.bottom);
     assert!((60.0..100.0).contains(&strip), "{strip}");
 }

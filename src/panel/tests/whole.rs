@@ -1,4 +1,4 @@
-//! The whole panel: buttons, sizes, graph, and the cards that explain it.
+//! The whole panel: buttons, sizes, graph, the cards over the view, and the page *Help*.
 
 use super::*;
 
@@ -42,8 +42,7 @@ fn a_list_is_painted_in_the_frame_of_the_click_that_opens_it() {
     let left = |name: &str| words(&harness, name).next().expect(name).1.pos.x;
     let names = ["View: both halves", "Trails: hidden", "Timeline: hidden"];
     assert_eq!(names.map(left), [left("Camera: turn back"); 3]);
-    harness.key_press(egui::Key::Escape);
-    harness.run();
+    press(&mut harness, egui::Key::Escape);
     harness.get_by_value("changed-flags").click();
     harness.step();
     assert!(is_open(&harness, "relative-index"));
@@ -101,21 +100,18 @@ fn the_panel_is_whole_a_slim_bar_or_hidden_and_in_a_narrow_window_slim_until_ask
     let whole = harness.state().drawn.inset;
     assert_eq!((whole.right, whole.bottom), (356.0, 0.0));
     let slim = Inset { right: 0.0, bottom: 88.0 };
-    harness.state_mut().state.resize();
-    harness.run();
+    change(&mut harness, |panel| panel.state.resize());
     assert_eq!(harness.state().drawn.inset, slim);
     assert!(says(&harness, "kbps"));
     assert!(harness.query_by_value("changed-flags").is_some());
-    harness.state_mut().state.resize();
-    harness.run();
+    change(&mut harness, |panel| panel.state.resize());
     assert_eq!(harness.state().drawn.inset, Inset::default());
     harness.state_mut().state.resize();
     harness.set_size(LOW);
     harness.run();
     assert_eq!(harness.state().drawn.inset, slim);
     for size in [PanelSize::Whole, PanelSize::Slim, PanelSize::Hidden, PanelSize::Whole] {
-        harness.state_mut().state.resize();
-        harness.run();
+        change(&mut harness, |panel| panel.state.resize());
         assert_eq!(harness.state().state.shown_size(), size);
         // A choice in a narrow window does not apply to wide windows.
         assert_eq!(harness.state().state.size, PanelSize::Whole);
@@ -128,8 +124,7 @@ fn a_half_has_at_least_460_points_in_a_window_of_1280() {
     for (size, width) in
         [(SIZE, 356.0), (egui::vec2(1440.0, 900.0), 400.0), (egui::vec2(1600.0, 900.0), 408.0)]
     {
-        let harness = open_in(size, panel(Page::Ladder));
-        let inset = harness.state().drawn.inset.right;
+        let inset = open_in(size, panel(Page::Ladder)).state().drawn.inset.right;
         assert_eq!(inset, width);
         let half = (size.x - inset - crate::view::GAP as f32) / 2.0;
         assert!(half >= 460.0, "{half} at {size}");
@@ -211,4 +206,107 @@ fn the_zero_of_an_axis_stands_beside_its_line() {
     // The row of times begins at the line.
     let [zero, now] = ["0", "now"].map(middle);
     assert!((now - zero - 8.0).abs() < 1.5, "{zero}, {now}");
+}
+
+#[test]
+fn the_card_films_the_chosen_length_and_copies_a_command() {
+    let mut harness = harness(Page::Ladder);
+    click_on(&mut harness, "Film this");
+    assert_eq!(harness.state().actions, [Action::Film]);
+    change(&mut harness, |panel| panel.state.film_card = true);
+    assert!(!says(&harness, "Film this"));
+    click(&mut harness, "60 s");
+    harness.state_mut().actions.clear();
+    click_on(&mut harness, "Copy command");
+    click(&mut harness, "Film F11");
+    assert_eq!(harness.state().actions, [Action::CopyFilm(60), Action::Film]);
+    change(&mut harness, |panel| panel.status.plays = false);
+    assert!(is_disabled(&harness, "Copy command"));
+}
+
+#[test]
+fn while_a_film_is_rendered_its_progress_replaces_the_button() {
+    let mut harness = harness(Page::Ladder);
+    change(&mut harness, |panel| {
+        panel.state.size = PanelSize::Hidden;
+        panel.state.film_card = true;
+        panel.status.film = Some(0.43);
+    });
+    assert_eq!(words(&harness, "43 %").count(), 1);
+    assert!(!says(&harness, "Film this"));
+    assert!(!harness.state().state.film_card);
+    click_on(&mut harness, "Stop");
+    assert_eq!(harness.state().actions, [Action::StopFilm]);
+    change(&mut harness, |panel| panel.status.film = None);
+    assert!(!says(&harness, "Film this"), "the panel is hidden");
+}
+
+#[test]
+fn what_is_over_the_view_is_hidden_while_the_window_is_recorded() {
+    let mut harness = harness(Page::Ladder);
+    assert!(says(&harness, "Film this"));
+    change(&mut harness, |panel| panel.status.records_video = true);
+    assert!(!says(&harness, "Film this"));
+}
+
+#[test]
+fn the_size_changes_by_steps_or_follows_the_window() {
+    let mut harness = harness(Page::Help);
+    for (button, factor) in
+        [("+", Some(1.1)), ("+", Some(1.2)), ("−", Some(1.1)), ("by window", None)]
+    {
+        click(&mut harness, button);
+        assert_eq!(harness.state().state.scale, factor, "{button}");
+    }
+}
+
+#[test]
+fn the_keys_of_most_use_are_in_sight_and_all_of_them_on_a_card() {
+    let mut harness = harness(Page::Help);
+    for label in ["R: reset", "F3: take the tour", "Reset the panel"] {
+        let bottom = bottom(&harness, label);
+        assert!(bottom <= toolbar(&harness), "{label}: {bottom}");
+    }
+    let right = texts(&harness).map(|(_, rect)| rect.right()).fold(0.0, f32::max);
+    assert!(right <= SIZE.x - 15.0, "{right}");
+    let rows = crate::controls::BINDINGS.iter().map(|row| {
+        let keys = row.names().join(", ");
+        format!("{keys}: {}", row.about.replace('`', ""))
+    });
+    // Some rows are on the page as well.
+    let rows: Vec<_> = rows.filter(|row| harness.query_by_label(row).is_none()).collect();
+    let is_shown = |harness: &Harness<'_, Panel>| {
+        let is_known = |row: &&String| harness.query_by_label(row).is_some();
+        rows.iter().filter(is_known).count()
+    };
+    for closes in ["Esc", "click", "another tab"] {
+        click(&mut harness, "All keys");
+        assert_eq!(is_shown(&harness), rows.len());
+        assert!(harness.ctx.any_popup_open(), "keys would reach the game");
+        let last = harness.get_by_label(rows.last().unwrap()).rect();
+        assert!(last.max.y < SIZE.y && last.max.x < SIZE.x - 356.0);
+        match closes {
+            "Esc" => harness.key_press(egui::Key::Escape),
+            "click" => harness.get_by_label(&rows[0]).click(),
+            _ => {
+                click(&mut harness, "Network");
+                click(&mut harness, "Help");
+            }
+        }
+        harness.run();
+        assert_eq!(is_shown(&harness), 0, "{closes}");
+        assert!(!harness.ctx.any_popup_open());
+    }
+}
+
+#[test]
+fn the_panel_is_reset_when_that_is_confirmed() {
+    let mut harness = harness(Page::Help);
+    change(&mut harness, |panel| panel.state.graph_seconds.0 = 60);
+    click(&mut harness, "Reset the panel");
+    assert_eq!(harness.state().state.graph_seconds.0, 60, "it asks");
+    click(&mut harness, "Really reset it?");
+    let state = &harness.state().state;
+    assert_eq!((state.graph_seconds.0, state.page), (20, Page::Ladder));
+    assert!(state.explained);
 }

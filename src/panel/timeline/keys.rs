@@ -17,7 +17,7 @@ use crate::view::Selected;
 
 /// Keyboard input, unless the panel has the focus.
 #[derive(SystemParam)]
-pub(in crate::panel) struct Keyboard<'w, 's> {
+pub(crate) struct Keyboard<'w, 's> {
     keys: Res<'w, ButtonInput<KeyCode>>,
     inputs: MessageReader<'w, 's, KeyboardInput>,
     egui: Option<Res<'w, EguiWantsInput>>,
@@ -25,7 +25,7 @@ pub(in crate::panel) struct Keyboard<'w, 's> {
 
 /// Moves the displayed tick while the timeline is shown and the game is paused. Escape clears the range, or else
 /// resumes the game.
-pub(in crate::panel) fn step(
+pub(crate) fn step(
     mut state: ResMut<PanelState>,
     clock: Res<Time<Virtual>>,
     world: Option<Res<CubeWorld>>,
@@ -44,20 +44,13 @@ pub(in crate::panel) fn step(
     let is_typing = egui.is_some_and(|egui| egui.wants_any_keyboard_input());
     let stands = moment.0.is_some() || (world.is_some() && clock.is_paused());
     let lane = lane.filter(|_| state.shows_timeline(stands) && stands && !is_typing);
-    let Some((history, meter)) = lane.map(Single::into_inner) else {
-        return;
-    };
-    let Some((first, last)) = history.ticks(meter).map(RangeInclusive::into_inner) else {
-        return;
-    };
+    let Some((history, meter)) = lane.map(Single::into_inner) else { return };
+    let Some((first, last)) = history.ticks(meter).map(RangeInclusive::into_inner) else { return };
     if state.range.is_some_and(|[_, last]| last < first) {
         state.range = None;
     }
     let shift = [KeyCode::ShiftLeft, KeyCode::ShiftRight];
-    let ticks = match keyboard.keys.any_pressed(shift) {
-        true => u64::from(TICKS_PER_SECOND),
-        false => 1,
-    };
+    let ticks = if keyboard.keys.any_pressed(shift) { u64::from(TICKS_PER_SECOND) } else { 1 };
     for (key, character) in pressed {
         let at = moment.0.unwrap_or(last);
         let wanted = match key {

@@ -4,23 +4,12 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use bevy_egui::egui::{
-    Align, Color32, Galley, Id, Label, Layout, Margin, Panel, Rect, RichText, Sense, Stroke, Ui,
-    UiBuilder, WidgetInfo, WidgetType, vec2,
-};
-
 use super::{STEPS, Tour, TourStep};
-use crate::controls::{Action, key_of};
 use crate::panel::lane::LaneView;
-use crate::panel::style::{
-    BODY, BUTTON, GAP, LARGE, LINE, Look, MARGIN, ROW, SMALL, docked, row_in,
-};
-use crate::panel::widgets::{At, Kind, balanced, button, key_figure, link, text, tick};
-use crate::view::Side;
+use crate::panel::prelude::*;
 
-/// Content of the card.
 #[derive(Clone, Debug)]
-pub(in crate::panel) struct Guide {
+pub(crate) struct Guide {
     tour: Tour,
     index: usize,
     step: &'static TourStep,
@@ -30,7 +19,7 @@ pub(in crate::panel) struct Guide {
 
 impl Guide {
     /// Returns `None` outside of the tour. `graph_seconds` is the time span for [`Watch::Lost`](super::Watch::Lost).
-    pub(in crate::panel) fn of(lane: &LaneView<'_>, graph_seconds: u32) -> Option<Self> {
+    pub(crate) fn of(lane: &LaneView<'_>, graph_seconds: u32) -> Option<Self> {
         let tour = lane.status.tour.filter(|tour| !tour.is_elsewhere)?;
         let step = tour.step()?;
         let lanes = lane.shown.iter();
@@ -76,17 +65,15 @@ impl Guide {
 }
 
 /// Draws the card. Returns its height and the action of the pressed button.
-pub(in crate::panel) fn draw(root: &mut Ui, guide: &Guide) -> (f32, Option<Action>) {
+pub(crate) fn draw(root: &mut Ui, guide: &Guide) -> (f32, Option<Action>) {
     let look = Look::of(root);
     let width = root.available_width() - 2.0 * BESIDE;
     let lines = (width < WIDE).then(|| lines(root, guide, width));
-    let height = lines.as_ref();
-    let height = height.map_or(HEIGHT, |lines| narrow_height(guide, width, lines));
+    let height = lines.as_ref().map_or(180.0, |lines| narrow_height(guide, width, lines));
     let (edge, margin) = (Panel::bottom(Id::new("tour")), Margin::symmetric(BESIDE as i8, 0));
     let (rect, pressed) = docked(root, edge, height, margin, |ui| {
         let all = ui.max_rect();
-        let edge = all.expand2(vec2(BESIDE, 0.0));
-        let edge = edge.with_max_y(all.top() + EDGE);
+        let edge = all.expand2(vec2(BESIDE, 0.0)).with_max_y(all.top() + EDGE);
         ui.painter().rect_filled(edge, 0.0, Side::Right.color_in(look));
         match lines {
             Some(lines) => narrow(ui, all, guide, lines),
@@ -105,11 +92,9 @@ fn wide(ui: &mut Ui, all: Rect, guide: &Guide) -> Option<Action> {
     said.spacing_mut().item_spacing.y = GAP;
     said.add_space(12.0);
     said.add(Label::new(RichText::new(guide.step.title).size(LARGE)).truncate());
-    let text = balanced(&said, guide.step.text, BODY, look.ink, words.width());
-    said.add(Label::new(text));
+    said.add(Label::new(balanced(&said, guide.step.text, BODY, look.ink, words.width())));
     columns(ui, above.with_min_x(words.right() + BESIDE), guide);
-    let below = below.with_max_y(below.bottom() - 12.0);
-    let (pressed, left) = buttons(ui, below, guide, 136.0);
+    let (pressed, left) = buttons(ui, below.with_max_y(below.bottom() - 12.0), guide, 136.0);
     let mut ui = row_in(ui, left);
     let pressed = pressed.or(dots(&mut ui, guide));
     ui.label(RichText::new(guide.number()).size(SMALL));
@@ -121,8 +106,7 @@ fn wide(ui: &mut Ui, all: Rect, guide: &Guide) -> Option<Action> {
 fn columns(ui: &mut Ui, area: Rect, guide: &Guide) {
     let look = Look::of(ui);
     let area = area.with_min_y(area.top() + 14.0);
-    let edge = Stroke::new(1.0, look.line);
-    ui.painter().vline(area.left(), area.y_range(), edge);
+    ui.painter().vline(area.left(), area.y_range(), Stroke::new(1.0, look.line));
     let inside = area.with_min_x(area.left() + MARGIN);
     let (heading, below) = inside.split_top_bottom_at_y(inside.top() + LINE);
     let [what, unit] = guide.step.watch.name_and_unit();
@@ -134,10 +118,8 @@ fn columns(ui: &mut Ui, area: Rect, guide: &Guide) {
     for (index, (name, value, color)) in figures.iter().enumerate() {
         let at = row.min + vec2(index as f32 * width, 0.0);
         let cell = Rect::from_min_size(at, vec2(width, FIGURE));
-        let response = ui.interact(cell, ui.id().with(name), Sense::hover());
-        response.widget_info(|| {
-            let said = format!("{what}, {name}: {value} {unit}");
-            WidgetInfo::labeled(WidgetType::Label, true, said)
+        ui.interact(cell, ui.id().with(name), Sense::hover()).widget_info(|| {
+            WidgetInfo::labeled(WidgetType::Label, true, format!("{what}, {name}: {value} {unit}"))
         });
         key_figure(ui, cell, [name, value, unit], *color);
     }
@@ -152,7 +134,6 @@ fn columns(ui: &mut Ui, area: Rect, guide: &Guide) {
     task(&mut ui, guide);
 }
 
-/// Draws the task of the step, if it has one.
 fn task(ui: &mut Ui, guide: &Guide) {
     if let Some(task) = guide.step.task {
         tick(ui, guide.tour.is_done, task.text());
@@ -205,7 +186,6 @@ fn narrow(ui: &mut Ui, all: Rect, guide: &Guide, lines: [Arc<Galley>; 2]) -> Opt
     pressed
 }
 
-/// Returns the height of a card without columns.
 fn narrow_height(guide: &Guide, width: f32, lines: &[Arc<Galley>; 2]) -> f32 {
     // Without room next to the buttons and the link, title and task have their own rows.
     let rows = match guide.step.task {
@@ -219,17 +199,15 @@ fn narrow_height(guide: &Guide, width: f32, lines: &[Arc<Galley>; 2]) -> f32 {
 
 /// Draws the buttons at the right end of an area. Returns the action of the pressed button, and the free area.
 fn buttons(ui: &mut Ui, area: Rect, guide: &Guide, next_width: f32) -> (Option<Action>, Rect) {
-    let layout = Layout::right_to_left(Align::Center);
-    let mut ui = ui.new_child(UiBuilder::new().max_rect(area).layout(layout));
+    let mut ui = row_from_right(ui, area);
     ui.spacing_mut().item_spacing.x = 8.0;
     ui.spacing_mut().interact_size.y = area.height();
     let mut pressed = None;
     let is_last = guide.index + 1 == STEPS.len();
     let next = if is_last { "Done" } else { "Next" };
-    let usual = Kind::Usual { is_on: false };
     for (name, key, width, kind) in [
         (next, Action::TourNext, next_width, Kind::Primary),
-        ("Back", Action::TourBack, 76.0, usual),
+        ("Back", Action::TourBack, 76.0, Kind::Usual),
         ("Leave", Action::LeaveTour, 84.0, Kind::Secondary),
     ] {
         let widget = |ui: &mut Ui| button(ui, width, name, key_of(key), kind);
@@ -245,10 +223,9 @@ fn buttons(ui: &mut Ui, area: Rect, guide: &Guide, next_width: f32) -> (Option<A
     (pressed, ui.available_rect_before_wrap())
 }
 
-/// Draws the link to the article.
 fn article(ui: &mut Ui, guide: &Guide) -> Option<Action> {
-    let is_clicked = link(ui, "Read the article").clicked();
-    is_clicked.then_some(Action::Open(guide.step.address))
+    let link = RichText::new("Read the article").size(SMALL).underline();
+    ui.link(link).clicked().then_some(Action::Open(guide.step.address))
 }
 
 /// Draws a dot for each step. Earlier steps are filled, and the present one is larger.
@@ -257,7 +234,7 @@ fn dots(ui: &mut Ui, guide: &Guide) -> Option<Action> {
     let mut pressed = None;
     ui.spacing_mut().item_spacing.x = 0.0;
     for (index, step) in STEPS.iter().enumerate() {
-        let (rect, response) = ui.allocate_exact_size(vec2(DOT, ROW), Sense::click());
+        let (rect, response) = ui.allocate_exact_size(vec2(15.0, ROW), Sense::click());
         let said = format!("{}. {}", index + 1, step.title);
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &said));
         let painter = ui.painter();
@@ -280,12 +257,10 @@ fn dots(ui: &mut Ui, guide: &Guide) -> Option<Action> {
 }
 
 /// Sizes and distances, logical points.
-const HEIGHT: f32 = 180.0;
 const BESIDE: f32 = 24.0;
 const EDGE: f32 = 3.0;
 const BUTTONS: f32 = 48.0;
 const FIGURE: f32 = 50.0;
-const DOT: f32 = 15.0;
 
 /// Smallest widths with figures next to the text, and with the title next to the buttons, logical points.
 const WIDE: f32 = 772.0;

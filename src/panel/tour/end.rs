@@ -1,53 +1,36 @@
 //! The card at the end of the tour: bandwidth from the first rung to the last.
 
-use bevy_egui::egui::{
-    Align2, Area, Context, Id, Label, Margin, Order, Rect, RichText, Sense, Stroke, Ui, Vec2, pos2,
-    vec2,
-};
 use cubewire_codec::ladder::LADDER;
-use cubewire_inspector::words::{factor, grouped, short};
 
 use super::steps::STEPS;
-use crate::controls::{Action, key_of};
 use crate::panel::lane::LaneView;
-use crate::panel::style::{BODY, LINE, Look, SMALL};
-use crate::panel::widgets::{At, Chart, Kind, Scale, balanced, button, over_picture, text};
+use crate::panel::prelude::*;
 use crate::replication::TARGET_KBPS;
 use crate::view::{Inset, Side};
 
-/// Content of the card.
 #[derive(Clone, Debug)]
-pub(in crate::panel) struct End {
+pub(crate) struct End {
     /// Present cost of each rung; `None` until it is measured.
     kbps: Vec<Option<f64>>,
 }
 
 impl End {
     /// Returns `None` except at the end of the tour.
-    pub(in crate::panel) fn of(lane: &LaneView<'_>) -> Option<Self> {
+    pub(crate) fn of(lane: &LaneView<'_>) -> Option<Self> {
         lane.status.tour.filter(|tour| tour.is_over())?;
         let costs = lane.rung_costs();
-        let kbps = LADDER.iter().map(|rung| costs.kbps(rung)).collect();
-        Some(Self { kbps })
+        Some(Self { kbps: LADDER.iter().map(|rung| costs.kbps(rung)).collect() })
     }
 
     /// Draws the card over the view, between the headline and the captions of the halves. A narrow window has a lower
     /// headline. Returns the action of the pressed button.
-    pub(in crate::panel) fn draw(
-        &self,
-        ctx: &Context,
-        inset: Inset,
-        is_narrow: bool,
-    ) -> Option<Action> {
-        let mut picture = ctx.viewport_rect();
-        picture.max -= vec2(inset.right, inset.bottom + CAPTIONS);
+    pub(crate) fn draw(&self, ctx: &Context, inset: Inset, is_narrow: bool) -> Option<Action> {
+        let mut picture = free(ctx, inset);
+        picture.max.y -= CAPTIONS;
         picture.min.y += if is_narrow { LOW_HEADLINE } else { HIGH_HEADLINE };
         let width = WIDTH.min(picture.width() - 32.0);
-        let area = Area::new(Id::new("end of the tour"))
-            .order(Order::Middle)
-            .pivot(Align2::CENTER_CENTER)
-            .fixed_pos(picture.center())
-            .fade_in(false);
+        let area = over_views("end of the tour").pivot(Align2::CENTER_CENTER);
+        let area = area.fixed_pos(picture.center());
         let shown = area.show(ctx, |ui| {
             let look = Look::of(ui);
             over_picture(look, Side::Right.color_in(look))
@@ -72,23 +55,19 @@ impl End {
             ui.label(RichText::new(caption).size(SMALL).color(look.muted));
         }
         let ends = self.kbps.first().zip(self.kbps.last());
-        let Some((Some(first), Some(last))) = ends else {
-            return;
-        };
+        let Some((Some(first), Some(last))) = ends else { return };
         ui.horizontal(|ui| {
             ui.label(RichText::new(grouped(*first)).size(HEADLINE));
             ui.label(RichText::new("to").size(24.0).color(look.muted));
             let last = format!("{} kbps", grouped(*last));
-            let color = Side::Right.color_in(look);
-            ui.label(RichText::new(last).size(HEADLINE).color(color));
+            ui.label(RichText::new(last).size(HEADLINE).color(Side::Right.color_in(look)));
         });
         let words = format!(
             "The same 901 cubes, 60 times a second, {} less. Rungs 1 to 12 are the article's: the last keeps to its target \
              of {TARGET_KBPS:.0}\u{a0}kbps, the dashed line, unless the ball is large. Rungs 13 to 16 go further.",
             factor(first / last)
         );
-        let words = balanced(ui, &words, BODY, look.ink, ui.available_width());
-        ui.add(Label::new(words));
+        ui.add(Label::new(balanced(ui, &words, BODY, look.ink, ui.available_width())));
     }
 
     /// Draws a bar for each rung with its cost above and its number below, and the target at the left.
@@ -128,22 +107,18 @@ impl End {
             (format!("{TARGET_KBPS:.0}"), chart.y_of(TARGET_KBPS), look.ink),
             ("rung".to_owned(), plot.bottom() + LINE / 2.0, look.muted),
         ] {
-            let middle = pos2(all.left() + AXIS / 2.0, y);
-            let row = Rect::from_center_size(middle, vec2(AXIS, LINE));
+            let row = Rect::from_center_size(pos2(all.left() + AXIS / 2.0, y), vec2(AXIS, LINE));
             text(ui.painter(), row, At::Left(0.0), name, SMALL, color);
         }
-        let target = Stroke::new(1.0, look.ink);
-        chart.level(0.0..=right, TARGET_KBPS, target, Some(5.0));
+        chart.level(0.0..=right, TARGET_KBPS, Stroke::new(1.0, look.ink), Some(5.0));
     }
 }
 
-/// Draws a button for each suggestion, with a hint below it.
 fn buttons(ui: &mut Ui) -> Option<Action> {
-    let usual = Kind::Usual { is_on: false };
     let mut offers = vec![
         ("Play on", Action::Tour, "roll the cubes yourself", Kind::Primary),
-        ("Film it", Action::Video, "then climb by PageDown", usual),
-        ("Read the article", Action::Open(STEPS[0].address), "by Glenn Fiedler, 2015", usual),
+        ("Film it", Action::Video, "then climb by PageDown", Kind::Usual),
+        ("Read the article", Action::Open(STEPS[0].address), "by Glenn Fiedler, 2015", Kind::Usual),
     ];
     offers.retain(|(_, action, ..)| cfg!(not(target_family = "wasm")) || *action != Action::Video);
     let mut pressed = None;

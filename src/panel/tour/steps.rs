@@ -45,16 +45,11 @@ pub struct TourStep {
 
 impl TourStep {
     /// Returns the name of the article's figure.
-    #[must_use]
     pub fn article_name(&self) -> &'static str {
-        match self.article == Some(TARGET_KBPS) {
-            true => "the target",
-            false => "the article",
-        }
+        if self.article == Some(TARGET_KBPS) { "the target" } else { "the article" }
     }
 
     /// Returns a line with the article's figure; `None` if it has no figure.
-    #[must_use]
     pub fn article_line(&self) -> Option<String> {
         let [what, unit] = self.watch.name_and_unit();
         // No measurement is next to this value, so whole numbers need no decimals.
@@ -94,7 +89,6 @@ pub enum Task {
 
 impl Task {
     /// Returns the text of the task.
-    #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
             Self::TakeOver => "Hold Z and an arrow key to play instead of the script.",
@@ -103,7 +97,6 @@ impl Task {
     }
 }
 
-/// *Snapshot Compression*, Glenn Fiedler, 2015.
 const SNAPSHOT_COMPRESSION: &str = "https://gafferongames.com/post/snapshot_compression/";
 
 /// Defaults of a step: the default lane next to the simulation.
@@ -124,13 +117,10 @@ const USUAL: TourStep = TourStep {
     task: None,
 };
 
-/// *State Synchronization*, Glenn Fiedler, 2015.
 const STATE_SYNCHRONIZATION: &str = "https://gafferongames.com/post/state_synchronization/";
 
-/// *Deterministic Lockstep*, Glenn Fiedler, 2014.
 const DETERMINISTIC_LOCKSTEP: &str = "https://gafferongames.com/post/deterministic_lockstep/";
 
-/// *Snapshot Interpolation*, Glenn Fiedler, 2014.
 const SNAPSHOT_INTERPOLATION: &str = "https://gafferongames.com/post/snapshot_interpolation/";
 
 /// The steps of the tour, in order.

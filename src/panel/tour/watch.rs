@@ -31,7 +31,6 @@ pub enum Watch {
 
 impl Watch {
     /// Returns the name and the unit.
-    #[must_use]
     pub const fn name_and_unit(self) -> [&'static str; 2] {
         match self {
             Self::Kbps => ["Bandwidth", "kbps"],
@@ -74,7 +73,7 @@ impl Watch {
     }
 
     /// Formats a value.
-    pub(in crate::panel) fn text(self, value: f64) -> String {
+    pub(crate) fn text(self, value: f64) -> String {
         match self {
             Self::Kbps | Self::SelectionRate | Self::Delay => grouped(value),
             _ => rounded(value),

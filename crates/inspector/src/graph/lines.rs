@@ -2,17 +2,13 @@
 
 use std::ops::RangeInclusive;
 
-use bevy_egui::egui::{Color32, Stroke};
+use serde::{Deserialize, Serialize};
 
-use super::axis::Axis;
 use super::series::{Point, Series};
-use crate::style::Look;
-use crate::widgets::{Chart, Scale};
+use crate::prelude::*;
 
-/// Data of a line.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
-    /// Name in the legend.
     pub name: String,
     pub color: Color32,
     /// One point per tick, oldest first.
@@ -27,7 +23,6 @@ pub struct Line<'a> {
     pub series: Series<'a>,
 }
 
-/// Settings of all lines of a graph.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
     /// Length of the graph, in seconds.
@@ -99,8 +94,7 @@ impl<'a> Lines<'a> {
         &'s self,
         line: &'s Line<'a>,
     ) -> impl Iterator<Item = (RangeInclusive<f64>, f64)> + use<'s, 'a> {
-        let budgets = line.series.budgets();
-        budgets.filter(|(_, kbps)| self.ends.contains(kbps))
+        line.series.budgets().filter(|(_, kbps)| self.ends.contains(kbps))
     }
 
     /// Returns the drawn budgets in kbps as text: one or two values, or the range of more. Empty without a budget.
@@ -122,10 +116,7 @@ impl<'a> Lines<'a> {
     /// Returns the text after the unit. With a budget, the rates include all bytes on the wire, because a budget does.
     pub fn counted(&self) -> &'static str {
         let mut newest = self.all.iter().filter_map(|line| line.series.points.last());
-        match newest.any(|point| point.budget_kbps.is_some()) {
-            true => " on the wire",
-            false => "",
-        }
+        if newest.any(|point| point.budget_kbps.is_some()) { " on the wire" } else { "" }
     }
 
     pub fn draw(&self, chart: &Chart, look: Look, width: f32) {
@@ -141,11 +132,9 @@ impl<'a> Lines<'a> {
                 if has_veil {
                     chart.veil(times.clone(), kbps, look.warning.gamma_multiply(VEIL));
                 }
-                let budget = Stroke::new(2.0, look.warning);
-                chart.level(times, kbps, budget, Some(BUDGET_DASH));
+                chart.level(times, kbps, Stroke::new(2.0, look.warning), Some(BUDGET_DASH));
             }
-            let points = series.thinned();
-            let points = points.map(|index| (series.seconds(index), series.kbps[index]));
+            let points = series.thinned().map(|index| (series.seconds(index), series.kbps[index]));
             chart.line(points, width, source.color);
         }
     }
@@ -156,3 +145,92 @@ pub(super) const BUDGET_DASH: f32 = 2.0;
 
 /// Opacity of the area above a budget.
 const VEIL: f32 = 0.1;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Axis {
+    /// Logarithmic if the displayed rates differ by a large factor, otherwise linear.
+    #[default]
+    Automatic,
+    Linear,
+    Logarithmic,
+}
+
+impl Axis {
+    /// All scales, in the order of repeated clicks.
+    pub const ALL: [Self; 3] = [Self::Automatic, Self::Linear, Self::Logarithmic];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Automatic => "auto",
+            Self::Linear => "linear",
+            Self::Logarithmic => "log",
+        }
+    }
+
+    pub fn scale<'s>(self, lines: impl Iterator<Item = &'s Series<'s>> + Clone) -> Scale {
+        let newest = lines.clone().filter_map(|series| series.kbps.last());
+        let newest = newest.map(|&kbps| (kbps, kbps));
+        let all = lines.filter_map(|series| series.range_without_peaks);
+        match self {
+            Self::Automatic if !differ(newest, MUCH_BETWEEN_LANES) && !differ(all, MUCH_IN_ALL) => {
+                Scale::Linear
+            }
+            Self::Linear => Scale::Linear,
+            Self::Automatic | Self::Logarithmic => Scale::Logarithmic,
+        }
+    }
+}
+
+/// Returns whether the largest rate of these ranges is more than `factor` times the smallest. Rates below the rate of headers
+/// count as [`HEADERS_KBPS`].
+fn differ(ranges: impl Iterator<Item = (f64, f64)>, factor: f64) -> bool {
+    let whole = ranges.reduce(|all, range| (all.0.min(range.0), all.1.max(range.1)));
+    whole.is_some_and(|(smallest, largest)| largest > factor * smallest.max(HEADERS_KBPS))
+}
+
+/// The axis is logarithmic if the newest rates of two lanes differ by more than this factor.
+const MUCH_BETWEEN_LANES: f64 = 10.0;
+
+/// The axis is also logarithmic if the largest and the smallest rate differ by more than this factor. It is above the factor
+/// between rest and a rolling ball at one rung.
+const MUCH_IN_ALL: f64 = 32.0;
+
+/// Rate of sixty packets per second with headers of 28 bytes and little else, in kbps.
+const HEADERS_KBPS: f64 = 15.0;
+
+#[cfg(test)]
+mod tests {
+
+    use super::*;
+
+    /// Returns 5 seconds of packets with `before` bytes, followed by 10 seconds of packets with `after` bytes.
+    fn points(before: usize, after: usize) -> Vec<Point> {
+        let points = (0..15 * 60).map(|tick| Point {
+            tick,
+            bytes: if tick < 5 * 60 { before } else { after },
+            ..Point::default()
+        });
+        points.collect()
+    }
+
+    #[test]
+    fn the_automatic_axis_is_logarithmic_while_rates_differ_much() {
+        let steady = points(528, 528);
+        let from_rest = points(32, 628);
+        let from_above = points(36_028, 628);
+        let (all, recent) = (15 * 60, 9 * 60);
+        let is_logarithmic = |lanes: &[(&Vec<Point>, usize)]| {
+            let lines = lanes.iter();
+            let lines: Vec<_> =
+                lines.map(|(points, ticks)| Series::new(points, *ticks, 60)).collect();
+            Axis::Automatic.scale(lines.iter()) == Scale::Logarithmic
+        };
+        assert!(!is_logarithmic(&[(&steady, all)]));
+        assert!(!is_logarithmic(&[(&from_rest, all)]));
+        assert!(is_logarithmic(&[(&from_above, all)]));
+        // The graph no longer includes the rates before the switch.
+        assert!(!is_logarithmic(&[(&from_above, recent)]));
+        assert!(is_logarithmic(&[(&steady, recent), (&points(36_028, 36_028), recent)]));
+        assert!(!is_logarithmic(&[(&steady, recent), (&from_above, recent)]));
+    }
+}

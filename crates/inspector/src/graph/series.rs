@@ -5,15 +5,12 @@ use std::ops::RangeInclusive;
 use cubewire_codec::Stages;
 use cubewire_protocol::record::kbps;
 
-/// A tick of the graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Point {
     pub tick: u64,
     /// Bytes sent in this tick.
     pub bytes: usize,
-    /// Budget, in kilobits per second.
     pub budget_kbps: Option<u32>,
-    /// Whether a packet was lost.
     pub has_losses: bool,
     pub stages: Stages,
 }
@@ -77,11 +74,9 @@ impl<'a> Series<'a> {
         peaks.filter(move |&(_, largest)| largest > kbps)
     }
 
-    /// Returns the times of lost packets, in seconds.
     pub fn losses(&self) -> impl Iterator<Item = f64> {
         let indices = 0..self.points.len();
-        let lost = indices.filter(|&index| self.points[index].has_losses);
-        lost.map(|index| self.seconds(index))
+        indices.filter(|&index| self.points[index].has_losses).map(|index| self.seconds(index))
     }
 
     /// Returns the budgets, each with its time span in seconds and its rate in kilobits per second.
@@ -105,8 +100,7 @@ impl<'a> Series<'a> {
     /// Returns the index of the point nearest to a time. `None` if the time is before the oldest point.
     pub fn index_at(&self, seconds: f64) -> Option<usize> {
         let back = (-seconds * f64::from(self.ticks_per_second)).round().max(0.0);
-        let newest = self.points.len().checked_sub(1)?;
-        newest.checked_sub(back as usize)
+        self.points.len().checked_sub(1)?.checked_sub(back as usize)
     }
 
     /// Returns the indices of at most [`MAX_POINTS`] points, plus the newest. They are chosen by tick number, so that the line
@@ -193,8 +187,7 @@ mod tests {
 
         let later = Series::new(&many[1..], 3_599, 60);
         let ticks = |series: &Series<'_>| -> Vec<u64> {
-            let indices = series.thinned();
-            indices.map(|index| series.points[index].tick).collect()
+            series.thinned().map(|index| series.points[index].tick).collect()
         };
         assert_eq!(ticks(&series)[10..500], ticks(&later)[10..500]);
 
@@ -214,8 +207,7 @@ mod tests {
         }
         assert_eq!(series.index_at(0.5), Some(119));
         assert_eq!(series.index_at(-2.1), None);
-        let nothing = Series::new(&[], 600, 60);
-        assert_eq!(nothing.index_at(0.0), None);
+        assert_eq!(Series::new(&[], 600, 60).index_at(0.0), None);
     }
 
     #[test]

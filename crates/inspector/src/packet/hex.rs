@@ -2,15 +2,12 @@
 
 use std::array;
 
-use bevy_egui::egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Sense, Ui, vec2};
 use cubewire_codec::{BitItem, BitKind};
 
 use super::rows::whole_bits;
 use super::span::Span;
 use crate::names::Highlight;
-use crate::style::{LINE, Look, SMALL};
-use crate::widgets::{At, list, text, width};
-use crate::words::grouped;
+use crate::prelude::*;
 
 /// Draws the bytes, as many per row as fit. Below each byte, its eight bits have the colours of their kinds. Bits of
 /// the hovered span or of the selected body are inverted. Arithmetically coded symbols share bits, so their bits have
@@ -30,8 +27,7 @@ pub(super) fn draw<'a>(
     let columns = columns(ui.available_width() - offset);
     let count = bytes.len().div_ceil(columns);
     let mut pointed = None;
-    let id = "bytes of the packet";
-    list(ui, id, height, ROW_HEIGHT, count, |ui, shown| {
+    list(ui, "bytes of the packet", height, ROW_HEIGHT, count, |ui, shown| {
         let size = vec2(ui.available_width(), ROW_HEIGHT);
         let rows = shown.map(|row| {
             let (area, response) = ui.allocate_exact_size(size, Sense::hover());
@@ -67,7 +63,6 @@ const fn columns(room: f32) -> usize {
 #[derive(Debug)]
 pub(super) struct Bits(Vec<Span>);
 
-/// Returns the end of a span in the packet, in bits.
 fn end(span: &Span) -> usize {
     (span.offset.unwrap_or(0.0) + span.bits) as usize
 }
@@ -91,19 +86,15 @@ impl Bits {
 
     /// Returns the span of a bit, or `None` if the bit is shared.
     fn span_at(&self, bit: usize) -> Option<&Span> {
-        let after = self.0.partition_point(|span| end(span) <= bit);
-        let span = self.0.get(after)?;
+        let span = self.0.get(self.0.partition_point(|span| end(span) <= bit))?;
         (span.offset? <= bit as f64).then_some(span)
     }
 }
 
-/// A row of bytes.
 struct Row {
-    /// Index of the first byte.
     first: usize,
     columns: usize,
     area: Rect,
-    /// Width of the column of offsets.
     offset: f32,
 }
 
@@ -122,8 +113,7 @@ impl Row {
         (0..self.columns).find_map(|column| {
             let cell = self.cell(column);
             let bit = (at.x - cell.left()) / cell.width() * 8.0;
-            let is_there = (0.0..8.0).contains(&bit);
-            is_there.then(|| (self.first + column) * 8 + bit as usize)
+            (0.0..8.0).contains(&bit).then(|| (self.first + column) * 8 + bit as usize)
         })
     }
 
@@ -131,8 +121,7 @@ impl Row {
         let (look, painter) = (Look::of(ui), ui.painter());
         let line = self.area.with_max_y(self.area.top() + LINE);
         let offsets = line.with_max_x(line.left() + self.offset - OFFSET_GAP);
-        let offset = grouped(self.first as f64);
-        text(painter, offsets, At::Right(0.0), offset, SMALL, look.muted);
+        text(painter, offsets, At::Right(0.0), grouped(self.first as f64), SMALL, look.muted);
         let font = FontId::monospace(SMALL);
         for (column, byte) in bytes[self.first..].iter().take(self.columns).enumerate() {
             let cell = self.cell(column);
@@ -157,8 +146,7 @@ impl Row {
                 painter.rect_filled(Rect::from_x_y_ranges(left..=right, below), 0.0, color);
                 if is_lit {
                     painter.rect_filled(whole, 0.0, look.ink);
-                    let clip = painter.clip_rect().intersect(whole);
-                    hex(&painter.with_clip_rect(clip), look.ground);
+                    hex(&painter.with_clip_rect(painter.clip_rect().intersect(whole)), look.ground);
                 }
                 left = right;
             }
@@ -177,7 +165,7 @@ mod tests {
     use cubewire_codec::ladder;
 
     use super::*;
-    use crate::testing::packet_of;
+    use crate::packet::tests::packet_of;
 
     #[test]
     fn a_row_has_as_many_bytes_as_fit() {

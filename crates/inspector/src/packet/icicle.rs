@@ -2,18 +2,16 @@
 
 use std::ops::Range;
 
-use bevy_egui::egui::{self, Color32, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
-
 use super::rows::Order;
 use super::span::{Span, amount};
+use crate::memory::Zoom;
 use crate::names::{Highlight, Names};
-use crate::style::{LINE, Look, ROW, SMALL, egui_color};
-use crate::widgets::{self, At, Pointing, text, triangle, width};
-use crate::zoom::Zoom;
+use crate::prelude::*;
+use crate::widgets;
 
 /// The top row: the packet's total bits, and a button that changes the order of the rows below.
 pub(super) struct Top {
-    row: widgets::Row,
+    pub(super) row: widgets::Row,
     /// Right end of its text, from the left edge of the row.
     used: f32,
 }
@@ -28,8 +26,7 @@ impl Top {
         let after = At::Left(bits.right() - row.rect.left() + 8.0);
         let name = row.text(ui, after, name, SMALL, look.muted);
         let caret = pos2(name.right() + 10.0, row.rect.center().y + 1.0);
-        let size = vec2(8.0, 5.0);
-        triangle(ui.painter(), caret, size, Pointing::Down, look.muted);
+        triangle(ui.painter(), caret, vec2(8.0, 5.0), Vec2::DOWN, look.muted);
         if row.response.clicked() {
             *order = order.next();
         }
@@ -37,22 +34,16 @@ impl Top {
         Self { row, used }
     }
 
-    pub(super) fn is_hovered(&self) -> bool {
-        self.row.response.hovered()
-    }
-
     /// Paints a description of the hovered item at the right: the first of `texts` that fits.
     pub(super) fn say(&self, ui: &Ui, texts: &[impl AsRef<str>]) {
         let room = self.row.rect.width() - self.used - 18.0;
         let fits = |text: &&str| width(ui, text, SMALL) <= room;
         if let Some(words) = texts.iter().map(AsRef::as_ref).find(fits) {
-            let muted = Look::of(ui).muted;
-            self.row.text(ui, At::Right(6.0), words, SMALL, muted);
+            self.row.text(ui, At::Right(6.0), words, SMALL, Look::of(ui).muted);
         }
     }
 }
 
-/// Draws the rows below the top one. Returns the span under the pointer.
 pub(super) fn draw<'a>(
     ui: &mut Ui,
     rows: &'a [Vec<Span>],
@@ -89,18 +80,15 @@ pub(super) fn draw<'a>(
     hovered
 }
 
-/// A row of the chart.
 struct Row<'a> {
-    painter: egui::Painter,
+    painter: Painter,
     look: Look,
     area: Rect,
-    /// The visible range of bits.
     shown: Range<f64>,
     names: Names<'a>,
 }
 
 impl Row<'_> {
-    /// Returns the left and right end of a span.
     fn ends(&self, span: &Span) -> (f32, f32) {
         let x_of = |bit: f64| {
             let fraction = (bit - self.shown.start) / (self.shown.end - self.shown.start);
@@ -144,8 +132,7 @@ impl Row<'_> {
             }
         }
         if let Some(from) = narrow {
-            let rect = self.rect(from, from + 1.0);
-            self.painter.rect_filled(rect, 0.0, self.look.quiet);
+            self.painter.rect_filled(self.rect(from, from + 1.0), 0.0, self.look.quiet);
         }
         hovered
     }
@@ -158,10 +145,8 @@ impl Row<'_> {
     fn paint(&self, ui: &Ui, rect: Rect, span: &Span, is_odd: bool) {
         let has_gap = rect.width() > GAP_WIDTH;
         let shade = if has_gap || !is_odd { 1.0 } else { 0.75 };
-        let gap = f32::from(has_gap);
-        let filled = rect.with_max_x(rect.right() - gap);
-        let color = self.color(span).gamma_multiply(shade);
-        self.painter.rect_filled(filled, 0.0, color);
+        let filled = rect.with_max_x(rect.right() - f32::from(has_gap));
+        self.painter.rect_filled(filled, 0.0, self.color(span).gamma_multiply(shade));
         let label = |kind| egui_color(self.look.colors().bit_kind_label(kind));
         let ink = span.kind.map_or(self.look.ink, label);
         let inside = filled.intersect(self.area);

@@ -8,7 +8,6 @@ use cubewire_codec::{BitItem, BitKind};
 
 use super::span::Span;
 
-/// Order of the bits in the chart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// By kind, body and component. Bits of a kind are together; within it, bodies with the most bits come first.
@@ -38,7 +37,6 @@ impl Order {
 /// Name of the bits of a field that belong to no component.
 const PREFIX: &str = "prefix";
 
-/// Returns the fields in packet order.
 pub fn fields(items: impl IntoIterator<Item = BitItem>) -> impl Iterator<Item = Span> {
     let mut at = 0.0;
     items.into_iter().map(move |item| {
@@ -50,8 +48,7 @@ pub fn fields(items: impl IntoIterator<Item = BitItem>) -> impl Iterator<Item = 
 
 /// Returns the parts of the fields in packet order, up to the first field with a fractional number of bits.
 pub(super) fn whole_bits(items: impl IntoIterator<Item = BitItem>) -> Vec<Span> {
-    let whole = fields(items).take_while(|field| is_whole(field.bits));
-    whole.flat_map(parts).collect()
+    fields(items).take_while(|field| is_whole(field.bits)).flat_map(parts).collect()
 }
 
 /// Returns the rows. Each has all bits of the packet.
@@ -144,7 +141,6 @@ fn merge(fields: &[Span], key: impl Fn(&Span) -> (Option<usize>, Option<BitKind>
     laid_out(runs.collect())
 }
 
-/// Sets the start of each span to the end of the previous one.
 fn laid_out(mut spans: Vec<Span>) -> Vec<Span> {
     let mut at = 0.0;
     for span in &mut spans {
@@ -159,7 +155,7 @@ mod tests {
     use cubewire_codec::ladder;
 
     use super::*;
-    use crate::testing::packet_of;
+    use crate::packet::tests::packet_of;
 
     fn items_of(rung: ladder::Rung) -> Vec<BitItem> {
         packet_of(rung.stages).ledger.items().unwrap().to_vec()
@@ -200,8 +196,7 @@ mod tests {
         let items = items_of(ladder::SMALLEST_THREE);
         let bits = whole_bits(items.iter().copied());
         for span in rows(items, Order::Kind).into_iter().flatten() {
-            let covered = bits.iter().filter(|part| span.covers(part));
-            let sum: f64 = covered.map(|part| part.bits).sum();
+            let sum: f64 = bits.iter().filter(|part| span.covers(part)).map(|part| part.bits).sum();
             assert_eq!(sum, span.bits, "{span:?}");
         }
     }

@@ -51,8 +51,7 @@ impl Span {
         let body = self.body.map(|body| names.body(body));
         let name = [kind, body].into_iter().flatten().collect::<Vec<_>>();
         let name = part.unwrap_or_default() + &name.join(", ");
-        let form = self.form.map(|form| format!(", {}", short_form(form)));
-        let form = form.unwrap_or_default();
+        let form = self.form.map(|form| format!(", {}", short_form(form))).unwrap_or_default();
         let offset = self.offset.map(|at| format!(", from bit {}", grouped(at)));
         let all = amount(self.bits);
         let components = self.kind.and_then(BitKind::component_names);
@@ -72,10 +71,7 @@ impl Span {
 
 /// Formats bits: integers without decimals.
 pub fn amount(bits: f64) -> String {
-    match bits.fract() == 0.0 {
-        true => grouped(bits),
-        false => rounded(bits),
-    }
+    if bits.fract() == 0.0 { grouped(bits) } else { rounded(bits) }
 }
 
 pub const fn short_form(form: Form) -> &'static str {

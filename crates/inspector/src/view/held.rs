@@ -1,13 +1,11 @@
 //! Holding a packet and stepping through the last packets.
 
-use bevy_egui::egui::{Align, Key, Layout, Modifiers, Ui, vec2};
 use cubewire_codec::QuantizedSnapshot;
 use cubewire_protocol::record::PacketRecord;
 
 use super::View;
 use crate::packet::HELD;
-use crate::style::{CONTROL, Look};
-use crate::widgets::{chip, line};
+use crate::prelude::*;
 
 /// The last packets of a connection and the bodies in the slots, as they were when a packet was held.
 #[derive(Debug)]
@@ -39,34 +37,18 @@ impl Held {
     }
 }
 
-/// Action of a button or key.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Step {
-    Older,
-    Newer,
-    Hold,
-}
-
 /// Draws the buttons that hold a packet and step through the previous ones. The arrow keys work as well, but only while
 /// the pointer is over this page: otherwise they belong to the game.
 pub(super) fn controls(ui: &mut Ui, view: &View<'_>, held: &mut Option<Held>) {
-    let pressed = [(Key::ArrowLeft, Step::Older), (Key::ArrowRight, Step::Newer)];
     let is_here = ui.rect_contains_pointer(ui.clip_rect());
-    let mut pressed = pressed.into_iter().filter(|&(key, _)| {
-        is_here && ui.input_mut(|input| input.consume_key(Modifiers::NONE, key))
-    });
-    let mut step = pressed.next().map(|(_, step)| step);
+    let [mut is_older, mut is_newer] = [Key::ArrowLeft, Key::ArrowRight]
+        .map(|key| is_here && ui.input_mut(|input| input.consume_key(Modifiers::NONE, key)));
+    let mut is_hold = false;
     let size = vec2(ui.available_width(), CONTROL);
-    let layout = Layout::left_to_right(Align::Center);
-    ui.allocate_ui_with_layout(size, layout, |ui| {
-        for (name, of_press) in
-            [("Hold", Step::Hold), ("Older", Step::Older), ("Newer", Step::Newer)]
-        {
-            let is_on = of_press == Step::Hold && held.is_some();
-            if chip(ui, CONTROL, 4, name, is_on).clicked() {
-                step = Some(of_press);
-            }
-        }
+    ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
+        is_hold = chip(ui, CONTROL, 4, "Hold", held.is_some()).clicked();
+        is_older |= chip(ui, CONTROL, 4, "Older", false).clicked();
+        is_newer |= chip(ui, CONTROL, 4, "Newer", false).clicked();
         let said = match held {
             None => format!("the last {HELD}, with arrow keys, too"),
             Some(Held { newer: 0, .. }) => "held".to_owned(),
@@ -74,11 +56,11 @@ pub(super) fn controls(ui: &mut Ui, view: &View<'_>, held: &mut Option<Held>) {
         };
         line(ui, said, Look::of(ui).muted);
     });
-    match (step, &mut *held) {
-        (None, _) | (Some(Step::Newer), None) => {}
-        (Some(Step::Hold | Step::Older), None) => *held = Held::new(view),
-        (Some(Step::Older), Some(held)) => held.newer = (held.newer + 1).min(held.oldest()),
-        (Some(Step::Newer), Some(held)) if held.newer > 0 => held.newer -= 1,
-        (Some(Step::Hold | Step::Newer), Some(_)) => *held = None,
+    match &mut *held {
+        None if is_hold || is_older => *held = Held::new(view),
+        Some(held) if is_older => held.newer = (held.newer + 1).min(held.oldest()),
+        Some(held) if is_newer && held.newer > 0 => held.newer -= 1,
+        Some(_) if is_hold || is_newer => *held = None,
+        _ => {}
     }
 }

@@ -1,25 +1,19 @@
 //! The list of rungs, which shows the rung in use and lets the user choose another.
 
-use bevy_egui::egui::{Align, Label, Layout, RichText, Ui, UiBuilder};
 use cubewire_bevy::ConnectionSettings;
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::{LADDER, Rung};
 use cubewire_protocol::FallbackReason;
 
 use super::{End, View};
-use crate::style::{GAP, Look, ROW, SMALL};
-use crate::widgets::{At, Row, note, width};
-use crate::words::rounded;
+use crate::prelude::*;
 
 impl View<'_> {
     /// Draws a row for each rung. Returns the stages of the clicked one.
     pub(super) fn stages(&self, ui: &mut Ui) -> Option<Stages> {
         let used = match self.end {
             End::Server { peer, .. } => peer.settings().map(|settings| settings.stages),
-            End::Client { .. } => {
-                let newest = self.record().packets().next_back();
-                newest.map(|packet| packet.stages)
-            }
+            End::Client { .. } => self.record().packets().next_back().map(|packet| packet.stages),
         };
         let mut pressed = None;
         let mut is_rung = false;
@@ -27,13 +21,7 @@ impl View<'_> {
             let stages = self.check(&rung);
             let is_used = used.is_some() && self.plan.legal(*rung.stages).ok() == used;
             is_rung |= is_used;
-            let line = Line {
-                rung: &rung,
-                refusal: stages.as_ref().err(),
-                kbps: self.kbps(&rung),
-                is_used,
-            };
-            if line.draw(ui) {
+            if row(ui, &rung, stages.as_ref().err(), self.kbps(&rung), is_used) {
                 pressed = stages.ok();
             }
         }
@@ -44,8 +32,7 @@ impl View<'_> {
         let refused = match self.end {
             End::Server { peer, .. } => peer.refusal().map(|why| ("Refused", why)),
             End::Client { replication, .. } => {
-                let answer = replication.answer().and_then(Result::err);
-                answer.map(|why| ("The server declines", why))
+                replication.answer().and_then(Result::err).map(|why| ("The server declines", why))
             }
         };
         if let Some((what, why)) = refused {
@@ -76,18 +63,14 @@ impl View<'_> {
 
     /// Returns the cost of a rung, in kilobits per second. `None` until it is measured.
     fn kbps(&self, rung: &Rung) -> Option<f64> {
-        let End::Server { ladder, .. } = self.end else {
-            return None;
-        };
+        let End::Server { ladder, .. } = self.end else { return None };
         let mut rungs = ladder?.rungs();
         rungs.find(|(of, _)| of.name == rung.name)?.1
     }
 
     /// Draws a note on the costs: their unit, their age if above a second, and the fraction of ticks they are measured on.
     fn explain_costs(&self, ui: &mut Ui) {
-        let End::Server { ladder: Some(ladder), tick, .. } = self.end else {
-            return;
-        };
+        let End::Server { ladder: Some(ladder), tick, .. } = self.end else { return };
         let costs = ladder.costs();
         let text = match costs.age_ticks(tick) {
             None => "Measuring the bandwidth of each rung \u{2026}".to_owned(),
@@ -108,50 +91,35 @@ impl View<'_> {
     }
 }
 
-/// The row of a rung.
-struct Line<'a> {
-    rung: &'a Rung,
-    /// Reason why it cannot be chosen.
-    refusal: Option<&'a String>,
+/// Draws the row of a rung. `refusal` is the reason why it cannot be chosen. Returns whether the row was clicked.
+fn row(
+    ui: &mut Ui,
+    rung: &Rung,
+    refusal: Option<&String>,
     kbps: Option<f64>,
     is_used: bool,
-}
-
-impl Line<'_> {
-    fn draw(&self, ui: &mut Ui) -> bool {
-        let look = Look::of(ui);
-        let name = self.rung.name;
-        let cost = self.kbps.map(rounded);
-        let (row, about, [ink, muted]) = match self.refusal {
-            None => {
-                let spoken = match &cost {
-                    Some(cost) => format!("{name}, {cost} kbps"),
-                    None => name.to_owned(),
-                };
-                let row = Row::button(ui, ROW, &spoken, self.is_used);
-                (row, self.rung.summary, [look.ink, look.muted])
-            }
-            Some(why) => {
-                let row = Row::show(ui, ROW, &format!("{name}: {why}"));
-                (row, &**why, [look.impossible[1]; 2])
-            }
-        };
-        row.text(ui, At::Left(0.0), name, SMALL, ink);
-        if let Some(cost) = cost {
-            let left = NAME + KBPS - width(ui, &cost, SMALL);
-            row.text(ui, At::Left(left), cost, SMALL, ink);
+) -> bool {
+    let (look, name) = (Look::of(ui), rung.name);
+    let cost = kbps.map(rounded).unwrap_or_default();
+    let (row, about, [ink, muted]) = match refusal {
+        None => {
+            let spoken = if cost.is_empty() { "" } else { &*format!(", {cost} kbps") };
+            let row = Row::button(ui, ROW, &format!("{name}{spoken}"), is_used);
+            (row, rung.summary, [look.ink, look.muted])
         }
-        let right = row.rect.with_min_x(row.rect.left() + NAME + KBPS + GAP);
-        let layout = Layout::left_to_right(Align::Center);
-        let mut right = ui.new_child(UiBuilder::new().max_rect(right).layout(layout));
-        let about = RichText::new(about).size(SMALL).color(muted);
-        right.add(Label::new(about).truncate().selectable(false));
-        row.response.clicked()
-    }
+        Some(why) => {
+            (Row::show(ui, ROW, &format!("{name}: {why}")), &**why, [look.impossible[1]; 2])
+        }
+    };
+    row.text(ui, At::Left(0.0), name, SMALL, ink);
+    row.text(ui, At::Right(row.rect.width() - NAME - KBPS), cost, SMALL, ink);
+    let right = row.rect.with_min_x(row.rect.left() + NAME + KBPS + GAP);
+    let mut right = row_in(ui, right);
+    let about = RichText::new(about).size(SMALL).color(muted);
+    right.add(Label::new(about).truncate().selectable(false));
+    row.response.clicked()
 }
 
-/// Width of the name, in logical points.
+/// Widths of the name and of the cost, in logical points.
 const NAME: f32 = 124.0;
-
-/// Width of the cost, in logical points.
 const KBPS: f32 = 48.0;

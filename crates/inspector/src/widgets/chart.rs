@@ -6,13 +6,8 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use bevy_egui::egui::{self, Color32, Painter, Pos2, Rect, Shape, Stroke, Ui, pos2, vec2};
+use crate::prelude::*;
 
-use super::{At, text, width};
-use crate::style::{LINE, Look, SMALL};
-use crate::words::short;
-
-/// Mapping of values to positions on an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     Linear,
@@ -41,8 +36,7 @@ impl Scale {
             Self::Logarithmic => {
                 let decade = |value: f64| value.max(MIN_LOGARITHMIC).log10();
                 let from = decade(smallest).floor();
-                let to = decade(largest * HEADROOM).ceil().max(from + 1.0);
-                10_f64.powf(from)..=10_f64.powf(to)
+                10_f64.powf(from)..=10_f64.powf(decade(largest * HEADROOM).ceil().max(from + 1.0))
             }
         }
     }
@@ -81,7 +75,6 @@ const MIN_LOGARITHMIC: f64 = 1.0;
 /// An axis extends to at least this multiple of the largest value.
 const HEADROOM: f64 = 1.05;
 
-/// A plot in a rectangle.
 pub struct Chart {
     pub rect: Rect,
     pub x: RangeInclusive<f64>,
@@ -132,18 +125,15 @@ impl Chart {
     }
 
     pub fn y_of(&self, y: f64) -> f32 {
-        let fraction = self.scale.fraction(y, &self.y);
-        egui::lerp(self.rect.bottom()..=self.rect.top(), fraction as f32)
+        egui::lerp(self.rect.bottom()..=self.rect.top(), self.scale.fraction(y, &self.y) as f32)
     }
 
     pub fn at(&self, x: f64, y: f64) -> Pos2 {
         pos2(self.x_of(x), self.y_of(y))
     }
 
-    /// Returns the value of the horizontal axis at a screen position.
     pub fn x_at(&self, x: f32) -> f64 {
-        let fraction = egui::remap_clamp(x, self.rect.x_range(), 0.0..=1.0);
-        egui::lerp(self.x.clone(), f64::from(fraction))
+        egui::lerp(self.x.clone(), f64::from(egui::remap_clamp(x, self.rect.x_range(), 0.0..=1.0)))
     }
 
     /// Draws horizontal lines at the marks of the vertical axis, and up to four labels left of the plot, including the
@@ -158,11 +148,9 @@ impl Chart {
         self.levels(ui, marks.iter().enumerate().map(label));
     }
 
-    /// Draws a line through points, oldest first.
     pub fn line(&self, points: impl IntoIterator<Item = (f64, f64)>, width: f32, color: Color32) {
         let points = points.into_iter().map(|(x, y)| self.at(x, y)).collect();
-        let stroke = Stroke::new(width, color);
-        self.painter.add(Shape::line(points, stroke));
+        self.painter.add(Shape::line(points, Stroke::new(width, color)));
     }
 
     /// Draws a horizontal line; `dash` is the length of its dashes, if any.
@@ -170,8 +158,7 @@ impl Chart {
         let ends = [self.at(*x.start(), y), self.at(*x.end(), y)];
         match dash {
             Some(dash) => {
-                let dashed = Shape::dashed_line(&ends, stroke, dash, 3.0);
-                self.painter.extend(dashed);
+                self.painter.extend(Shape::dashed_line(&ends, stroke, dash, 3.0));
             }
             None => {
                 self.painter.line_segment(ends, stroke);
@@ -179,7 +166,6 @@ impl Chart {
         }
     }
 
-    /// Draws a vertical line over the whole height.
     pub fn upright(&self, x: f64, stroke: Stroke) {
         self.painter.vline(self.x_of(x), self.rect.y_range(), stroke);
     }
@@ -193,7 +179,6 @@ impl Chart {
         self.painter.rect_filled(veil, 0.0, color);
     }
 
-    /// Draws a bar from the bottom.
     pub fn bar(&self, x: RangeInclusive<f64>, y: f64, color: Color32) {
         let bar = Rect::from_min_max(
             self.at(*x.start(), y),
@@ -227,7 +212,6 @@ impl Chart {
     }
 }
 
-/// Width of the labels of the vertical axis, in logical points.
 pub const AXIS: f32 = 40.0;
 
 const MAX_LABELS: usize = 4;
@@ -251,8 +235,7 @@ mod tests {
     #[test]
     fn an_axis_has_two_to_five_steps_or_its_decades() {
         for largest in [1.0, 9.9, 10.0, 256.0, 300.0, 499.0, 999.0, 20_000.0] {
-            let ends = Scale::Linear.ends(0.0, largest);
-            let marks = Scale::Linear.marks(&ends);
+            let marks = Scale::Linear.marks(&Scale::Linear.ends(0.0, largest));
             assert!((3..=7).contains(&marks.len()), "{marks:?} to {largest}");
         }
         assert_eq!(Scale::Logarithmic.marks(&(10.0..=1_000.0)), [10.0, 100.0, 1_000.0]);

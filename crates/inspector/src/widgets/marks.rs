@@ -1,12 +1,6 @@
 //! Labels of a plot at arbitrary values, painted symbols, which do not depend on the font's glyphs, and stacked bars.
 
-use bevy_egui::egui::{
-    Color32, Painter, Pos2, Rect, Response, Sense, Shape, Stroke, Ui, Vec2, pos2, vec2,
-};
-
-use super::chart::{AXIS, Chart};
-use super::{At, text};
-use crate::style::{LINE, Look, SMALL};
+use crate::prelude::*;
 
 impl Chart {
     /// Draws horizontal lines from the bottom up, each with a label left of the plot unless it would overlap the label
@@ -18,8 +12,7 @@ impl Chart {
         let mut free = f32::INFINITY;
         for (y, label) in marks {
             let y = self.y_of(y);
-            let stroke = Stroke::new(1.0, look.line);
-            self.painter().hline(self.rect.x_range(), y, stroke);
+            self.painter().hline(self.rect.x_range(), y, Stroke::new(1.0, look.line));
             let middle = y.max(top);
             if label.is_empty() || middle + LINE * 0.75 > free {
                 continue;
@@ -33,49 +26,34 @@ impl Chart {
         }
     }
 
-    /// Draws a label above or below the plot, at a value of the horizontal axis.
-    pub fn label(&self, ui: &Ui, is_above: bool, at: Label, words: &str, color: Color32) {
+    /// Draws a label above or below the plot, aligned to a value of the horizontal axis.
+    pub fn label(
+        &self,
+        ui: &Ui,
+        is_above: bool,
+        (align, x): (Align, f64),
+        words: &str,
+        color: Color32,
+    ) {
         let corner = match is_above {
             true => self.rect.left_top() - vec2(0.0, LINE),
             false => self.rect.left_bottom(),
         };
         let row = Rect::from_min_size(corner, vec2(self.rect.width(), LINE));
-        let x = |value| self.x_of(value) - self.rect.left();
-        let at = match at {
-            Label::Around(value) => At::Center(x(value)),
-            Label::EndsAt(value) => At::Right(self.rect.width() - x(value)),
-            Label::BeginsAt(value) => At::Left(x(value)),
+        let x = self.x_of(x) - self.rect.left();
+        let at = match align {
+            Align::Min => At::Left(x),
+            Align::Center => At::Center(x),
+            Align::Max => At::Right(self.rect.width() - x),
         };
         text(ui.painter(), row, at, words, SMALL, color);
     }
 }
 
-/// Position of a label relative to its value.
-#[derive(Clone, Copy, Debug)]
-pub enum Label {
-    Around(f64),
-    EndsAt(f64),
-    BeginsAt(f64),
-}
-
-/// Direction of a [`triangle`].
-#[derive(Clone, Copy, Debug)]
-pub enum Pointing {
-    Up,
-    Down,
-    Left,
-    Right,
-}
-
-/// Paints a filled triangle around a point.
-pub fn triangle(painter: &Painter, center: Pos2, size: Vec2, pointing: Pointing, color: Color32) {
+/// Paints a filled triangle around a point. `direction` is a unit vector along an axis.
+pub fn triangle(painter: &Painter, center: Pos2, size: Vec2, direction: Vec2, color: Color32) {
     let half = size / 2.0;
-    let (tip, across) = match pointing {
-        Pointing::Up => (vec2(0.0, -half.y), vec2(half.x, 0.0)),
-        Pointing::Down => (vec2(0.0, half.y), vec2(half.x, 0.0)),
-        Pointing::Left => (vec2(-half.x, 0.0), vec2(0.0, half.y)),
-        Pointing::Right => (vec2(half.x, 0.0), vec2(0.0, half.y)),
-    };
+    let (tip, across) = (half * direction, half * vec2(direction.y.abs(), direction.x.abs()));
     let points = vec![center + tip, center - tip + across, center - tip - across];
     painter.add(Shape::convex_polygon(points, color, Stroke::NONE));
 }
@@ -95,8 +73,7 @@ pub fn stack(ui: &mut Ui, height: f32, parts: &[(f64, Color32)]) -> (Response, O
         }
         let right = left + rect.width() * (value / total) as f32;
         let painted = (right - 1.0).max(left + 1.0);
-        let part = Rect::from_x_y_ranges(left..=painted, rect.y_range());
-        ui.painter().rect_filled(part, 0.0, color);
+        ui.painter().rect_filled(Rect::from_x_y_ranges(left..=painted, rect.y_range()), 0.0, color);
         if pointer.is_some_and(|pointer| (left..right).contains(&pointer.x)) {
             hovered = Some(index);
         }

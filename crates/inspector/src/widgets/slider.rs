@@ -2,22 +2,14 @@
 
 use std::ops::RangeInclusive;
 
-use bevy_egui::egui::{self, Color32, DragValue, Response, Ui, WidgetInfo, pos2, vec2};
+use crate::prelude::*;
 
-use super::chart::Scale;
-use super::{At, field, focus_ring, text};
-use crate::style::{BODY, CONTROL, Look, ROW, SMALL};
-use crate::words::grouped;
-
-/// Properties of a slider.
 #[derive(Clone, Debug)]
 pub struct Slide {
-    /// Accessible name.
     pub name: String,
     pub width: f32,
     pub range: RangeInclusive<f64>,
     pub scale: Scale,
-    /// Diameter of the knob.
     pub knob: f32,
     /// Colour of the groove left of the knob.
     pub color: Color32,
@@ -36,14 +28,10 @@ impl Slide {
     }
 
     fn height(&self) -> f32 {
-        match self.knob > USUAL_KNOB {
-            true => CONTROL,
-            false => ROW,
-        }
+        if self.knob > USUAL_KNOB { CONTROL } else { ROW }
     }
 }
 
-/// Draws a slider for integers.
 pub fn slider(ui: &mut Ui, slide: &Slide, value: &mut f64) -> Response {
     let look = Look::of(ui);
     let is_enabled = ui.is_enabled();
@@ -80,7 +68,6 @@ pub fn slider(ui: &mut Ui, slide: &Slide, value: &mut f64) -> Response {
     response
 }
 
-/// A number in a row: name, slider, field and unit.
 #[derive(Clone, Debug)]
 pub struct Parameter<'a> {
     pub height: f32,
@@ -113,18 +100,17 @@ pub fn parameter(ui: &mut Ui, parameter: &Parameter<'_>, value: &mut u8) -> Resp
     };
     let is_there = parameter.absent.is_none();
     let size = vec2(ui.available_width(), parameter.height);
-    let layout = egui::Layout::left_to_right(egui::Align::Center);
+    let layout = Layout::left_to_right(Align::Center);
     let response = ui.allocate_ui_with_layout(size, layout, |ui| {
         ui.set_min_height(parameter.height);
         ui.spacing_mut().item_spacing.x = 8.0;
-        let (row, _) = ui.allocate_exact_size(vec2(label - 8.0, ROW), egui::Sense::hover());
+        let (row, _) = ui.allocate_exact_size(vec2(label - 8.0, ROW), Sense::hover());
         let (size, color) = match (label > 100.0, is_there) {
             (true, _) => (BODY, look.ink),
             (false, true) => (SMALL, look.ink),
             (false, false) => (SMALL, look.impossible[1]),
         };
-        let label = parameter.label;
-        text(ui.painter(), row, At::Left(0.0), label, size, color);
+        text(ui.painter(), row, At::Left(0.0), parameter.label, size, color);
         ui.add_enabled_ui(is_there, |ui| {
             let mut wanted = f64::from(*value);
             let slider = slider(ui, &slide, &mut wanted);
@@ -132,10 +118,7 @@ pub fn parameter(ui: &mut Ui, parameter: &Parameter<'_>, value: &mut u8) -> Resp
             let mut drag = DragValue::new(value).range(range.clone()).speed(0.1);
             if parameter.is_power {
                 drag = drag.custom_formatter(|power, _| grouped(power.exp2())).custom_parser(
-                    |typed| {
-                        let digits = typed.replace(char::is_whitespace, "");
-                        digits.parse().ok().map(f64::log2)
-                    },
+                    |typed| typed.replace(char::is_whitespace, "").parse().ok().map(f64::log2),
                 );
             }
             slider.union(field(ui, &parameter.name, number, drag, parameter.unit))

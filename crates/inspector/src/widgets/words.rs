@@ -1,22 +1,16 @@
-//! Lines and paragraphs of text.
+//! Lines and paragraphs of text, and keyboard keys.
 
 use std::sync::Arc;
 
-use bevy_egui::egui::{Color32, FontId, Galley, Label, Response, RichText, Ui, vec2};
-
-use super::width;
-use crate::style::{LINE, Look, SMALL};
+use crate::prelude::*;
 
 /// Draws a line of 12-point text, truncated at the page's edge.
 pub fn line(ui: &mut Ui, words: impl Into<String>, color: Color32) -> Response {
-    let words = RichText::new(words).size(SMALL).color(color);
-    ui.add(Label::new(words).truncate())
+    ui.add(Label::new(RichText::new(words).size(SMALL).color(color)).truncate())
 }
 
-/// Draws wrapping 12-point text.
 pub fn wrapped(ui: &mut Ui, words: impl Into<String>, color: Color32) -> Response {
-    let words = RichText::new(words).size(SMALL).color(color);
-    ui.add(Label::new(words).wrap())
+    ui.add(Label::new(RichText::new(words).size(SMALL).color(color)).wrap())
 }
 
 /// Draws wrapping 12-point text, with the height of the longest of `all`, so that other texts in its place do not move
@@ -39,8 +33,7 @@ pub fn reserved<'w>(
 
 /// Draws muted, wrapping 12-point text.
 pub fn note(ui: &mut Ui, words: impl Into<String>) -> Response {
-    let color = Look::of(ui).muted;
-    wrapped(ui, words, color)
+    wrapped(ui, words, Look::of(ui).muted)
 }
 
 /// Lays out text in as few lines as the width allows, of similar lengths, so that no line has a single word.
@@ -51,10 +44,57 @@ pub fn balanced(ui: &Ui, words: &str, size: f32, color: Color32, width: f32) -> 
     let (mut narrow, mut wide) = (0.0, width);
     while rows > 1 && wide - narrow > 4.0 {
         let middle = (narrow + wide) / 2.0;
-        match laid_out(middle).rows.len() > rows {
-            true => narrow = middle,
-            false => wide = middle,
-        }
+        if laid_out(middle).rows.len() > rows { narrow = middle } else { wide = middle }
     }
     laid_out(wide)
 }
+
+/// Paints a key's name without a cap, at distance `x` from the left of its row.
+pub fn key(painter: &Painter, row: Rect, x: f32, name: &str, color: Color32) {
+    let at = pos2(row.left() + x, row.center().y);
+    painter.text(at, Align2::LEFT_CENTER, name, FontId::monospace(SMALL), color);
+}
+
+/// Draws keys with their caps, and a description that wraps. The description starts after the caps or at `column`
+/// points from the left, whichever is farther right.
+pub fn keys(ui: &mut Ui, width: f32, column: f32, names: &[&str], about: &str) -> Response {
+    let look = Look::of(ui);
+    let x = column.max(caps_width(ui, names) + GAP);
+    let words = balanced(ui, about, SMALL, look.ink, width - x);
+    let size = vec2(width, HEIGHT.max(words.size().y + GAP));
+    let (row, response) = ui.allocate_exact_size(size, Sense::hover());
+    let said = format!("{}: {about}", names.join(", "));
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &said));
+    names.iter().fold(0.0, |x, name| x + cap(ui.painter(), look, row, x, name) + GAP);
+    ui.painter().galley(row.left_center() + vec2(x, -words.size().y / 2.0), words, look.ink);
+    response
+}
+
+/// Returns the width of such a row with its description in one line.
+pub fn keys_width(ui: &Ui, names: &[&str], about: &str) -> f32 {
+    // One extra point, so that rounding does not wrap the line.
+    caps_width(ui, names) + GAP + width(ui, about, SMALL) + 1.0
+}
+
+fn caps_width(ui: &Ui, names: &[&str]) -> f32 {
+    names.iter().map(|name| cap_width(ui.painter(), name) + GAP).sum()
+}
+
+/// Paints a key's cap. Returns its width.
+fn cap(painter: &Painter, look: Look, row: Rect, x: f32, name: &str) -> f32 {
+    let width = cap_width(painter, name);
+    let middle = pos2(row.left() + x + width / 2.0, row.center().y);
+    let cap = Rect::from_center_size(middle, vec2(width, 18.0));
+    let edge = Stroke::new(1.0, egui_color(look.colors().key_edge));
+    painter.rect(cap, 3.0, look.raised, edge, StrokeKind::Inside);
+    let galley = laid_out(painter, name, FontId::monospace(SMALL));
+    painter.galley(middle - galley.size() / 2.0, galley, look.ink);
+    width
+}
+
+fn cap_width(painter: &Painter, name: &str) -> f32 {
+    (laid_out(painter, name, FontId::monospace(SMALL)).size().x + 10.0).max(20.0)
+}
+
+/// Height of a row with one line.
+const HEIGHT: f32 = ROW;

@@ -1,22 +1,19 @@
 //! Contents of the columns of the ladder.
 
-use bevy_egui::egui::Color32;
 use cubewire_codec::ladder::{self, LADDER, Rung};
-use cubewire_inspector::words::{factor, rounded};
 
 use super::super::stages::SHOWN_AS_ZERO;
 use super::table::{Cells, bar_color, signed};
 use super::without::{self, Left};
 use crate::panel::lane::LaneView;
+use crate::panel::prelude::*;
 use crate::panel::settings::Column;
-use crate::panel::style::Look;
 
 impl Column {
-    pub(in crate::panel) const ALL: [Self; 4] =
-        [Self::Cost, Self::Savings, Self::Without, Self::OverTime];
+    pub(crate) const ALL: [Self; 4] = [Self::Cost, Self::Savings, Self::Without, Self::OverTime];
 
     /// Name, tooltip, and the heads of the two figures.
-    pub(in crate::panel) const fn texts(self) -> [&'static str; 4] {
+    pub(crate) const fn texts(self) -> [&'static str; 4] {
         match self {
             Self::Cost => ["Cost", "The bandwidth of each rung, now.", "kbps", "less"],
             Self::Savings => [
@@ -40,7 +37,6 @@ impl Column {
     }
 }
 
-/// The costs of all rungs, kbps.
 #[derive(Debug)]
 pub(super) struct Costs {
     /// In the order of [`ladder::all`]. The present rung has the measured cost of the lane.
@@ -51,7 +47,7 @@ pub(super) struct Costs {
     /// Whether packets arrive. Otherwise ratios have no meaning.
     arrives: bool,
     /// Costs without each stage. None for other columns, and until all are measured.
-    without: Option<Vec<Left>>,
+    pub(super) without: Option<Vec<Left>>,
 }
 
 impl Costs {
@@ -74,11 +70,6 @@ impl Costs {
         self.without.iter().flatten().filter(move |left| left.rung == rung)
     }
 
-    /// Whether the costs without each stage are measured.
-    pub(super) const fn has_without(&self) -> bool {
-        self.without.is_some()
-    }
-
     /// Returns the cells of a rung once their figures are known. `less` is the colour of ratios.
     pub(super) fn cells(
         &self,
@@ -98,8 +89,7 @@ impl Costs {
                 ([0.0, kbps], bar, [(rounded(kbps), look.ink), less])
             }
             Column::OverTime => {
-                let kbps = self.kbps[index]?;
-                let figures = [(String::new(), less), (rounded(kbps), look.ink)];
+                let figures = [(String::new(), less), (rounded(self.kbps[index]?), look.ink)];
                 ([0.0; 2], Color32::TRANSPARENT, figures)
             }
             Column::Savings => {
@@ -114,8 +104,7 @@ impl Costs {
                     true => [look.warning; 3],
                     false => [look.half, look.ink, less],
                 };
-                let figures = [(signed(kbps - before), figure), (step, less)];
-                ([before, kbps], bar, figures)
+                ([before, kbps], bar, [(signed(kbps - before), figure), (step, less)])
             }
             Column::Without => {
                 let left = self.without(rung).next()?;
@@ -130,7 +119,6 @@ impl Costs {
         })
     }
 
-    /// Compares the first and the last rung of the ladder.
     pub(super) fn sum(&self) -> String {
         let (Some(first), Some(last)) = (self.encoded.first(), self.encoded.last()) else {
             return "Measuring …".to_owned();
@@ -142,7 +130,6 @@ impl Costs {
         }
     }
 
-    /// Names the rungs that cost more than the previous rung.
     pub(super) fn dearer(&self) -> Option<String> {
         let steps = self.encoded.windows(2).zip(&LADDER[1..]);
         let dearer = steps.filter(|(step, _)| costs_more(step[0], step[1]));
@@ -156,7 +143,6 @@ impl Costs {
     }
 }
 
-/// Whether a rung costs visibly more than the previous one, kbps.
 fn costs_more(before: f64, kbps: f64) -> bool {
     kbps - before >= SHOWN_AS_ZERO
 }

@@ -1,16 +1,12 @@
 //! The cost of each rung in the last seconds, as a curve that ends next to the row of its rung.
 
-use bevy_egui::egui::{Rect, Sense, Stroke, Ui, WidgetInfo, WidgetType, pos2};
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::Rung;
 use cubewire_inspector::graph::{Point, Series};
-use cubewire_inspector::words::rounded;
-use cubewire_scene::TICKS_PER_SECOND;
 
 use super::table::SCALE_KBPS;
+use crate::panel::prelude::*;
 use crate::panel::settings::MAX_GRAPH_SECONDS;
-use crate::panel::style::Look;
-use crate::panel::widgets::{Chart, Label, Scale};
 use crate::replication::{ShadowLadder, ShadowRung, TARGET_KBPS};
 
 /// Draws the curves over a part of the table. They span as many seconds as the graph, but at least 20. `rows` are the y coordinates
@@ -61,8 +57,7 @@ pub(super) fn draw(
         chart.line(series.thinned().map(point), width, color);
         // Joins the end of the curve with its row.
         let end = chart.at(0.0, series.kbps[series.kbps.len() - 1]);
-        let joint = [end, pos2(end.x + JOINT, *row)];
-        ui.painter().line_segment(joint, Stroke::new(1.0, color));
+        ui.painter().line_segment([end, pos2(end.x + JOINT, *row)], Stroke::new(1.0, color));
     }
     let (rung, ago, kbps) = pointed?;
     let words = format!("{}: {} kbps, {ago:.1} s ago", rung.name, rounded(kbps));
@@ -75,14 +70,13 @@ fn chart(ui: &Ui, look: Look, plot: Rect, seconds: u32) -> Chart {
     let chart = Chart::new(ui, plot, past.clone(), SCALE_KBPS, Scale::Logarithmic);
     let marks = [(10.0, ""), (100.0, "100"), (1e3, "1k"), (1e4, "10k")];
     chart.levels(ui, marks.map(|(kbps, words)| (kbps, words.to_owned())));
-    let start = Label::BeginsAt(*past.start());
+    let start = (Align::Min, *past.start());
     chart.level(past, TARGET_KBPS, Stroke::new(1.0, look.ink), Some(5.0));
     chart.label(ui, true, start, &format!("{seconds} s"), look.muted);
-    chart.label(ui, true, Label::EndsAt(0.0), "now", look.muted);
+    chart.label(ui, true, (Align::Max, 0.0), "now", look.muted);
     chart
 }
 
-/// Returns the history of a rung up to tick `newest`.
 fn points(rung: &ShadowRung, newest: u64) -> (Rung, Vec<Point>) {
     let bytes = rung.history();
     let oldest = (newest + 1).saturating_sub(bytes.len() as u64);

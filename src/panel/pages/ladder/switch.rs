@@ -2,20 +2,15 @@
 
 use std::iter;
 
-use bevy_egui::egui::{
-    Id, Rect, Response, Sense, Stroke, StrokeKind, Ui, Vec2, WidgetInfo, WidgetType, vec2,
-};
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::{self, LADDER, Rung};
 
 use super::super::stages::offers::CODED;
 use super::super::stages::parts::{changed, copy, is_same, usual};
-use crate::panel::style::Look;
+use crate::panel::prelude::*;
 use crate::panel::terms::capital;
-use crate::panel::widgets::focus_ring;
 use crate::replication::Part;
 
-/// State of a switch for given stages.
 #[derive(Clone, Debug)]
 pub(super) struct Switch {
     rung: Rung,
@@ -31,10 +26,7 @@ pub(super) fn base(rung: Rung) -> Option<Rung> {
         // Arithmetic coding replaces the stages of the rungs between.
         ladder::ARITHMETIC => Some(ladder::DELTA),
         ladder::AFFINE => Some(ladder::SMALLEST_THREE),
-        _ => {
-            let index = LADDER.iter().position(|it| *it == rung)?;
-            Some(LADDER[index.checked_sub(1)?])
-        }
+        _ => Some(LADDER[LADDER.iter().position(|it| *it == rung)?.checked_sub(1)?]),
     }
 }
 
@@ -55,10 +47,7 @@ impl Switch {
         };
         let in_use: Vec<Part> = added.iter().copied().filter(is_in_use).collect();
         let is_on = !in_use.is_empty();
-        let (parts, from) = match is_on {
-            true => (in_use, base),
-            false => (added, rung),
-        };
+        let (parts, from) = if is_on { (in_use, base) } else { (added, rung) };
         let is_coded = present.delta.is_arithmetic() && !from.stages.delta.is_arithmetic();
         let is_coded = is_coded && !is_on && parts.contains(&Part::Delta);
         let mut options = *present;
@@ -112,8 +101,7 @@ impl Switch {
             (true, false) => [look.sunken, look.quiet, look.ink],
             (false, _) => [look.impossible[0], look.impossible[1], look.impossible[1]],
         };
-        let line = Stroke::new(1.0, edge);
-        painter.rect(square, 2.0, ground, line, StrokeKind::Inside);
+        painter.rect(square, 2.0, ground, Stroke::new(1.0, edge), StrokeKind::Inside);
         if self.is_on {
             let points = [(-3.0, 0.0), (-1.0, 2.5), (3.0, -2.5)];
             let points = points.map(|(x, y)| square.center() + vec2(x, y));
@@ -156,8 +144,7 @@ mod tests {
                 let said = format!("{present}: {}", rung.name);
                 match switch.then {
                     Ok(then) => {
-                        let after = Switch::of(rung, then).unwrap();
-                        assert_eq!(after.is_on, !switch.is_on, "{said}");
+                        assert_eq!(Switch::of(rung, then).unwrap().is_on, !switch.is_on, "{said}");
                     }
                     Err(reason) => assert!(reason.ends_with('.'), "{said}: {reason}"),
                 }

@@ -3,14 +3,11 @@
 
 use std::ops::RangeInclusive;
 
-use bevy_egui::egui::{Color32, Rangef, Rect, Shape, Stroke, Ui, pos2};
 use cubewire_codec::Stages;
-use cubewire_codec::ladder::Rung;
-use cubewire_inspector::words::rounded;
+use cubewire_codec::ladder::{LADDER, Rung};
 
 use super::super::stages::SHOWN_AS_ZERO;
-use crate::panel::style::{BODY, GAP, LINE, Look, ROW, SMALL, page_left};
-use crate::panel::widgets::{At, Row, Scale, key};
+use crate::panel::prelude::*;
 use crate::replication::TARGET_KBPS;
 
 /// Returns the position of a bandwidth on the scale, from the left end of a row.
@@ -69,8 +66,7 @@ pub(super) fn cells(ui: &Ui, row: &Row, name: &str, (ends, color, figures): Cell
     let seconds = if is_slow { 0.0 } else { GLIDE };
     let [a, b] = [0, 1].map(|index| {
         let id = ui.id().with((name, index));
-        let at = at(row.rect.width(), ends[index]);
-        ui.ctx().animate_value_with_time(id, at, seconds)
+        ui.ctx().animate_value_with_time(id, at(row.rect.width(), ends[index]), seconds)
     });
     row.bar(ui, a.min(b), a.max(b).max(a.min(b) + MIN_BAR), color);
     for ((words, color), right) in figures.into_iter().zip([FIGURE, LAST]) {
@@ -78,12 +74,10 @@ pub(super) fn cells(ui: &Ui, row: &Row, name: &str, (ends, color, figures): Cell
     }
 }
 
-/// Paints the target as a dashed line through these rows.
 pub(super) fn target(ui: &Ui, rows: Rangef) {
     let x = ui.cursor().left() + at(ui.available_width(), TARGET_KBPS);
     let stroke = Stroke::new(1.0, Look::of(ui).ink);
-    let line = [pos2(x, rows.min), pos2(x, rows.max)];
-    let dashes = Shape::dashed_line(&line, stroke, 3.0, 3.0);
+    let dashes = Shape::dashed_line(&[pos2(x, rows.min), pos2(x, rows.max)], stroke, 3.0, 3.0);
     ui.painter().extend(dashes);
 }
 
@@ -105,12 +99,8 @@ pub(super) fn rung(
     row
 }
 
-/// Colour of a bar: full at or below the target.
 pub(super) fn bar_color(look: Look, kbps: f64) -> Color32 {
-    match kbps <= TARGET_KBPS {
-        true => look.half,
-        false => look.above_target,
-    }
+    if kbps <= TARGET_KBPS { look.half } else { look.above_target }
 }
 
 /// Returns the height at which `rows` rows fill the page above the last `below` points.
@@ -119,7 +109,6 @@ pub(super) fn height(ui: &Ui, rows: usize, below: f32) -> f32 {
     (room / rows as f32).floor().clamp(ROW, MAX_ROW)
 }
 
-/// Range of the logarithmic scale.
 pub(super) const SCALE_KBPS: RangeInclusive<f64> = 10.0..=20_000.0;
 
 /// Duration of the animation of a bar, seconds.
@@ -143,6 +132,33 @@ const MAX_ROW: f32 = ROW + GAP;
 
 /// Width of the scale at which its ends are marked, too, logical points.
 const MARKS: f32 = 70.0;
+
+/// Draws the table of a run outside of the panel: names of rungs, their kbps, and how many times less than uncompressed.
+pub(crate) fn draw_costs(ui: &mut Ui, title: &str, costs: &[(&str, f64, f64)]) {
+    let look = Look::of(ui);
+    ui.label(RichText::new(title).size(TITLE));
+    note(ui, ABOUT_COSTS);
+    ui.add_space(2.0 * GAP);
+    ui.spacing_mut().item_spacing.y = 0.0;
+    header(ui, ["kbps", "less"], true, String::new());
+    let top = ui.cursor().top();
+    for &(name, kbps, less) in costs {
+        let row = Row::show(ui, ROW, name);
+        if let Some(index) = LADDER.iter().position(|rung| rung.name == name) {
+            key(ui.painter(), row.rect, 0.0, &(index + 1).to_string(), look.muted);
+        }
+        row.text(ui, At::Left(NAME), name, BODY, look.ink);
+        let figures = [(rounded(kbps), look.ink), (factor(less), look.muted)];
+        cells(ui, &row, name, ([0.0, kbps], bar_color(look, kbps), figures));
+    }
+    target(ui, Rangef::new(top, ui.cursor().top()));
+}
+
+const ABOUT_COSTS: &str = "Mean bandwidth with IP and UDP headers, and the reduction factor relative to uncompressed. Bars \
+    are on a logarithmic scale. The dashed line is the article's target, 256 kbps.";
+
+/// Font size of the title outside of the panel, logical points.
+const TITLE: f32 = 16.0;
 
 #[cfg(test)]
 mod tests {

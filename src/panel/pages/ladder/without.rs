@@ -2,24 +2,21 @@
 
 use std::cmp::Reverse;
 
-use bevy_egui::egui::Color32;
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::{self, Rung, rung_of};
-use cubewire_inspector::words::rounded;
 
 use super::super::stages::parts::{is_same, usual};
 use super::super::stages::{dated, measured, name, old};
 use super::switch::{base, builds_on};
 use super::table::signed;
 use crate::panel::lane::LaneView;
-use crate::panel::style::Look;
+use crate::panel::prelude::*;
 use crate::panel::terms;
 use crate::replication::{Ablated, Part};
 
 /// The present stages without one part.
 #[derive(Debug)]
 pub(super) struct Left {
-    /// Rung that adds the part.
     pub(super) rung: Rung,
     ablated: Ablated,
     pub(super) kbps: f64,
@@ -84,7 +81,6 @@ fn adding(present: Stages, ablated: &Ablated) -> Option<Rung> {
     })
 }
 
-/// Text of the share of encoded ticks.
 fn footer(share: f64) -> String {
     // Less than all ticks never reads "100 %".
     let percent = (100.0 * share).min(99.0);
@@ -163,10 +159,9 @@ mod tests {
     #[test]
     fn a_row_says_what_was_taken_along() {
         let said = |present| {
-            let all = ablations(present);
-            let said = all.iter().filter_map(|ablated| {
-                let words = along(ablated)?;
-                Some(format!("{} {words}", title(ablated)))
+            let said = ablations(present).into_iter().filter_map(|ablated| {
+                let words = along(&ablated)?;
+                Some(format!("{} {words}", title(&ablated)))
             });
             said.collect::<Vec<_>>()
         };
@@ -185,7 +180,6 @@ mod tests {
     #[test]
     fn what_is_rounded_to_all_ticks_is_not_all() {
         let some = "This machine can encode 99 % of the ticks.";
-        let said = [1.0, 0.999].map(footer);
-        assert_eq!(said, ["Every tick is encoded.", some]);
+        assert_eq!([1.0, 0.999].map(footer), ["Every tick is encoded.", some]);
     }
 }

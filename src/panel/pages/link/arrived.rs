@@ -1,11 +1,6 @@
 //! Bars for snapshots that arrived in time, arrived late, or were lost, for each quarter of a second.
 
-use bevy_egui::egui::{Color32, Rect, Sense, Ui, vec2};
-use cubewire_inspector::words::{grouped, rounded};
-use cubewire_scene::TICKS_PER_SECOND;
-
-use crate::panel::style::{LINE, Look, ROW, SMALL};
-use crate::panel::widgets::{AXIS, At, Chart, Row, Scale, heading, swatch, width};
+use crate::panel::prelude::*;
 use crate::replication::{ArrivalCounts, LaneMeter};
 
 pub(super) fn draw(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
@@ -22,13 +17,10 @@ pub(super) fn draw(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
 /// ticks, so that a bar keeps its value while it moves.
 fn quarters(meter: &LaneMeter, seconds: u32) -> Vec<ArrivalCounts> {
     let mut quarters = vec![ArrivalCounts::default(); 4 * seconds as usize];
-    let newest = meter.newest_tick().unwrap_or(0);
-    let last = newest / QUARTER;
+    let last = meter.newest_tick().unwrap_or(0) / QUARTER;
     for sample in meter.samples().iter().rev() {
         let back = (last - sample.tick / QUARTER) as usize;
-        let Some(index) = quarters.len().checked_sub(1 + back) else {
-            break;
-        };
+        let Some(index) = quarters.len().checked_sub(1 + back) else { break };
         quarters[index].add(sample, meter.settled_tick());
     }
     quarters
@@ -40,8 +32,7 @@ fn plot(ui: &mut Ui, quarters: &[ArrivalCounts], seconds: u32) {
     let size = vec2(ui.available_width(), HEIGHT + LINE);
     let (area, response) = ui.allocate_exact_size(size, Sense::hover());
     let plot = Rect::from_min_max(area.min + vec2(AXIS, 0.0), area.max - vec2(0.0, LINE));
-    let all = quarters.iter().map(|quarter| quarter.0.iter().sum());
-    let most = all.fold(1, usize::max) as f64;
+    let most = quarters.iter().map(|quarter| quarter.0.iter().sum()).fold(1, usize::max) as f64;
     let count = quarters.len() as f64;
     let chart = Chart::new(ui, plot, 0.0..=count, 0.0..=most, Scale::Linear);
     let part = |index: usize, from: f64, to: f64, color: Color32| {

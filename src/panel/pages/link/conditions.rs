@@ -2,13 +2,10 @@
 
 use std::time::Duration;
 
-use bevy_egui::egui::{DragValue, Ui, Vec2};
 use cubewire_link::{Conditions, Jitter, Loss, Reordering};
-use cubewire_scene::TICKS_PER_SECOND;
 
 use super::super::pickers;
-use crate::panel::style::{CONTROL, GAP, Look};
-use crate::panel::widgets::{chip, entry, note, reserved};
+use crate::panel::prelude::*;
 
 /// Draws the picker of the network presets and the description of the present one.
 pub(super) fn presets(ui: &mut Ui, link: &mut Conditions) {
@@ -25,8 +22,7 @@ pub(super) fn presets(ui: &mut Ui, link: &mut Conditions) {
         }
     });
     ui.add_space(GAP);
-    let all = networks.iter().map(|network| &*network.about);
-    reserved(ui, &about, look.muted, all);
+    reserved(ui, &about, look.muted, networks.iter().map(|network| &*network.about));
     ui.add_space(2.0);
 }
 
@@ -39,7 +35,6 @@ struct Figure {
     set: fn(&mut Conditions, f64),
 }
 
-/// Fields in rows of two.
 const FIGURES: [Figure; 6] = [
     Figure {
         name: "Delay",
@@ -93,7 +88,6 @@ const FIGURES: [Figure; 6] = [
 
 const JITTER: &str = "Jitter, mean";
 
-/// Draws the fields in two columns.
 pub(super) fn fields(ui: &mut Ui, link: &mut Conditions) {
     if link.trace.is_some() {
         note(ui, "Delay and loss are replayed from a recorded trace.");

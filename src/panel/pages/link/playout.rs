@@ -2,30 +2,25 @@
 
 use std::time::Duration;
 
-use bevy_egui::egui::{Color32, DragValue, Rect, Sense, Ui, vec2};
-use cubewire_inspector::words::{grouped, rounded};
 use cubewire_protocol::Interpolation;
-use cubewire_scene::TICKS_PER_SECOND;
 
 use super::super::pickers;
 use super::LABEL;
 use crate::panel::lane::LaneView;
-use crate::panel::style::{LINE, Look, MARGIN, SMALL};
+use crate::panel::prelude::*;
 use crate::panel::terms;
-use crate::panel::widgets::{AXIS, Chart, Scale, field, line, named, reserved, segmented};
 use crate::replication::{LaneMeter, LaneSettings, PlayoutDelay, Sample, Totals};
 
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
     let settings = &mut *lane.settings;
-    ui.spacing_mut().item_spacing.y = BETWEEN;
+    ui.spacing_mut().item_spacing.y = 2.0;
     pickers::interpolation(ui, LABEL, &mut settings.playout.interpolation);
     let row = named(ui, LABEL, "Playout delay", SMALL, |ui| {
         delay(ui, settings, lane.meter);
     });
     row.0.on_hover_text(terms::PLAYOUT_DELAY);
     named(ui, LABEL, "Snapshots/s", SMALL, |ui| {
-        let across = ui.available_width();
-        pickers::rate(ui, across, &mut settings.sender);
+        pickers::rate(ui, ui.available_width(), &mut settings.sender);
     });
     // Always reserves this row, so that the layout does not jump.
     let look = Look::of(ui);
@@ -35,8 +30,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
         true => (&*lacks, look.warning),
         false => (pickers::about(kind)[0], look.muted),
     };
-    let all = Interpolation::ALL.map(|kind| pickers::about(kind)[0]);
-    reserved(ui, words, color, all);
+    reserved(ui, words, color, Interpolation::ALL.map(|kind| pickers::about(kind)[0]));
     ui.spacing_mut().item_spacing.y = 0.0;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0 * MARGIN;
@@ -57,15 +51,13 @@ fn delay(ui: &mut Ui, settings: &mut LaneSettings, meter: &LaneMeter) {
     segmented(ui, across, choice, &pickers::delays(fixed));
     let mut ms = fixed.as_secs_f64() * 1000.0;
     let drag = DragValue::new(&mut ms).range(0.0..=MAX_DELAY_MS).speed(1.0);
-    let drag = drag.fixed_decimals(0).suffix(" ms");
-    let number = field(ui, "Playout delay", FIELD, drag, "");
+    let number = field(ui, "Playout delay", FIELD, drag.fixed_decimals(0).suffix(" ms"), "");
     if number.changed() {
         *choice = PlayoutDelay::Fixed(Duration::from_secs_f64(ms / 1000.0));
     }
     number.on_hover_text("The delay now. Typing or dragging fixes it.");
 }
 
-/// Draws the number of playout stalls and their total time.
 fn stalls(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     let look = Look::of(ui);
     let samples = meter.newest((seconds * TICKS_PER_SECOND) as usize);
@@ -88,7 +80,6 @@ fn stalls_of(starved: impl Iterator<Item = bool>) -> (usize, usize) {
     (count, ticks)
 }
 
-/// Draws the fill level of the jitter buffer in the last seconds.
 fn buffer(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     let look = Look::of(ui);
     let second = Totals::of(meter.newest(TICKS_PER_SECOND as usize));
@@ -110,9 +101,7 @@ fn buffer(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     chart.axis(ui);
     let first = ticks - samples.len();
     let mark = |x: f64, color: Color32| {
-        let x = chart.x_of(x);
-        let foot = plot.bottom()..=plot.bottom() - MARK;
-        chart.painter().vline(x, foot, (2.0, color));
+        chart.painter().vline(chart.x_of(x), plot.bottom()..=plot.bottom() - MARK, (2.0, color));
     };
     for (index, sample) in samples.iter().enumerate() {
         let x = (first + index) as f64;
@@ -128,7 +117,6 @@ fn buffer(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     ui.label("Red: the buffer ran empty. Yellow: a snapshot was late.");
 }
 
-/// Draws the replica error.
 fn error(ui: &mut Ui, lane: &LaneView<'_>) {
     let look = Look::of(ui);
     let newest = lane.meter.samples().back();
@@ -163,7 +151,6 @@ const MIN_BUFFERED: usize = 8;
 
 /// Sizes and distances, logical points.
 const FIELD: f32 = 64.0;
-const BETWEEN: f32 = 2.0;
 const MARK: f32 = 6.0;
 
 #[cfg(test)]

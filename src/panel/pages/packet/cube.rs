@@ -2,20 +2,15 @@
 
 use std::sync::Arc;
 
-use bevy_egui::egui::{Color32, Id, Rect, Sense, Stroke, StrokeKind, Ui, vec2};
-use cubewire_codec::{BitKind, Plan};
-use cubewire_inspector::names::Names;
+use cubewire_codec::BitKind;
 use cubewire_inspector::packet::{Span, amount, fields, short_form};
-use cubewire_inspector::words::grouped;
 use cubewire_protocol::SendState;
 
 use super::identity;
 use crate::history::Selection;
-use crate::panel::kept::kept;
 use crate::panel::lane::LaneView;
-use crate::panel::style::{BODY, BUTTON, GAP, LINE, Look, SMALL, page_left};
+use crate::panel::prelude::*;
 use crate::panel::terms;
-use crate::panel::widgets::{At, Chart, Kind, Row, Scale, button, divider, list, note, width};
 use crate::replication::{CubeError, millimetres};
 
 /// Returns the height with three packets in the table, logical points.
@@ -36,8 +31,7 @@ pub(super) fn draw(ui: &mut Ui, cube: usize, lane: &mut LaneView<'_>) {
     let look = Look::of(ui);
     let head = ["tick", "position", "orientation", "other", "bits", "forms"];
     row(ui, "the last packets of the cube", &head, look.muted);
-    let rows = (page_left(ui) / LINE).floor().max(MIN_ROWS);
-    let (id, height) = ("packets of the cube", rows * LINE);
+    let (id, height) = ("packets of the cube", (page_left(ui) / LINE).floor().max(MIN_ROWS) * LINE);
     list(ui, id, height, LINE, shares.len(), |ui, shown| {
         for share in &shares[shown] {
             let cells = [
@@ -48,8 +42,7 @@ pub(super) fn draw(ui: &mut Ui, cube: usize, lane: &mut LaneView<'_>) {
                 amount(share.total()),
                 share.forms(),
             ];
-            let row = row(ui, &cells.join(", "), &cells, look.ink);
-            row.response.on_hover_text(share.words());
+            row(ui, &cells.join(", "), &cells, look.ink).response.on_hover_text(share.words());
         }
     });
 }
@@ -71,7 +64,6 @@ fn row(ui: &mut Ui, name: &str, cells: &[impl ToString; 6], color: Color32) -> R
     row
 }
 
-/// Draws the number of the cube, its error, and its buttons.
 fn title(ui: &mut Ui, cube: usize, error: Option<&CubeError>, selection: &mut Selection) {
     let look = Look::of(ui);
     // Draws the longest text that fits next to the buttons.
@@ -84,21 +76,15 @@ fn title(ui: &mut Ui, cube: usize, error: Option<&CubeError>, selection: &mut Se
     // The same outline as in the halves.
     let square = row.rect.left_center() - vec2(0.0, 7.0);
     let square = Rect::from_min_size(square + vec2(1.0, 0.0), vec2(14.0, 14.0));
-    let edge = Stroke::new(2.0, look.ink);
-    ui.painter().rect_stroke(square, 0.0, edge, StrokeKind::Middle);
-    let name = row.text(ui, At::Left(24.0), name, BODY, look.ink);
-    let after = name.right() + 12.0;
+    ui.painter().rect_stroke(square, 0.0, Stroke::new(2.0, look.ink), StrokeKind::Middle);
+    let after = row.text(ui, At::Left(24.0), name, BODY, look.ink).right() + 12.0;
     let room = row.rect.right() - CLEAR - FOLLOW - 2.0 * GAP - after;
     if let Some(off) = off.iter().find(|off| width(ui, off, SMALL) <= room) {
-        let after = At::Left(after - row.rect.left());
-        row.text(ui, after, off, SMALL, look.muted);
+        row.text(ui, At::Left(after - row.rect.left()), off, SMALL, look.muted);
     }
     row.controls(ui, |ui| {
         let clear = button(ui, CLEAR, "Clear", "", Kind::Secondary);
-        let kind = match selection.follows {
-            true => Kind::Usual { is_on: true },
-            false => Kind::Secondary,
-        };
+        let kind = if selection.follows { Kind::On } else { Kind::Secondary };
         let follow = button(ui, FOLLOW, "Follow", "", kind);
         let follow = follow.on_hover_text("The cameras follow this cube instead of the player's.");
         if follow.clicked() {
@@ -109,12 +95,10 @@ fn title(ui: &mut Ui, cube: usize, error: Option<&CubeError>, selection: &mut Se
         }
     });
     if error.is_some() {
-        let about = "The displayed cube against the simulation.";
-        row.response.on_hover_text(about);
+        row.response.on_hover_text("The displayed cube against the simulation.");
     }
 }
 
-/// Text about the state of the cube within the budget.
 fn words(send_state: SendState, now: u64) -> String {
     let ticks = |since: u64| terms::ticks(now.saturating_sub(since));
     let ago = |since: u64| match now.saturating_sub(since) {
@@ -173,7 +157,6 @@ fn graph(ui: &mut Ui, shares: &[Share]) {
     ));
 }
 
-/// The fields of a cube in a packet.
 #[derive(Clone, Debug)]
 struct Share {
     tick: u64,
@@ -188,10 +171,8 @@ fn shares(ui: &Ui, lane: &LaneView<'_>, cube: usize) -> Arc<[Share]> {
         .flat_map(|sample| sample.snapshots.iter().map(|packet| (sample.tick, packet)))
         .filter_map(|(tick, packet)| Some((tick, packet, packet.detail.as_deref()?)));
     let mut packets = packets.take(PACKETS).peekable();
-    let newest = packets.peek();
-    let newest = newest.map(|&(tick, _, detail)| identity(tick, detail));
-    let id = Id::new("shares of the cube");
-    kept(ui, id, (cube, newest), || {
+    let newest = packets.peek().map(|&(tick, _, detail)| identity(tick, detail));
+    kept(ui, Id::new("shares of the cube"), (cube, newest), || {
         let shares = packets.map(|(tick, packet, detail)| Share {
             tick,
             fields: fields(detail.items()).filter(|field| field.body == Some(cube)).collect(),
@@ -207,16 +188,13 @@ impl Share {
     }
 
     fn of_kind(&self, kind: BitKind) -> f64 {
-        let of_kind = self.fields.iter().filter(|field| field.kind == Some(kind));
-        of_kind.map(|field| field.bits).sum()
+        self.fields.iter().filter(|field| field.kind == Some(kind)).map(|field| field.bits).sum()
     }
 
-    /// Returns the bits of all fields except position and orientation.
     fn others(&self) -> f64 {
         self.total() - self.of_kind(BitKind::Position) - self.of_kind(BitKind::Orientation)
     }
 
-    /// Text with the short forms of position and orientation.
     fn forms(&self) -> String {
         let forms = [BitKind::Position, BitKind::Orientation].map(|kind| {
             let field = self.fields.iter().find(|field| field.kind == Some(kind));
@@ -228,12 +206,10 @@ impl Share {
         }
     }
 
-    /// Text with a line for each field, and one for the age of the baseline.
     fn words(&self) -> String {
-        let plan = Plan::cubes();
-        let names = Names::of_cubes(&plan);
         let fields = self.fields.iter();
-        let mut lines: Vec<_> = fields.map(|field| field.words(names)[1].clone()).collect();
+        let mut lines: Vec<_> =
+            fields.map(|field| field.words(terms::names())[1].clone()).collect();
         if lines.is_empty() {
             lines.push("Not in this packet.".to_owned());
         }
@@ -244,7 +220,6 @@ impl Share {
     }
 }
 
-/// Number of packets in the plot and in the table.
 const PACKETS: usize = 60;
 
 /// Sizes and distances, logical points.
@@ -253,7 +228,6 @@ const GRAPH_HEIGHT: f32 = 40.0;
 const FOLLOW: f32 = 62.0;
 const CLEAR: f32 = 54.0;
 
-/// Smallest number of rows in the table.
 const MIN_ROWS: f32 = 3.0;
 
 #[cfg(test)]

@@ -1,13 +1,10 @@
 //! The two ranges of a stage: a histogram of the values, and sliders for the ranges.
 
-use bevy_egui::egui::{Align, Layout, Rect, Sense, Stroke, Ui, vec2};
 use cubewire_codec::ladder::Rung;
 use cubewire_codec::{BitKind, StageOptions, Stages};
-use cubewire_inspector::words::rounded;
 
 use super::edit;
-use crate::panel::style::{LINE, Look};
-use crate::panel::widgets::{Chart, Label, Parameter, Scale, divider, heading, note};
+use crate::panel::prelude::*;
 use crate::replication::{DELTA_BITS, Totals};
 
 /// A histogram of value sizes, and the ranges that encode them.
@@ -25,7 +22,6 @@ pub(super) struct Block<'a> {
     pub(super) set: fn(&mut StageOptions, [u8; 2]),
     /// Fraction of values without a difference. They are sent whole.
     pub(super) beyond: f32,
-    /// Largest size of a range, bits.
     pub(super) max: u8,
 }
 
@@ -80,19 +76,17 @@ impl Block<'_> {
             let ends = ranges.map(|bits| (f64::from(bits) + 1.0).min(end));
             let is_close = chart.x_of(ends[1]) - chart.x_of(ends[0]) < APART;
             let at = match is_close {
-                true => [Label::EndsAt(ends[0]), Label::BeginsAt(ends[1])],
-                false => ends.map(Label::Around),
+                true => [(Align::Max, ends[0]), (Align::Min, ends[1])],
+                false => ends.map(|end| (Align::Center, end)),
             };
             for ((bits, end), at) in ranges.into_iter().zip(ends).zip(at) {
                 chart.upright(end, Stroke::new(1.0, look.ink));
                 chart.label(ui, true, at, &bits.to_string(), look.ink);
             }
         }
-        chart.label(ui, false, Label::BeginsAt(0.0), "0", look.muted);
-        let last = format!("{} bits", self.last);
-        chart.label(ui, false, Label::EndsAt(end), &last, look.muted);
-        let hovered = response.hover_pos().map(|at| chart.x_at(at.x) as usize);
-        let said = hovered.map(|bits| {
+        chart.label(ui, false, (Align::Min, 0.0), "0", look.muted);
+        chart.label(ui, false, (Align::Max, end), &format!("{} bits", self.last), look.muted);
+        let said = response.hover_pos().map(|at| chart.x_at(at.x) as usize).map(|bits| {
             let bits = bits.min(self.last);
             let share = 100.0 * counts[bits] / counts.iter().sum::<f32>().max(1e-6);
             let more = if bits == self.last { " or more" } else { "" };
@@ -113,7 +107,7 @@ impl Block<'_> {
         let limits = [("small", 1..=large), ("large", small..=self.max)];
         for (index, (label, range)) in limits.into_iter().enumerate() {
             let of_range = Parameter {
-                height: HEIGHT,
+                height: 26.0,
                 label,
                 name: format!("{}, {label}", self.title),
                 widths: WIDTHS,
@@ -129,8 +123,7 @@ impl Block<'_> {
             });
             edited.on_hover_text(ABOUT_RANGES);
         }
-        let shares = shares([small, large], self.counts, self.beyond);
-        note(ui, shares).on_hover_text(ABOUT_SHARES);
+        note(ui, shares([small, large], self.counts, self.beyond)).on_hover_text(ABOUT_SHARES);
     }
 }
 
@@ -158,7 +151,6 @@ const ABOUT_SHARES: &str = "Shares of the values in the small range, in the larg
 const PLOT: f32 = 44.0;
 const SLIDERS: f32 = 178.0;
 const BESIDE: f32 = 16.0;
-const HEIGHT: f32 = 26.0;
 const WIDTHS: [f32; 3] = [40.0, 60.0, 36.0];
 
 /// Labels of lines that are closer than this are on the outer sides of the lines, logical points.

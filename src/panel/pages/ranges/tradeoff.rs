@@ -1,14 +1,12 @@
-//! A plot of bandwidth against replica error with a point for each combination of stages that was used.
+//! Measured bandwidth and replica error of each combination of stages that was used, and their plot.
 
-use bevy_egui::egui::{Rect, Sense, Shape, Stroke, Ui, vec2};
+use bevy::prelude::{ResMut, Resource, Single, With};
 use cubewire_codec::Stages;
-use cubewire_inspector::words::{grouped, rounded, short};
 
 use super::super::stages::parts::usual;
-use super::tried::{Tradeoff, Tradeoffs};
-use crate::panel::style::{LINE, Look};
-use crate::panel::widgets::{AXIS, Chart, Label, Scale, heading};
-use crate::replication::{Accounting, TARGET_KBPS, Totals, rung_or_stages};
+use crate::panel::prelude::*;
+use crate::replication::{LaneMeter, TARGET_KBPS, rung_or_stages};
+use crate::view::Selected;
 
 /// Draws the plot. `second` has the totals that are the source of the lane's other figures.
 pub(super) fn draw(ui: &mut Ui, stages: Stages, second: Option<&Totals>, tradeoffs: &Tradeoffs) {
@@ -40,8 +38,7 @@ pub(super) fn draw(ui: &mut Ui, stages: Stages, second: Option<&Totals>, tradeof
     akin.sort_by(|a, b| a.kbps.total_cmp(&b.kbps));
     chart.line(akin.iter().map(|tried| at(tried)), 1.0, look.half);
     // The error is 0 at rest and has no place on a logarithmic scale.
-    let now = now.as_ref().filter(|now| now.mm > 0.0);
-    let now: Vec<_> = now.into_iter().collect();
+    let now: Vec<_> = now.as_ref().filter(|now| now.mm > 0.0).into_iter().collect();
     for (points, radius, color) in
         [(others, 3.0, look.quiet), (akin, 3.0, look.half), (now, 5.0, look.ink)]
     {
@@ -54,8 +51,7 @@ pub(super) fn draw(ui: &mut Ui, stages: Stages, second: Option<&Totals>, tradeof
         let nearest = tried.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
         nearest.filter(|tried| distance(tried) < NEAR)
     });
-    let said = near.map_or_else(|| ABOUT.to_owned(), about);
-    response.on_hover_text_at_pointer(said);
+    response.on_hover_text_at_pointer(near.map_or_else(|| ABOUT.to_owned(), about));
 }
 
 /// Returns an empty plot: log10 of kbps on the x axis, micrometres on the y axis.
@@ -67,8 +63,7 @@ fn chart(ui: &Ui, plot: Rect, tried: &[Tradeoff]) -> Chart {
     };
     let kbps = ends(&[TARGET_KBPS], |tried| tried.kbps);
     let x = kbps.start().log10()..=kbps.end().log10();
-    let y = ends(&[800.0, 1_200.0], micrometres);
-    Chart::new(ui, plot, x, y, Scale::Logarithmic)
+    Chart::new(ui, plot, x, ends(&[800.0, 1_200.0], micrometres), Scale::Logarithmic)
 }
 
 fn axes(ui: &Ui, chart: &Chart) {
@@ -94,18 +89,16 @@ fn axes(ui: &Ui, chart: &Chart) {
         let kbps = short(10_f64.powi(decade));
         chart.upright(x, stroke);
         let (at, kbps) = match decade {
-            _ if decade == first => (Label::BeginsAt(x), kbps),
-            _ if decade == last => (Label::EndsAt(x), format!("{kbps} kbps")),
-            _ => (Label::Around(x), kbps),
+            _ if decade == first => ((Align::Min, x), kbps),
+            _ if decade == last => ((Align::Max, x), format!("{kbps} kbps")),
+            _ => ((Align::Center, x), kbps),
         };
         chart.label(ui, false, at, &kbps, look.muted);
     }
     let target = TARGET_KBPS.log10();
     let ends = [chart.y.start(), chart.y.end()].map(|y| chart.at(target, *y));
-    let dashes = Shape::dashed_line(&ends, Stroke::new(1.0, look.ink), 5.0, 3.0);
-    chart.painter().extend(dashes);
-    let kbps = grouped(TARGET_KBPS);
-    chart.label(ui, false, Label::Around(target), &kbps, look.ink);
+    chart.painter().extend(Shape::dashed_line(&ends, Stroke::new(1.0, look.ink), 5.0, 3.0));
+    chart.label(ui, false, (Align::Center, target), &grouped(TARGET_KBPS), look.ink);
 }
 
 fn micrometres(tried: &Tradeoff) -> f64 {
@@ -131,3 +124,96 @@ const MAX_LABELS: usize = 3;
 /// Sizes and distances, logical points.
 const PLOT: f32 = 72.0;
 const NEAR: f32 = 12.0;
+
+const MAX_TRIED: usize = 200;
+
+/// Ticks with the same stages before a measurement counts: a round trip, and a second of packets.
+const SETTLING_TICKS: usize = 90;
+
+/// Reciprocal weight of a new value in the exponential moving averages.
+const AVERAGED: f64 = 60.0;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Tradeoff {
+    pub(crate) stages: Stages,
+    /// Bandwidth in article accounting, kbps.
+    pub(crate) kbps: f64,
+    /// Mean distance of the interacting cubes from the simulation, millimetres.
+    pub(crate) mm: f64,
+    /// Mean angle between replica and simulation, degrees.
+    pub(crate) degrees: f64,
+}
+
+/// Every combination of stages that was used since the start, the most recent last.
+#[derive(Resource, Clone, Debug, Default)]
+pub(crate) struct Tradeoffs(pub(crate) Vec<Tradeoff>);
+
+impl Tradeoffs {
+    /// Averages the new values into the entry of the same stages and moves it to the end. Drops the oldest entry if full.
+    fn add(&mut self, new: Tradeoff) {
+        let known = self.0.iter().position(|tried| tried.stages == new.stages);
+        let mut tried = known.map_or(new, |index| self.0.remove(index));
+        let mean = |old: f64, new: f64| old + (new - old) / AVERAGED;
+        tried.kbps = mean(tried.kbps, new.kbps);
+        tried.mm = mean(tried.mm, new.mm);
+        tried.degrees = mean(tried.degrees, new.degrees);
+        if self.0.len() == MAX_TRIED {
+            self.0.remove(0);
+        }
+        self.0.push(tried);
+    }
+}
+
+/// Records the selected lane's bandwidth and error while its stages are unchanged and the error is not 0.
+pub(crate) fn record(
+    lane: Option<Single<&LaneMeter, With<Selected>>>,
+    mut tradeoffs: ResMut<Tradeoffs>,
+) {
+    let Some(meter) = lane.map(Single::into_inner) else { return };
+    let mut samples = meter.newest(SETTLING_TICKS);
+    let Some(newest) = meter.samples().back() else { return };
+    let (stages, replica_error) = (newest.stages, newest.replica_error);
+    let has_settled =
+        samples.len() == SETTLING_TICKS && samples.all(|sample| sample.stages == stages);
+    if has_settled && replica_error.tick.is_some() && replica_error.mean_m > 0.0 {
+        tradeoffs.add(Tradeoff {
+            stages,
+            kbps: meter.kbps(Accounting::PayloadAndUdp),
+            mm: f64::from(replica_error.mean_m) * 1000.0,
+            degrees: f64::from(replica_error.mean_degrees),
+        });
+    }
+}
+
+const _: () = assert!(SETTLING_TICKS > TICKS_PER_SECOND as usize);
+
+#[cfg(test)]
+mod tests {
+    use cubewire_codec::ladder::LADDER;
+
+    use super::*;
+
+    fn tried(stages: Stages, kbps: f64) -> Tradeoff {
+        Tradeoff { stages, kbps, mm: 1.0, degrees: 0.1 }
+    }
+
+    #[test]
+    fn every_combination_has_one_point_which_follows_the_figures_and_the_newest_are_kept() {
+        let mut tradeoffs = Tradeoffs::default();
+        for rung in LADDER {
+            tradeoffs.add(tried(rung.stages, 100.0));
+        }
+        for _ in 0..600 {
+            tradeoffs.add(tried(LADDER[3].stages, 200.0));
+        }
+        assert_eq!(tradeoffs.0.len(), LADDER.len());
+        let newest = tradeoffs.0.last().unwrap();
+        assert_eq!(newest.stages, LADDER[3].stages);
+        assert!((newest.kbps - 200.0).abs() < 1.0);
+        let bits: Vec<u8> = (2..=15).collect();
+        for stages in Stages::every_legal(&bits).take(500) {
+            tradeoffs.add(tried(stages, 100.0));
+        }
+        assert_eq!(tradeoffs.0.len(), MAX_TRIED);
+    }
+}

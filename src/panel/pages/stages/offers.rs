@@ -1,4 +1,4 @@
-//! The options of each switch, and the stages after a click on one.
+//! The options of each switch, and the smallest change of the other stages that makes an option legal.
 
 use std::mem;
 
@@ -6,11 +6,11 @@ use cubewire_codec::stages::{
     ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Velocity,
 };
 use cubewire_codec::{StageOptions, Stages};
+use cubewire_inspector::widgets::Choice;
 
-use super::parts::NINE_BITS;
-use super::repair::{fixed_bits, repaired};
+use super::name;
+use super::parts::{NINE_BITS, changed, stage};
 use crate::panel::terms;
-use crate::panel::widgets::Choice;
 use crate::replication::Part;
 
 /// Returns the options of a part's switch, from left to right. Their values are the legal stages with that option and the
@@ -82,13 +82,79 @@ fn each<T: Copy>(
 }
 
 /// The refusal of variants of the delta while arithmetic coding is on.
-pub(in crate::panel::pages) const CODED: &str =
+pub(crate) const CODED: &str =
     "Arithmetic coding includes the selection of cubes. Switch it off first.";
+
+/// Describes the changes of a click in other stages: their names, and their number. Returns `None` without such changes.
+pub(super) fn besides(part: Part, present: Stages, then: Stages) -> Option<[String; 2]> {
+    let mut others = changed(*present, *then);
+    others.retain(|other| *other != stage(part));
+    let (mut off, mut on) = (Vec::new(), Vec::new());
+    for other in &others {
+        match other {
+            Part::Orientation => on.push("smallest three".to_owned()),
+            Part::Velocity => on.push("no velocity".to_owned()),
+            Part::Position => on.push("512 steps a metre".to_owned()),
+            Part::Delta if present.delta.is_arithmetic() => {
+                off.push("arithmetic coding".to_owned());
+            }
+            Part::Delta => on.push("a selection".to_owned()),
+            // The repairs only switch the other parts off.
+            other => off.push(name(*other)),
+        }
+    }
+    let parts = [("with", on), ("without", off)].into_iter().filter(|(_, names)| !names.is_empty());
+    let parts: Vec<_> = parts.map(|(how, names)| format!("{how} {}", names.join(", "))).collect();
+    let count = match others.len() {
+        0 => return None,
+        1 => "1 other stage".to_owned(),
+        count => format!("{count} other stages"),
+    };
+    Some([parts.join(", "), count])
+}
+
+type Repair = (Part, fn(&mut StageOptions));
+
+const REPAIRS: [Repair; 8] = [
+    (Part::Delta, |it| it.delta = fixed_bits(it.delta)),
+    (Part::Delta, |it| it.delta = Delta::ChangedBits),
+    (Part::Position, |it| it.position = Position::QUANTIZED),
+    (Part::Orientation, |it| it.orientation = NINE_BITS),
+    (Part::Velocity, |it| it.velocity = Velocity::Omitted),
+    (Part::RelativePosition, |it| it.relative_position = RelativePosition::Off),
+    (Part::RelativeOrientation, |it| it.relative_orientation = RelativeOrientation::Off),
+    (Part::ChangedFlags, |it| it.changed_flags = ChangedFlags::Off),
+];
+
+/// Makes options legal with the fewest repairs, without a repair of the part `kept`. Returns `None` if that is impossible.
+pub(super) fn repaired(options: StageOptions, kept: Part) -> Option<Stages> {
+    let mut subsets: Vec<u32> = (0..1 << REPAIRS.len()).collect();
+    subsets.sort_by_key(|subset| subset.count_ones());
+    let mut subsets = subsets.into_iter();
+    subsets.find_map(|subset| {
+        let mut options = options;
+        for (index, (part, repair)) in REPAIRS.into_iter().enumerate() {
+            if subset & (1 << index) != 0 {
+                (part != stage(kept)).then(|| repair(&mut options))?;
+            }
+        }
+        options.check().ok()
+    })
+}
+
+pub(super) const fn fixed_bits(delta: Delta) -> Delta {
+    match delta {
+        Delta::Arithmetic => Delta::RELATIVE_INDICES,
+        Delta::ArithmeticPredicted | Delta::ArithmeticSimulated => Delta::PredictedIndices,
+        listed => listed,
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use cubewire_codec::ladder;
 
+    use super::super::SWITCHES;
     use super::*;
 
     #[test]
@@ -98,5 +164,34 @@ mod tests {
         let present = present.check().unwrap();
         let offers = of(Part::RelativePosition, present);
         assert_eq!(offers[1].value, present);
+    }
+
+    #[test]
+    fn one_option_is_on_and_each_changes_as_few_other_stages_as_possible() {
+        let legal: Vec<Stages> = Stages::every_legal(&[9]).collect();
+        for &present in &legal {
+            for (part, name) in SWITCHES {
+                let offers = of(part, present);
+                let on = offers.iter().filter(|it| it.value == present).count();
+                let is_coded = part == Part::Delta && present.delta.is_arithmetic();
+                assert_eq!(on, usize::from(!is_coded), "{present}: {name}");
+                for offer in offers {
+                    assert_eq!(offer.refusal.is_some(), is_coded, "{present}: {name}");
+                    assert!(!is_coded || !offer.is_marked, "{present}: {name}");
+                    let changes = changed(*present, *offer.value);
+                    let is_changed = changes.contains(&stage(part));
+                    assert_eq!(is_changed, offer.value != present, "{present}: {}", offer.name);
+                    if !offer.is_marked {
+                        assert!(changes.len() <= 1 || offer.refusal.is_some());
+                        continue;
+                    }
+                    let keeps =
+                        |other: &Stages| !changed(*offer.value, **other).contains(&stage(part));
+                    let others = legal.iter().filter(|other| keeps(other));
+                    let least = others.map(|other| changed(*present, **other).len()).min();
+                    assert_eq!(Some(changes.len()), least, "{present}: {}", offer.name);
+                }
+            }
+        }
     }
 }

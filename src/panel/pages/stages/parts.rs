@@ -17,7 +17,7 @@ const PARTS: [Part; 7] = [
 ];
 
 /// Returns the part of the field that the switch of a part sets. Several switches set the delta.
-pub(in crate::panel::pages) const fn stage(part: Part) -> Part {
+pub(crate) const fn stage(part: Part) -> Part {
     match part {
         Part::Coding | Part::CodingForPacking | Part::Prediction | Part::Simulation => Part::Delta,
         part => part,
@@ -25,7 +25,7 @@ pub(in crate::panel::pages) const fn stage(part: Part) -> Part {
 }
 
 /// Sets the field of that part to its value in `from`.
-pub(in crate::panel::pages) const fn copy(part: Part, from: StageOptions, to: &mut StageOptions) {
+pub(crate) const fn copy(part: Part, from: StageOptions, to: &mut StageOptions) {
     match stage(part) {
         Part::Orientation => to.orientation = from.orientation,
         Part::Velocity => to.velocity = from.velocity,
@@ -38,19 +38,19 @@ pub(in crate::panel::pages) const fn copy(part: Part, from: StageOptions, to: &m
 }
 
 /// Whether the part has the same option in both.
-pub(in crate::panel::pages) fn is_same(part: Part, one: StageOptions, other: StageOptions) -> bool {
+pub(crate) fn is_same(part: Part, one: StageOptions, other: StageOptions) -> bool {
     let mut with = one;
     copy(part, other, &mut with);
     with == one
 }
 
-pub(in crate::panel::pages) fn changed(from: StageOptions, to: StageOptions) -> Vec<Part> {
+pub(crate) fn changed(from: StageOptions, to: StageOptions) -> Vec<Part> {
     let differs = |part: &Part| !is_same(*part, from, to);
     PARTS.into_iter().filter(differs).collect()
 }
 
 /// Returns the same variants with their usual parameters.
-pub(in crate::panel::pages) const fn usual(mut options: StageOptions) -> StageOptions {
+pub(crate) const fn usual(mut options: StageOptions) -> StageOptions {
     if let Orientation::SmallestThree { .. } = options.orientation {
         options.orientation = NINE_BITS;
     }

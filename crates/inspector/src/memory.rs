@@ -1,8 +1,24 @@
-//! Zooming of a chart: the wheel zooms at the pointer, and a double click shows the whole.
+//! State of widgets between frames, in egui's memory: computed values, and the visible part of a chart.
 
 use std::ops::Range;
 
 use bevy_egui::egui::{Id, Rect, Response, Ui};
+
+/// Returns the cached value for `id` if its key is equal, otherwise calls `compute` and caches the result. Each `id`
+/// has one value.
+pub fn kept<K, V>(ui: &Ui, id: Id, key: K, compute: impl FnOnce() -> V) -> V
+where
+    K: Clone + PartialEq + Send + Sync + 'static,
+    V: Clone + Send + Sync + 'static,
+{
+    let before: Option<(K, V)> = ui.data(|data| data.get_temp(id));
+    if let Some((_, value)) = before.filter(|(of, _)| *of == key) {
+        return value;
+    }
+    let value = compute();
+    ui.data_mut(|data| data.insert_temp(id, (key, value.clone())));
+    value
+}
 
 /// The visible part of a chart, stored in egui's memory as fractions of the whole.
 #[derive(Clone, Copy, Debug)]
