@@ -35,6 +35,8 @@ mod receiver_world;
 mod solids;
 mod state;
 mod step;
+#[cfg(test)]
+mod tests;
 mod world;
 
 pub use hash::state_hash;
@@ -46,6 +48,3 @@ pub use solids::{
 pub use state::{MAX_STATE_BYTES, WorldState, WorldStateError};
 pub use step::{SceneState, Sets};
 pub use world::World;
-
-/// The version of Rapier in this crate's API.
-pub use rapier3d;

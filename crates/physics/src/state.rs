@@ -1,6 +1,6 @@
 //! Exact state of a world.
 
-mod bytes;
+pub(crate) mod bytes;
 
 use cubewire_codec::{BodyState, Plan, QuantizeError, QuantizedSnapshot, Snapshot};
 use cubewire_scene::{self as scene, CUBES, PLAYER};
@@ -76,7 +76,7 @@ impl WorldState {
 }
 
 impl ExactBody {
-    fn cube(&self) -> BodyState {
+    pub(crate) fn cube(&self) -> BodyState {
         BodyState {
             position: self.position,
             orientation: self.orientation,

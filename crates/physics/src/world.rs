@@ -4,7 +4,7 @@ use std::fmt;
 
 use cubewire_codec::{QuantizeError, QuantizedSnapshot, Snapshot};
 use cubewire_scene::Keys;
-use rapier3d::prelude::{PhysicsWorld, RigidBodyHandle, RigidBodySet};
+use rapier3d::prelude::PhysicsWorld;
 
 use crate::input::Input;
 use crate::pose::PRECISION;
@@ -76,25 +76,25 @@ impl World {
     }
 
     fn sets(&mut self) -> (Sets<'_>, &mut SceneState) {
-        ((&mut self.sets).into(), &mut self.scene)
-    }
-
-    /// Rapier's bodies.
-    #[must_use]
-    pub const fn bodies(&self) -> &RigidBodySet {
-        &self.sets.bodies
-    }
-
-    /// Bodies of the cubes by index.
-    #[must_use]
-    pub fn handles(&self) -> &[RigidBodyHandle] {
-        self.scene.handles()
+        // Everything except gravity and parameters, which belong to the scene.
+        let sets = Sets {
+            islands: &mut self.sets.islands,
+            broad_phase: &mut self.sets.broad_phase,
+            narrow_phase: &mut self.sets.narrow_phase,
+            bodies: &mut self.sets.bodies,
+            colliders: &mut self.sets.colliders,
+            impulse_joints: &mut self.sets.impulse_joints,
+            multibody_joints: &mut self.sets.multibody_joints,
+            ccd_solver: &mut self.sets.ccd_solver,
+            pipeline: &mut self.sets.physics_pipeline,
+        };
+        (sets, &mut self.scene)
     }
 
     /// Whether each cube is asleep.
     #[must_use]
     pub fn at_rest(&self) -> &[bool] {
-        self.scene.at_rest()
+        &self.scene.at_rest
     }
 
     /// Number of ticks since the start or the last reset.
@@ -107,13 +107,8 @@ impl World {
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         let mut snapshot = Snapshot::default();
-        self.capture(&mut snapshot);
+        self.scene.capture(&self.sets.bodies, &mut snapshot);
         snapshot
-    }
-
-    /// Writes all cubes after the last tick into a snapshot.
-    pub fn capture(&self, snapshot: &mut Snapshot) {
-        self.scene.capture(&self.sets.bodies, snapshot);
     }
 
     /// Writes all cubes after the last tick into a snapshot, in the precision of

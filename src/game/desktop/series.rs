@@ -25,7 +25,6 @@ use crate::recording::Script;
 use crate::replication::{LaneSettings, PlayoutSettings, SenderSettings};
 use crate::view::{Overlay, PaneContent};
 
-use page::Clip;
 pub use page::Section;
 
 /// Length of the videos in a series.
@@ -194,15 +193,9 @@ pub fn record_series(
             Err(error) if error.is::<Stopped>() && !clips.is_empty() => break,
             take => take?,
         };
-        let line = figures(&episode.film, &take);
-        clips.push(Clip {
-            section: episode.section,
-            name: episode.name.clone(),
-            title: episode.title,
-            caption: episode.caption.clone(),
-            size,
-            mean_kbps: [0, 1].map(|half: usize| take.sent[half].mean_kbps()),
-        });
+        let halves = halves(&episode.film, &take);
+        let line = halves.join(" | ");
+        clips.push((episode, halves));
         bar.suspend(|| report(&format!("{file}: {} frames; {line}", take.frames)))?;
         if take.frames < episode.film.frames {
             // The program received a signal.
@@ -220,19 +213,18 @@ pub fn record_series(
 }
 
 /// Name and bandwidth of each half.
-fn figures(film: &Film, take: &Take) -> String {
-    let halves = film.shown.contents().into_iter().zip(&take.sent);
-    let halves = halves.map(|(content, sent)| {
-        let what = match &content {
+fn halves(film: &Film, take: &Take) -> [String; 2] {
+    let contents = film.shown.contents();
+    [0, 1].map(|half| {
+        let what = match &contents[half] {
             PaneContent::Simulation => "simulation",
             PaneContent::Lane(lane) => lane.rung_name(),
         };
-        match sent.mean_kbps() {
+        match take.sent[half].mean_kbps() {
             Some(kbps) => format!("{what} {} kbps", rounded(kbps)),
             None => what.to_owned(),
         }
-    });
-    halves.collect::<Vec<_>>().join(" | ")
+    })
 }
 
 #[cfg(test)]

@@ -14,9 +14,6 @@
 //!
 //! All numbers are little-endian. They are rounded towards zero, so that speeds stay within their limits.
 
-#[cfg(test)]
-mod tests;
-
 use cubewire_codec::QuantizedSnapshot;
 use cubewire_scene::{
     CUBES, GREY_AFTER_TICKS, MAX_ANGULAR_SPEED, MAX_LINEAR_SPEED, REST_SECONDS, TICKS_PER_SECOND,
@@ -33,14 +30,14 @@ use crate::pose::{dequantize, is_of_scene};
 /// Maximum size of a state before compression, if every cube is awake. Decompression stops there.
 pub const MAX_STATE_BYTES: usize = TICKS_BYTES + CUBES * (1 + VELOCITY_BYTES);
 
-const TICKS_BYTES: usize = 4;
-const VELOCITY_BYTES: usize = 12;
+pub(crate) const TICKS_BYTES: usize = 4;
+pub(crate) const VELOCITY_BYTES: usize = 12;
 
 /// Added to the rest byte of an awake cube.
 const AWAKE: u8 = 128;
 
 /// Steps of velocities per metre or radian per second.
-const STEPS: f32 = 64.0;
+pub(crate) const STEPS: f32 = 64.0;
 
 /// Factor of the speed limits up to which velocities are accepted, because the limits are applied in floats.
 const ROUNDING: f32 = 1.001;
@@ -109,7 +106,7 @@ impl WorldState {
             let cubes = snapshot.len();
             return Err(WorldStateError::Snapshot { cubes });
         }
-        if is_crowded(snapshot) {
+        if is_crowded((0..CUBES).map(|cube| snapshot.body(cube).position)) {
             return Err(WorldStateError::Crowded);
         }
         let mut records = vec![0; MAX_STATE_BYTES];
@@ -123,7 +120,7 @@ impl WorldState {
         Self::from_records(snapshot, &records[..written])
     }
 
-    pub(super) fn to_records(&self) -> Vec<u8> {
+    pub(crate) fn to_records(&self) -> Vec<u8> {
         let mut records = Vec::with_capacity(MAX_STATE_BYTES);
         // 32 bits are enough, because only the player's hovering depends on the ticks.
         records.extend((self.ticks as u32).to_le_bytes());

@@ -1,20 +1,18 @@
 //! A sender and a receiver over a simulated link, each with separate worlds.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock};
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
-use cubewire_codec::{BitKind, DecodeError, Limits, Plan, QuantizedSnapshot, Stages, ladder};
+use cubewire_codec::{BitKind, DecodeError, Limits, Plan, QuantizedSnapshot, ladder};
 use cubewire_link::{Conditions, Jitter, Link, Loss};
-use cubewire_physics::{Input, ReceiverWorld, World};
 use cubewire_protocol::{
     BaselineChoice, InputHistory, PacketOutcome, SnapshotReceiver, SnapshotSender, SyncStatus,
     Welcome,
 };
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
-use crate::input;
+use super::{input, played, quantized};
+use crate::{Input, ReceiverWorld, World};
 
 const HEADER_BYTES: usize = 28;
 
@@ -25,11 +23,10 @@ struct Lane {
     history: InputHistory,
     sender: SnapshotSender,
     receiver: SnapshotReceiver,
-    stages: Stages,
     rebuilds: bool,
     down: Link<Vec<u8>>,
     up: Link<Vec<u8>>,
-    sent: BTreeMap<u64, QuantizedSnapshot>,
+    sent: HashMap<u64, QuantizedSnapshot>,
     decoded: u64,
     rejected: Vec<(u64, DecodeError)>,
     packets: u64,
@@ -56,11 +53,10 @@ impl Lane {
             history: InputHistory::new(tick, started),
             sender,
             receiver,
-            stages: ladder::SIMULATED.stages,
             rebuilds: false,
             down: Link::new(conditions.clone(), 2 * seed),
             up: Link::new(conditions.clone(), 2 * seed + 1),
-            sent: BTreeMap::new(),
+            sent: HashMap::new(),
             decoded: 0,
             rejected: Vec::new(),
             packets: 0,
@@ -91,22 +87,14 @@ impl Lane {
         while let Some(message) = self.up.receive(now) {
             self.sender.on_message(&message).unwrap();
         }
-        let precision = self.stages.precision();
-        let mut quantized = QuantizedSnapshot::new(Plan::cubes(), precision);
-        quantized.quantize(&self.world.snapshot(), precision).unwrap();
+        let (stages, snapshot) = (ladder::SIMULATED.stages, quantized(&self.world));
+        let history = Some(&self.history);
         self.sender
-            .send_simulated(
-                self.tick,
-                self.stages,
-                &quantized,
-                BaselineChoice::Newest,
-                Some(&self.history),
-            )
+            .send_simulated(self.tick, stages, &snapshot, BaselineChoice::Newest, history)
             .unwrap();
         self.rebuilds = self.sender.wants_state().is_some();
         self.synced += u64::from(self.sender.sync() != SyncStatus::Desynced);
-        self.sent.insert(self.tick, quantized);
-        self.sent = self.sent.split_off(&self.tick.saturating_sub(600));
+        self.sent.insert(self.tick, snapshot);
         let packet = self.sender.packet();
         self.packets += 1;
         self.bytes += packet.bytes.len();
@@ -157,12 +145,7 @@ fn from_start(conditions: &Conditions) -> Lane {
 
 /// A lane with a receiver that joins while the player rolls a ball.
 fn from_middle(conditions: &Conditions, seed: u64) -> Lane {
-    static MIDDLE: LazyLock<World> = LazyLock::new(|| {
-        let mut world = World::new();
-        (0..JOINED).for_each(|tick| world.advance(input(tick)));
-        world
-    });
-    Lane::new(JOINED, MIDDLE.clone(), false, conditions, seed)
+    Lane::new(JOINED, played(JOINED), false, conditions, seed)
 }
 
 const JOINED: u64 = 250;
@@ -299,21 +282,4 @@ fn a_receiver_without_an_engine_is_sent_other_packets_and_asked_again_ever_more_
     let rejected = lane.rejected.len() as u64;
     assert!(rejected <= failures * 10, "{rejected}");
     assert!(lane.decoded + rejected + 10 > lane.packets);
-}
-
-#[test]
-fn stages_and_networks_can_change_at_any_tick() {
-    let mut random = ChaCha8Rng::seed_from_u64(5);
-    let mut lane = from_start(&round_trip(0.0));
-    for tick in 0..900 {
-        if tick % 40 == 0 {
-            let rungs = [ladder::SIMULATED, ladder::SIMULATED, ladder::PREDICTED, ladder::DELTA];
-            lane.stages = rungs[random.random_range(0..rungs.len())].stages;
-            let losses = [0.0, 0.05, 0.3, 0.8];
-            lane.set_conditions(&round_trip(losses[random.random_range(0..4)]));
-        }
-        lane.step(input(tick));
-    }
-    assert_eq!(lane.rejected, []);
-    assert!(lane.synced > 120, "{}", lane.synced);
 }
