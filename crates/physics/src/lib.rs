@@ -25,6 +25,8 @@
 //! assert_eq!(world.snapshot(), clone.snapshot());
 //! ```
 
+#![allow(missing_docs, reason = "only this workspace uses this crate")]
+
 mod crowd;
 mod forces;
 mod hash;

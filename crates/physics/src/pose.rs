@@ -17,7 +17,6 @@ const ORIENTATION_BITS: u8 = match PRECISION.orientation {
 /// Levels of a component in [`CUBES`](cubewire_codec::schema::CUBES).
 const LEVELS: Levels = Levels::Even;
 
-/// Precision of the snapshots that worlds are built from.
 pub(crate) const PRECISION: Precision = ladder::SIMULATED.stages.precision();
 
 /// Whether worlds can be built from a snapshot: it has all cubes, in this precision.
@@ -25,7 +24,6 @@ pub(crate) fn is_of_scene(snapshot: &QuantizedSnapshot) -> bool {
     snapshot.len() == CUBES && snapshot.precision() == PRECISION
 }
 
-/// A quantized pose.
 #[derive(PartialEq)]
 pub(crate) struct Integers {
     pub(crate) position: [i32; 3],

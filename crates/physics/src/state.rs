@@ -18,11 +18,9 @@ use crate::pose::PRECISION;
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorldState {
     pub(crate) ticks: u64,
-    /// The bodies of all cubes by index.
     pub(crate) bodies: Vec<ExactBody>,
 }
 
-/// The exact state of a cube.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub(crate) struct ExactBody {
     /// Centre, metres.
@@ -33,19 +31,15 @@ pub(crate) struct ExactBody {
     pub(crate) linear_velocity: Vec3,
     /// About world axes, radians per second; zero if the cube is asleep.
     pub(crate) angular_velocity: Vec3,
-    /// Whether the cube is asleep.
     pub(crate) sleeping: bool,
     /// Time since the cube became slow enough to fall asleep, seconds.
     pub(crate) seconds_still: f32,
-    /// Whether the cube is interacting.
     pub(crate) interacting: bool,
-    /// Number of ticks since the cube fell asleep.
     pub(crate) rest_ticks: u16,
 }
 
 impl WorldState {
     /// The state before the first tick.
-    #[must_use]
     pub fn initial() -> Self {
         let bodies = (0..CUBES).map(|cube| ExactBody {
             position: scene::initial_position(cube),
@@ -56,7 +50,6 @@ impl WorldState {
     }
 
     /// Ticks since the start or the last reset.
-    #[must_use]
     pub const fn ticks(&self) -> u64 {
         self.ticks
     }

@@ -22,9 +22,7 @@ pub struct Sets<'w> {
     pub broad_phase: &'w mut DefaultBroadPhase,
     /// Contacts, with the impulses that the solver starts from.
     pub narrow_phase: &'w mut NarrowPhase,
-    /// The bodies.
     pub bodies: &'w mut RigidBodySet,
-    /// Shapes of the bodies.
     pub colliders: &'w mut ColliderSet,
     /// Empty in this scene.
     pub impulse_joints: &'w mut ImpulseJointSet,
@@ -39,7 +37,6 @@ pub struct Sets<'w> {
 /// State of the scene besides Rapier's sets.
 #[derive(Clone, Debug)]
 pub struct SceneState {
-    /// Handle of each cube's body.
     pub(crate) handles: Vec<RigidBodyHandle>,
     /// Cube by the index part of the body's handle.
     cubes: Vec<Option<u16>>,
@@ -55,7 +52,6 @@ impl SceneState {
     ///
     /// # Panics
     /// If the number of handles differs from the number of cubes.
-    #[must_use]
     pub fn new(handles: Vec<RigidBodyHandle>) -> Self {
         Self { is_restored: false, ..Self::restored(handles, &WorldState::initial()) }
     }
@@ -83,11 +79,6 @@ impl SceneState {
         }
     }
 
-    /// Exact state after the last tick.
-    ///
-    /// # Panics
-    /// If a cube has no body in `bodies`.
-    #[must_use]
     pub fn state(&self, bodies: &RigidBodySet) -> WorldState {
         let cubes = (0..CUBES).map(|cube| self.body(bodies, cube));
         WorldState { ticks: self.ticks, bodies: cubes.collect() }
@@ -114,16 +105,10 @@ impl SceneState {
         self.cubes.get(index as usize).copied().flatten()
     }
 
-    /// Number of ticks since the start.
-    #[must_use]
     pub const fn ticks(&self) -> u64 {
         self.ticks
     }
 
-    /// Writes the cubes' states into a snapshot.
-    ///
-    /// # Panics
-    /// If a cube has no body in `bodies`.
     pub fn capture(&self, bodies: &RigidBodySet, snapshot: &mut Snapshot) {
         snapshot.bodies.clear();
         snapshot.bodies.extend((0..CUBES).map(|cube| self.body(bodies, cube).cube()));
@@ -153,7 +138,6 @@ impl Sets<'_> {
         self.spread_interaction(scene);
     }
 
-    /// Steps the engine.
     pub(crate) fn step(&mut self, gravity: Vec3) {
         self.pipeline.step(
             gravity,

@@ -20,7 +20,6 @@ pub struct World {
 
 impl World {
     /// Creates the world before its first tick.
-    #[must_use]
     pub fn new() -> Self {
         let state = WorldState::initial();
         let mut sets = PhysicsWorld::new();
@@ -38,7 +37,6 @@ impl World {
     }
 
     /// Creates a world from a state. All worlds from the same state continue alike.
-    #[must_use]
     pub fn restored(state: &WorldState) -> Self {
         let mut world = Self::new();
         let (mut sets, scene) = world.sets();
@@ -46,8 +44,6 @@ impl World {
         world
     }
 
-    /// Exact state after the last tick.
-    #[must_use]
     pub fn state(&self) -> WorldState {
         self.scene.state(&self.sets.bodies)
     }
@@ -91,20 +87,15 @@ impl World {
         (sets, &mut self.scene)
     }
 
-    /// Whether each cube is asleep.
-    #[must_use]
     pub fn at_rest(&self) -> &[bool] {
         &self.scene.at_rest
     }
 
     /// Number of ticks since the start or the last reset.
-    #[must_use]
     pub const fn ticks(&self) -> u64 {
         self.scene.ticks()
     }
 
-    /// All cubes after the last tick.
-    #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         let mut snapshot = Snapshot::default();
         self.scene.capture(&self.sets.bodies, &mut snapshot);

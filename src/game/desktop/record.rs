@@ -15,7 +15,6 @@ use crate::files::FileError;
 use crate::game::Failure;
 use crate::recording::video::Video;
 
-/// Maximum number of frames that wait for the encoder.
 const MAX_WAITING_FRAMES: usize = 4;
 
 /// Records a film to a file. Its extension selects the format. `max_bytes` limits the size of an MP4. If the program
@@ -53,13 +52,9 @@ pub fn record(
     Ok(take)
 }
 
-/// Takes the next frame.
 pub(super) type AddFrame<'a> = dyn FnMut(Vec<u8>) -> Result<(), Failure> + 'a;
 
 /// Encodes the frames that `shoot` adds, in a second thread. Returns the result of `shoot` and the unfinished video.
-///
-/// # Errors
-/// If a frame cannot be encoded or written, or any error of `shoot`.
 pub(super) fn encode<T>(
     mut video: Video,
     shoot: impl FnOnce(&mut AddFrame<'_>) -> Result<T, Failure>,
@@ -114,7 +109,6 @@ fn estimate(rate: f64, frames: u64) -> Option<String> {
     })
 }
 
-/// Number of frames that are measured.
 const MEASURED_FRAMES: u64 = 5;
 
 /// A longer recording is reported beforehand.

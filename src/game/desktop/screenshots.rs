@@ -19,7 +19,6 @@ use crate::simulation::CubeWorld;
 use crate::theme::Theme;
 use crate::view::{CubeColors, Notices, Side, Trails, ViewMode};
 
-/// Settings of one picture.
 #[derive(Clone, Copy, Debug)]
 pub struct Shot {
     /// First part of the file name.
@@ -29,15 +28,12 @@ pub struct Shot {
     /// Further changes of the panel from its defaults.
     panel: fn(&mut PanelState),
     view: ViewMode,
-    /// Contents of the halves in text form.
     halves: [&'static str; Side::ALL.len()],
     focus: Focus,
 }
 
-/// Scene and selection of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Focus {
-    /// A ball of cubes is rolled up.
     Katamari,
     /// As `Katamari`, with a selected cube.
     Cube,
@@ -54,7 +50,6 @@ const fn page(name: &'static str, page: Page) -> Shot {
     halves(name, ["simulation", "rung:changed-flags"], page)
 }
 
-/// A page of the panel next to these halves.
 const fn halves(name: &'static str, halves: [&'static str; Side::ALL.len()], page: Page) -> Shot {
     Shot {
         name,
@@ -76,7 +71,6 @@ const fn panel(name: &'static str, panel: fn(&mut PanelState)) -> Shot {
     Shot { panel, ..page(name, Page::Ladder) }
 }
 
-/// Shows a column of the ladder.
 const fn show(state: &mut PanelState, column: Column) {
     state.column = column;
     state.size_if_narrow = Some(PanelSize::Whole);
@@ -91,7 +85,6 @@ const fn cube(name: &'static str, right: &'static str, page: Page) -> Shot {
     Shot { focus: Focus::Cube, ..halves(name, ["simulation", right], page) }
 }
 
-/// Two kinds of interpolation next to each other.
 const fn ball_rolling(name: &'static str, kinds: [&'static str; Side::ALL.len()]) -> Shot {
     Shot {
         panel: |it| it.size = PanelSize::Hidden,
@@ -100,7 +93,6 @@ const fn ball_rolling(name: &'static str, kinds: [&'static str; Side::ALL.len()]
     }
 }
 
-/// A step of the tour, or its final card.
 fn step(index: usize) -> Shot {
     let step = STEPS.get(index).unwrap_or(&STEPS[STEPS.len() - 1]);
     let name = match index < STEPS.len() {
@@ -173,13 +165,9 @@ const EXTRAPOLATE: &str = "rung:at-rest,rate:10,interpolation:extrapolate";
 /// Pictures to render. Each file is named `name-WIDTHxHEIGHT-theme.png`.
 #[derive(Clone, Copy, Debug)]
 pub struct Pictures<'a> {
-    /// Shots in order.
     pub shots: &'a [Shot],
-    /// Themes to render each shot in.
     pub themes: &'a [Theme],
-    /// Size in pixels.
     pub size: UVec2,
-    /// Output folder, which must exist.
     pub folder: &'a Path,
 }
 

@@ -39,7 +39,6 @@ pub enum Series {
 
 impl Series {
     /// Default size of a video, pixels.
-    #[must_use]
     pub const fn size(self) -> UVec2 {
         match self {
             Self::Article => UVec2::new(1280, 720),
@@ -61,23 +60,18 @@ const SKIPPED_TICKS: u64 = 4 * TICKS_PER_SECOND as u64;
 
 const FRAMES_PER_SECOND: u32 = 60;
 
-/// A video of a series.
 #[derive(Clone, Debug)]
 pub struct Episode {
-    /// Section of the page.
     pub section: Section,
     /// File name without extension.
     pub name: String,
     /// Name of the rung or the kind of interpolation.
     pub title: &'static str,
-    /// Caption on the page.
     pub caption: String,
-    /// The film to record.
     pub film: Film,
 }
 
 /// The videos of a series in order, each of `size` pixels.
-#[must_use]
 pub fn episodes(series: Series, size: UVec2) -> Vec<Episode> {
     let (katamari, ball) = (script_of(Scene::Katamari), script_of(Scene::Ball));
     let film = |script: &Script, left: PaneContent, right: LaneSettings| Film {
@@ -146,7 +140,6 @@ fn slow_lane(interpolation: Interpolation) -> LaneSettings {
     }
 }
 
-/// Kinds of interpolation with captions.
 const INTERPOLATIONS: [(Interpolation, &str); Interpolation::ALL.len()] = [
     (
         Interpolation::None,
@@ -212,7 +205,6 @@ pub fn record_series(
     Ok(written.map_err(FileError::at(&path))?)
 }
 
-/// Name and bandwidth of each half.
 fn halves(film: &Film, take: &Take) -> [String; 2] {
     let contents = film.shown.contents();
     [0, 1].map(|half| {

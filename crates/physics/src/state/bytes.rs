@@ -45,7 +45,6 @@ const ROUNDING: f32 = 1.001;
 /// Compression level. Higher levels take longer and do not save bytes.
 const LEVEL: u8 = 6;
 
-/// Error of reading a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WorldStateError {
     /// The compressed bytes are invalid, end early, or decompress to more than [`MAX_STATE_BYTES`].
@@ -53,45 +52,25 @@ pub enum WorldStateError {
     Compression,
     /// Bytes follow the end of the state, compressed or not.
     #[error("{bytes} bytes are left over after the state")]
-    Trailing {
-        /// Number of bytes.
-        bytes: usize,
-    },
+    Trailing { bytes: usize },
     /// The decompressed bytes end before the last cube.
     #[error("the bytes of a state end in cube {cube}")]
-    Short {
-        /// Index of the cube.
-        cube: usize,
-    },
+    Short { cube: usize },
     /// The snapshot does not have all cubes of the scene in the precision of
     /// [`SIMULATED`](cubewire_codec::ladder::SIMULATED).
     #[error("the snapshot of a state has {cubes} cubes, or another precision")]
-    Snapshot {
-        /// Number of cubes in the snapshot.
-        cubes: usize,
-    },
+    Snapshot { cubes: usize },
     /// More cubes of the snapshot overlap than in any simulation. Simulating them would take seconds.
     #[error("too many cubes overlap")]
     Crowded,
-    /// The rest byte of a cube is invalid.
     #[error("cube {cube} cannot rest as {rest}")]
-    Rest {
-        /// Index of the cube.
-        cube: usize,
-        /// The rest byte.
-        rest: u8,
-    },
-    /// A cube is faster than the scene's limits.
+    Rest { cube: usize, rest: u8 },
     #[error("cube {cube} is too fast")]
-    Speed {
-        /// Index of the cube.
-        cube: usize,
-    },
+    Speed { cube: usize },
 }
 
 impl WorldState {
     /// Returns the data of the [rounded](Self::rounded) state that its snapshot does not contain, compressed.
-    #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         compress_to_vec(&self.to_records(), LEVEL)
     }

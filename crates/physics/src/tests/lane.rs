@@ -46,7 +46,7 @@ impl Lane {
         let delay = Duration::from_millis(85);
         let receiver = SnapshotReceiver::new(welcome, limits, delay, time(tick))
             .unwrap()
-            .with_engine(Box::new(ReceiverWorld::new()));
+            .with_engine(Box::new(ReceiverWorld::default()));
         Self {
             tick,
             world,
@@ -65,11 +65,6 @@ impl Lane {
             synced: 0,
             states: 0,
         }
-    }
-
-    fn set_conditions(&mut self, conditions: &Conditions) {
-        self.down.set_conditions(conditions.clone());
-        self.up.set_conditions(conditions.clone());
     }
 
     fn step(&mut self, input: Input) {
@@ -118,6 +113,10 @@ impl Lane {
         }
     }
 
+    fn play(&mut self, ticks: std::ops::Range<u64>) {
+        ticks.for_each(|tick| self.step(input(tick)));
+    }
+
     /// Bandwidth without states. Each packet has 28 bytes of IP and UDP headers.
     fn kbps(&self) -> f64 {
         let bits =
@@ -149,14 +148,6 @@ fn from_middle(conditions: &Conditions, seed: u64) -> Lane {
 }
 
 const JOINED: u64 = 250;
-
-impl Lane {
-    fn play(&mut self, ticks: std::ops::Range<u64>) {
-        for tick in ticks {
-            self.step(input(tick));
-        }
-    }
-}
 
 /// The test covers a reset and a wrap of the sequence numbers.
 #[test]
@@ -250,25 +241,11 @@ fn states_are_not_made_for_a_receiver_that_is_not_heard() {
     lane.play(JOINED..JOINED + 600);
     assert_eq!(lane.states, 0);
     // From then on, the receiver was there since the reset.
-    lane.set_conditions(&round_trip(0.0));
+    lane.down.set_conditions(round_trip(0.0));
+    lane.up.set_conditions(round_trip(0.0));
     lane.play(JOINED + 600..JOINED + 700);
     assert!(lane.states <= 1, "{}", lane.states);
     assert!(lane.synced > 40, "{}", lane.synced);
-}
-
-/// The silence is longer than the inputs of a packet can cover.
-#[test]
-fn after_a_long_silence_another_state_is_sent() {
-    let mut lane = from_start(&round_trip(0.0));
-    lane.play(0..100);
-    lane.set_conditions(&Conditions { cut: true, ..round_trip(0.0) });
-    lane.play(100..400);
-    lane.set_conditions(&round_trip(0.0));
-    let synced = lane.synced;
-    lane.play(400..500);
-    assert_eq!(lane.rejected, []);
-    assert!(lane.synced - synced > 50, "{} of 100", lane.synced - synced);
-    assert!(lane.states >= 1);
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn a_state_is_restored_however_long_the_world_before_it_has_lived() {
     let state = world.state().to_bytes();
     let inputs = Inputs::new(Origin::Restored(1), &[0]).unwrap();
     for gap in [65_536 - 512, 65_536 - 1, 65_536, 65_536 + 1] {
-        let mut engine = ReceiverWorld::new();
+        let mut engine = ReceiverWorld::default();
         for tick in [1_000, 1_000 + gap] {
             assert!(engine.restore(tick, &snapshot, &state));
             assert!(engine.simulate(tick + 1, &inputs).is_some(), "after {gap}");

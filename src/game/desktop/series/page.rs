@@ -9,12 +9,9 @@ use crate::replication::HEADER_BYTES;
 
 const PAGE: &str = include_str!("page.html");
 
-/// Section of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
-    /// A rung next to the previous one.
     Rungs,
-    /// A kind of interpolation.
     Interpolation,
 }
 
@@ -41,9 +38,6 @@ impl Section {
 }
 
 /// Renders the page of these videos. The texts are the content and the bandwidth of each half.
-///
-/// # Errors
-/// If the template is broken, which a test checks.
 pub(super) fn html(clips: &[(&Episode, [String; 2])]) -> Result<String, Error> {
     let sections = Section::ALL.into_iter().filter_map(|section| {
         let [id, title, about] = section.texts();
@@ -73,7 +67,6 @@ pub(super) fn html(clips: &[(&Episode, [String; 2])]) -> Result<String, Error> {
     Environment::new().render_named_str("page.html", PAGE, page)
 }
 
-/// CSS variables with the colours of a theme.
 fn variables(colors: &Colors) -> String {
     let named = [
         ("ground", colors.ground),
