@@ -180,8 +180,8 @@ pub struct Selection {
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moment(pub Option<u64>);
 
-/// Tick of the history that an app without a game films. Its cubes and their errors are those of this tick, and
-/// everything else is drawn as in the present, which a [`Moment`] would change.
+/// Tick of the history that an app without a game films. Cubes and their errors are drawn as they were at this tick.
+/// Everything else is drawn as in the present, which a [`Moment`] would change.
 #[derive(Resource, Clone, Copy, Debug)]
 pub struct FilmedTick(pub u64);
 

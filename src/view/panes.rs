@@ -38,7 +38,7 @@ impl Pane {
     /// Creates an empty image, and the camera target that draws to it.
     pub(super) fn new(images: &mut Assets<Image>) -> (Self, RenderTarget) {
         let image = Image::new_target_texture(1, 1, TextureFormat::Rgba8UnormSrgb, None);
-        // Without data, nothing is uploaded when the size changes.
+        // Without data, a new size needs no upload.
         let image = images.add(Image { data: None, ..image });
         let target =
             RenderTarget::Image(ImageRenderTarget { handle: image.clone(), scale_factor: 1.0 });

@@ -12,16 +12,16 @@ use crate::history::Selection;
 use crate::theme::Theme;
 
 /// Halves, camera, colours and graphics settings of the picture at one moment.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ViewState {
     pub mode: ViewMode,
     pub colors: CubeColors,
     pub exaggeration: Exaggeration,
     pub theme: Theme,
     pub has_trails: bool,
+    pub fixed: FixedScale,
+    pub quality: Quality,
     orbit: Orbit,
-    fixed: FixedScale,
-    quality: Quality,
     selection: Selection,
 }
 

@@ -25,7 +25,11 @@
 //! assert_eq!(world.snapshot(), clone.snapshot());
 //! ```
 
-#![allow(missing_docs, reason = "only this workspace uses this crate")]
+#![allow(
+    missing_docs,
+    missing_debug_implementations,
+    reason = "only this workspace uses this crate, and Rapier's sets have none"
+)]
 
 mod crowd;
 mod forces;
@@ -43,10 +47,10 @@ mod world;
 
 pub use hash::state_hash;
 pub use input::Input;
-pub use receiver_world::{MAX_PAST, ReceiverWorld};
+pub use receiver_world::ReceiverWorld;
 pub use solids::{
     GRAVITY, LOOK_AHEAD, Solid, initial_snapshot, parameters, set_rest_thresholds, solids,
 };
-pub use state::{MAX_STATE_BYTES, WorldState, WorldStateError};
+pub use state::{WorldState, WorldStateError};
 pub use step::{SceneState, Sets};
 pub use world::World;

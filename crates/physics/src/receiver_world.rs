@@ -12,7 +12,7 @@ use crate::state::WorldState;
 use crate::world::World;
 
 /// Maximum number of past snapshots kept for late packets.
-pub const MAX_PAST: usize = 256;
+const MAX_PAST: usize = 256;
 
 /// [`Engine`] for this scene. It simulates each tick of its world once.
 #[derive(Default)]

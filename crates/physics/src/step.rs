@@ -14,7 +14,6 @@ use crate::solids::parameters;
 use crate::state::{ExactBody, WorldState};
 
 /// Rapier's sets, borrowed for a tick.
-#[expect(missing_debug_implementations, reason = "Rapier's sets have none")]
 pub struct Sets<'w> {
     /// Groups of touching bodies, and which of them are asleep.
     pub islands: &'w mut IslandManager,

@@ -1,4 +1,4 @@
-//! Tests of worlds, and of what a sender and a receiver simulate.
+//! Tests of worlds, and of a sender and a receiver that simulate.
 
 mod bytes;
 mod lane;

@@ -1,7 +1,5 @@
 //! A world that owns Rapier's sets.
 
-use std::fmt;
-
 use cubewire_codec::{QuantizeError, QuantizedSnapshot, Snapshot};
 use cubewire_scene::Keys;
 use rapier3d::prelude::PhysicsWorld;
@@ -134,11 +132,5 @@ impl Clone for World {
                 ..PhysicsWorld::new()
             },
         }
-    }
-}
-
-impl fmt::Debug for World {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("World").field("ticks", &self.ticks()).finish_non_exhaustive()
     }
 }

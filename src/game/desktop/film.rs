@@ -17,10 +17,9 @@ use crate::recording::{
 };
 use crate::replication::{LaneMeter, LaneSettings, TARGET_KBPS};
 use crate::simulation::CubeWorld;
-use crate::theme::Theme;
 use crate::view::{
-    self, Canvas, Card, Column, CubeColors, Exaggeration, FixedScale, Flag, GAP, Inset, Overlay,
-    PaneContent, Part, Quality, Side, ViewMode,
+    self, Canvas, Card, Column, FixedScale, Flag, GAP, Inset, Overlay, PaneContent, Part, Side,
+    ViewMode, ViewState,
 };
 
 #[derive(Clone, Debug)]
@@ -41,7 +40,8 @@ pub struct Film {
     /// Whether the film starts with one second of title card, unless [`Part::Card`] is hidden.
     pub has_card: bool,
     pub overlay: Overlay,
-    pub look: Look,
+    /// With [`Quality::Auto`](crate::view::Quality::Auto), the quality depends only on the adapter.
+    pub look: ViewState,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -96,15 +96,6 @@ impl FilmContent {
             },
         }
     }
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Look {
-    /// Graphics quality. [`Quality::Auto`] depends only on the adapter.
-    pub quality: Quality,
-    pub theme: Theme,
-    pub colors: CubeColors,
-    pub exaggeration: Exaggeration,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -390,14 +381,11 @@ impl Film {
     fn open(&self, size: UVec2, overlay: Overlay) -> Result<OffScreen, Failure> {
         let interface = Interface::Film { whole: self.size };
         let mut part = OffScreen::new(size, self.frames_per_second, interface)?;
-        part.app
-            .insert_resource(overlay)
-            .insert_resource(self.look.quality)
-            .insert_resource(self.look.theme)
-            .insert_resource(self.look.colors)
-            .insert_resource(self.look.exaggeration)
-            // With a changing scale, the same amount would change its colour during the film.
-            .insert_resource(FixedScale(true));
+        part.app.insert_resource(overlay);
+        // With a changing scale, the same amount would change its colour during the film.
+        let mut look = self.look;
+        look.fixed = FixedScale(true);
+        look.apply(part.app.world_mut());
         Ok(part)
     }
 
@@ -458,7 +446,7 @@ mod tests {
             shown,
             has_card: false,
             overlay: Overlay::default(),
-            look: Look::default(),
+            look: ViewState::default(),
         }
     }
 

@@ -14,7 +14,7 @@ use cubewire_inspector::words::rounded;
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::film::{Film, FilmContent, Look, Take};
+use super::film::{Film, FilmContent, Take};
 use super::progress;
 use super::record::{check_adapter, record};
 use super::stop::Stopped;
@@ -23,7 +23,7 @@ use crate::game::{Failure, script_of};
 use crate::panel::Scene;
 use crate::recording::Script;
 use crate::replication::{LaneSettings, PlayoutSettings, SenderSettings};
-use crate::view::{Overlay, PaneContent};
+use crate::view::{Overlay, PaneContent, ViewState};
 
 pub use page::Section;
 
@@ -85,7 +85,7 @@ pub fn episodes(series: Series, size: UVec2) -> Vec<Episode> {
         // The page has the titles.
         has_card: false,
         overlay: Overlay::default(),
-        look: Look::default(),
+        look: ViewState::default(),
     };
     let rungs =
         (0..LADDER.len()).map(|index| of_rung(index, |left, right| film(&katamari, left, right)));
@@ -165,7 +165,7 @@ const INTERPOLATIONS: [(Interpolation, &str); Interpolation::ALL.len()] = [
 pub fn record_series(
     series: Series,
     size: UVec2,
-    look: Look,
+    look: ViewState,
     folder: &Path,
     mut report: impl FnMut(&str) -> io::Result<()>,
 ) -> Result<(), Failure> {

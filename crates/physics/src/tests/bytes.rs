@@ -8,8 +8,7 @@ use proptest::prelude::*;
 
 use super::{quantized, rolling};
 use crate::pose::PRECISION;
-use crate::state::ExactBody;
-use crate::state::bytes::{MAX_STATE_BYTES, STEPS, TICKS_BYTES, VELOCITY_BYTES};
+use crate::state::{ExactBody, MAX_STATE_BYTES, STEPS, TICKS_BYTES, VELOCITY_BYTES};
 use crate::{World, WorldState, WorldStateError};
 
 /// A world with a ball.
