@@ -140,13 +140,11 @@ pub enum ViewMode {
 }
 
 impl ViewMode {
+    /// In the order of the key.
+    const ALL: [Self; 4] = [Self::Split, Self::Left, Self::Right, Self::Difference];
+
     pub const fn next(self) -> Self {
-        match self {
-            Self::Split => Self::Left,
-            Self::Left => Self::Right,
-            Self::Right => Self::Difference,
-            Self::Difference => Self::Split,
-        }
+        Self::ALL[(self as usize + 1) % Self::ALL.len()]
     }
 
     pub const fn shows(self, side: Side) -> bool {

@@ -3,8 +3,8 @@
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{
     Collider, ColliderMassProperties, DefaultRapierContext, Friction, RapierConfiguration,
-    RapierContextMut, RapierContextSimulation, RapierRigidBodyHandle, RapierRigidBodySet,
-    Restitution, RigidBody, SoftCcd, WriteRapierContext,
+    RapierContextSimulation, RapierRigidBodyHandle, RapierRigidBodySet, Restitution, RigidBody,
+    SoftCcd, WriteRapierContext,
 };
 use bevy_rapier3d::rapier::dynamics::RigidBodyHandle;
 use cubewire_physics::{self as physics, Input, SceneState, Sets, Solid};
@@ -110,51 +110,52 @@ pub(super) fn before(
     mut rebuilds: ResMut<RebuildSimulation>,
     mut world: ResMut<CubeWorld>,
     mut scene: ResMut<Scene>,
-    mut context: WriteRapierContext,
+    context: WriteRapierContext,
 ) -> Result {
-    let mut context = context.single_mut()?;
-    let mut sets = sets(&mut context);
-    let scene = scene.0.as_mut().ok_or("the cubes have no bodies")?;
-    let starts = scene.ticks() == 0;
-    let input = Input {
-        resets: starts,
-        // A new scene is already in the state of a rebuilt one.
-        rebuilds: std::mem::take(&mut rebuilds.0) && !starts,
-        keys: keys.0,
-    };
-    if input.rebuilds {
-        let state = scene.state(sets.bodies).to_bytes();
-        world.rebuilt = Some((world.tick, state.into()));
-    }
-    sets.before(scene, input);
-    world.tick += 1;
-    world.inputs.push(input.to_byte(), starts);
-    Ok(())
+    with_sets(&mut scene, context, |mut sets, scene| {
+        let starts = scene.ticks() == 0;
+        let input = Input {
+            resets: starts,
+            // A new scene is already in the state of a rebuilt one.
+            rebuilds: std::mem::take(&mut rebuilds.0) && !starts,
+            keys: keys.0,
+        };
+        if input.rebuilds {
+            let state = scene.state(sets.bodies).to_bytes();
+            world.rebuilt = Some((world.tick, state.into()));
+        }
+        sets.before(scene, input);
+        world.tick += 1;
+        world.inputs.push(input.to_byte(), starts);
+    })
 }
 
 /// Limits the speeds and copies the cubes to [`CubeWorld`].
 pub(super) fn after(
     mut world: ResMut<CubeWorld>,
     mut scene: ResMut<Scene>,
-    mut context: WriteRapierContext,
+    context: WriteRapierContext,
 ) -> Result {
-    let mut context = context.single_mut()?;
-    let mut sets = sets(&mut context);
-    let scene = scene.0.as_mut().ok_or("the cubes have no bodies")?;
-    sets.after(scene);
-
-    let world = &mut *world;
-    std::mem::swap(&mut world.current, &mut world.previous);
-    scene.capture(sets.bodies, &mut world.current);
-    if scene.ticks() == 1 {
-        world.previous.clone_from(&world.current);
-    }
-    Ok(())
+    with_sets(&mut scene, context, |mut sets, scene| {
+        sets.after(scene);
+        let world = &mut *world;
+        std::mem::swap(&mut world.current, &mut world.previous);
+        scene.capture(sets.bodies, &mut world.current);
+        if scene.ticks() == 1 {
+            world.previous.clone_from(&world.current);
+        }
+    })
 }
 
-fn sets<'w>(context: &'w mut RapierContextMut<'_>) -> Sets<'w> {
+fn with_sets(
+    scene: &mut Scene,
+    mut context: WriteRapierContext,
+    tick: impl FnOnce(Sets<'_>, &mut SceneState),
+) -> Result {
+    let mut context = context.single_mut()?;
+    let scene = scene.0.as_mut().ok_or("the cubes have no bodies")?;
     let (simulation, joints) = (&mut *context.simulation, &mut *context.joints);
-    Sets {
+    let sets = Sets {
         islands: &mut simulation.islands,
         broad_phase: &mut simulation.broad_phase,
         narrow_phase: &mut simulation.narrow_phase,
@@ -164,5 +165,7 @@ fn sets<'w>(context: &'w mut RapierContextMut<'_>) -> Sets<'w> {
         multibody_joints: &mut joints.multibody_joints,
         ccd_solver: &mut simulation.ccd_solver,
         pipeline: &mut simulation.pipeline,
-    }
+    };
+    tick(sets, scene);
+    Ok(())
 }

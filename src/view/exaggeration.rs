@@ -132,14 +132,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn each_factor_follows_another() {
-        let mut factor = Exaggeration::default();
-        let texts = [None, Some("errors × 10"), Some("errors × 50"), None];
-        for text in texts {
-            assert_eq!(factor.text().as_deref(), text);
-            factor = factor.next();
-        }
-    }
 }

@@ -173,6 +173,11 @@ pub(super) fn set_detail(
     mut shadow_map: ResMut<DirectionalLightShadowMap>,
 ) {
     let is_high = *detail != Detail::Low;
+    // Ambient occlusion does not support MSAA. High detail supersamples instead.
+    let (msaa, filtering) = match is_high {
+        true => (Msaa::Off, ShadowFilteringMethod::Gaussian),
+        false => (Msaa::Sample4, ShadowFilteringMethod::Hardware2x2),
+    };
     for camera in &cameras {
         let mut camera = commands.entity(camera);
         camera.remove::<(ScreenSpaceAmbientOcclusion, DepthPrepass, NormalPrepass)>();
@@ -182,14 +187,7 @@ pub(super) fn set_detail(
                 constant_object_thickness: 0.5,
             });
         }
-        camera.insert(Fxaa::default());
-        // Ambient occlusion does not support MSAA. High detail supersamples instead.
-        camera.insert(if is_high { Msaa::Off } else { Msaa::Sample4 });
-        camera.insert(if is_high {
-            ShadowFilteringMethod::Gaussian
-        } else {
-            ShadowFilteringMethod::Hardware2x2
-        });
+        camera.insert((Fxaa::default(), msaa, filtering));
     }
     shadow_map.size = if is_high { 4096 } else { 2048 };
     let cascades = CascadeShadowConfigBuilder {

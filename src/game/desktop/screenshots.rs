@@ -1,6 +1,7 @@
 //! Renders pictures of the window's tabs and views offscreen, for documents and for checks after a change.
 
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -162,45 +163,45 @@ const LINEAR: &str = "rung:at-rest,rate:10,interpolation:linear";
 const HERMITE: &str = "rung:at-rest,rate:10,interpolation:hermite";
 const EXTRAPOLATE: &str = "rung:at-rest,rate:10,interpolation:extrapolate";
 
-/// Pictures to render. Each file is named `name-WIDTHxHEIGHT-theme.png`.
-#[derive(Clone, Copy, Debug)]
-pub struct Pictures<'a> {
-    pub shots: &'a [Shot],
-    pub themes: &'a [Theme],
-    pub size: UVec2,
-    pub folder: &'a Path,
-}
-
-impl Pictures<'_> {
-    /// Renders all pictures and calls `done` with the path of each.
+impl Shot {
+    /// Renders a picture in each theme to an existing folder, as `name-WIDTHxHEIGHT-theme.png`, and calls `done` with its
+    /// path.
     ///
     /// # Errors
-    /// If there is no adapter, or a picture cannot be drawn or written. [`Stopped`] if the program receives a signal.
-    pub fn take(&self, mut done: impl FnMut(&Path)) -> Result<(), Failure> {
+    /// If there is no adapter, or a picture cannot be drawn or written. [`Stopped`] if the program receives a signal. Any
+    /// error of `done`.
+    pub fn take(
+        &self,
+        themes: &[Theme],
+        size: UVec2,
+        folder: &Path,
+        mut done: impl FnMut(&Path) -> io::Result<()>,
+    ) -> Result<(), Failure> {
         check_adapter()?;
-        for shot in self.shots {
-            let mut renderer = shot.set_up(self.size)?;
-            for &theme in self.themes {
-                renderer.app.world_mut().resource_mut::<PanelState>().theme = theme;
-                // The layout follows the panel's state one frame later, and egui's measurements take another frame.
-                for _ in 0..SETTLING_FRAMES {
-                    renderer.frame()?;
-                }
-                let frame: Vec<u8> = renderer.frame()?.into_iter().map(round).collect();
-                // A signal may have cut the skipped ticks short.
-                if renderer.app.should_exit().is_some() {
-                    return Err(Stopped("the last picture").into());
-                }
-                let path = path(self.folder, shot, self.size, theme);
-                write_png(&path, self.size.into(), &frame, Compression::High)?;
-                done(&path);
+        let mut renderer = self.set_up(size)?;
+        for &theme in themes {
+            renderer.app.world_mut().resource_mut::<PanelState>().theme = theme;
+            // The layout follows the panel's state one frame later, and egui's measurements take another frame.
+            for _ in 0..SETTLING_FRAMES {
+                renderer.frame()?;
             }
+            let frame: Vec<u8> = renderer.frame()?.into_iter().map(round).collect();
+            // A signal may have cut the skipped ticks short.
+            if renderer.app.should_exit().is_some() {
+                return Err(Stopped("the last picture").into());
+            }
+            let theme = match theme {
+                Theme::Light => "light",
+                Theme::Dark => "dark",
+            };
+            let UVec2 { x, y } = size;
+            let path = folder.join(format!("{}-{x}x{y}-{theme}.png", self.name));
+            write_png(&path, size.into(), &frame, Compression::High)?;
+            done(&path)?;
         }
         Ok(())
     }
-}
 
-impl Shot {
     /// Sets up the game and plays until the panel has measurements.
     fn set_up(&self, size: UVec2) -> Result<OffScreen, Failure> {
         let step = match self.focus {
@@ -255,15 +256,6 @@ impl Shot {
         }
         Ok(renderer)
     }
-}
-
-fn path(folder: &Path, shot: &Shot, size: UVec2, theme: Theme) -> PathBuf {
-    let theme = match theme {
-        Theme::Light => "light",
-        Theme::Dark => "dark",
-    };
-    let UVec2 { x, y } = size;
-    folder.join(format!("{}-{x}x{y}-{theme}.png", shot.name))
 }
 
 const FRAMES_PER_SECOND: u32 = 60;
