@@ -22,60 +22,39 @@ use cubewire_scene::Keys;
 pub use bindings::{BINDINGS, Binding, RUNG_KEYS, Trigger, help, key_of};
 pub use letters::{Letters, character};
 
-/// Request of a key press or a button.
 #[derive(Event, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// Resets every cube to its initial position.
     Reset,
-    /// Pauses or resumes.
     Pause,
-    /// Pauses, and steps one tick.
     Step,
-    /// Switches the selected lane to the next rung of the ladder.
     NextRung,
-    /// Switches the selected lane to the previous rung.
     PreviousRung,
     /// Switches the selected lane to this rung, counted from 0.
     Rung(usize),
-    /// Cuts or restores the link of the selected lane.
     CutLink,
-    /// Switches to the next view mode.
     NextView,
-    /// Resets the direction and distance of both cameras.
     ResetCamera,
-    /// Shows or hides trails.
     Trails,
-    /// Draws the errors of replicas 1, 10 or 50 times as large.
     Exaggerate,
-    /// Shows or hides the timeline.
     Timeline,
-    /// Switches to the next colour mode of the cubes.
     CubeColors,
-    /// Shows or hides the explanation of the screen.
     Help,
-    /// Switches the panel between whole, slim and hidden.
     Panel,
-    /// Starts or stops recording a replay.
     Replay,
-    /// Starts or stops recording a video.
     Video,
     /// Opens or closes the card *Film this*. Pressed again, its key films the chosen length.
     Film,
     /// Films the last seconds of both halves, this many.
     FilmLast(u32),
-    /// Ends the film that is being rendered.
     StopFilm,
     /// Saves a replay of the last seconds, this many, and copies the command that films it.
     CopyFilm(u32),
-    /// Saves a picture of the window.
     Screenshot,
     /// Saves the last minute of the selected lane as a table with one row per tick.
     SaveCsv,
     /// Copies the contents of both halves as an address or a command.
     CopyLink,
-    /// Connects to the server again.
     Reconnect,
-    /// Opens this address in a browser.
     Open(&'static str),
     /// Starts or leaves the tour of the article.
     Tour,
@@ -83,9 +62,7 @@ pub enum Action {
     TourStep(usize),
     /// Shows the next step of the tour. After the last step, shows the final card, and then leaves the tour.
     TourNext,
-    /// Shows the previous step.
     TourBack,
-    /// Leaves the tour, if it is active.
     LeaveTour,
 }
 
@@ -93,7 +70,6 @@ pub enum Action {
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ControlsSystems;
 
-/// Triggers the [`Action`] of each key press.
 #[derive(Debug)]
 pub struct ControlsPlugin;
 
@@ -143,7 +119,7 @@ fn press(keyboard: Keyboard<'_>, mut inputs: MessageReader<KeyboardInput>, mut c
         Trigger::Character(wanted) => typed.iter().any(|(_, key)| types(key, wanted)),
     };
     for binding in &BINDINGS {
-        if is_typing && !binding.works_while_typing() {
+        if is_typing && !binding.works_while_typing {
             continue;
         }
         for &(trigger, action) in binding.presses() {
@@ -154,7 +130,6 @@ fn press(keyboard: Keyboard<'_>, mut inputs: MessageReader<KeyboardInput>, mut c
     }
 }
 
-/// Sources of presses: keys, mouse buttons and touches.
 #[derive(SystemParam, Debug)]
 pub struct Inputs<'w> {
     keys: Option<Res<'w, ButtonInput<KeyCode>>>,
@@ -164,20 +139,16 @@ pub struct Inputs<'w> {
 
 impl Inputs<'_> {
     /// Whether a key or mouse button was pressed or the screen was touched since the last frame.
-    #[must_use]
     pub fn is_any_pressed(&self) -> bool {
         self.is_key_pressed() || self.is_pointer_pressed()
     }
 
-    /// Whether a key other than a modifier was pressed since the last frame.
-    #[must_use]
     pub fn is_key_pressed(&self) -> bool {
         let mut pressed = self.keys.iter().flat_map(|keys| keys.get_just_pressed());
         pressed.any(|key| !MODIFIERS.contains(key))
     }
 
     /// Whether a mouse button was pressed or the screen was touched since the last frame.
-    #[must_use]
     pub fn is_pointer_pressed(&self) -> bool {
         let mut clicked = self.buttons.iter().flat_map(|it| it.get_just_pressed());
         let touches = self.touches.as_ref();
@@ -201,10 +172,8 @@ fn has_modifier(keys: &ButtonInput<KeyCode>) -> bool {
     keys.any_pressed(MODIFIERS[..4].iter().copied())
 }
 
-/// Letter of the key that gathers.
 const GATHER: char = 'z';
 
-/// Keys that the player holds.
 #[derive(SystemParam, Debug)]
 pub struct Keyboard<'w> {
     keys: Res<'w, ButtonInput<KeyCode>>,
@@ -213,7 +182,6 @@ pub struct Keyboard<'w> {
 }
 
 impl Keyboard<'_> {
-    /// Whether the panel takes keyboard input.
     fn is_typing(&self) -> bool {
         let egui = self.egui.as_ref();
         egui.is_some_and(|egui| egui.wants_any_keyboard_input())
@@ -227,7 +195,6 @@ impl Keyboard<'_> {
     }
 
     /// Returns the held keys, or no keys while the panel takes keyboard input.
-    #[must_use]
     pub fn held(&self) -> Keys {
         if self.is_typing() {
             return Keys::default();

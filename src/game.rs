@@ -37,7 +37,6 @@ impl Plugin for GamePlugin {
 /// An error, as one line of text.
 pub type Failure = Box<dyn Error + Send + Sync>;
 
-/// The game cannot be set up.
 #[derive(Debug, thiserror::Error)]
 #[error("the game cannot be set up: {0}")]
 pub struct GameError(BevyError);
@@ -55,9 +54,6 @@ impl From<InitialStateError> for GameError {
 }
 
 /// Sets the content of both halves and adds a shadow ladder to the selected lane.
-///
-/// # Errors
-/// If a lane cannot be set up.
 pub fn show_halves(
     world: &mut World,
     left: PaneContent,
@@ -73,10 +69,6 @@ pub fn show_halves(
     Ok(())
 }
 
-/// Parses the lane of the right half.
-///
-/// # Errors
-/// If the text is not a lane. The right half cannot show the simulation.
 pub fn right_lane(text: &str) -> Result<LaneSettings, String> {
     match text.parse() {
         Ok(PaneContent::Lane(lane)) => Ok(lane),
@@ -89,7 +81,6 @@ pub fn right_lane(text: &str) -> Result<LaneSettings, String> {
 }
 
 /// Initial content of the halves. Arguments come before the script, and the script before the defaults.
-#[must_use]
 pub fn halves(
     left: Option<PaneContent>,
     right: Option<LaneSettings>,
@@ -105,8 +96,6 @@ pub fn halves(
     (left.unwrap_or(PaneContent::Simulation), right.unwrap_or_default())
 }
 
-/// The built-in script of a scene.
-#[must_use]
 pub fn script_of(scene: Scene) -> Script {
     let (name, text) = match scene {
         Scene::Katamari => ("katamari.ron", include_str!("../assets/scripts/katamari.ron")),

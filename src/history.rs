@@ -13,6 +13,7 @@
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 
+use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use cubewire_codec::BodyState;
 
@@ -24,7 +25,6 @@ use crate::replication::{
 };
 use crate::simulation::CubeWorld;
 
-/// Records the history while it is wanted.
 #[derive(Debug)]
 pub struct HistoryPlugin;
 
@@ -35,33 +35,26 @@ impl Plugin for HistoryPlugin {
             .init_resource::<Moment>()
             .init_resource::<Selection>()
             .add_observer(on_action)
-            .configure_sets(PreUpdate, (HistorySystems::ViewWants, HistorySystems::Prepare).chain())
             .add_systems(
                 PreUpdate,
                 (prepare, play_on.run_if(resource_exists::<CubeWorld>), stay_in_reach)
                     .chain()
-                    .in_set(HistorySystems::Prepare),
+                    .in_set(HistorySystems)
+                    .run_if(not(resource_exists::<FilmedTick>)),
             )
             .add_systems(
                 FixedUpdate,
                 record
-                    .in_set(HistorySystems::Record)
                     .after(ReplicationSystems::Observe)
-                    .before(ReplicationSystems::Shadow),
+                    .before(ReplicationSystems::Shadow)
+                    .run_if(not(resource_exists::<FilmedTick>)),
             );
     }
 }
 
-/// System sets of the history: the first two in [`PreUpdate`], in this order, the last in [`FixedUpdate`].
+/// Starts or ends the recording, in [`PreUpdate`]. Systems that update [`Wanted`] run before it.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum HistorySystems {
-    /// Lets the view update [`Wanted`].
-    ViewWants,
-    /// Starts or ends the recording.
-    Prepare,
-    /// Records a tick, after [`ReplicationSystems::Observe`].
-    Record,
-}
+pub struct HistorySystems;
 
 /// Users of the history. It is recorded while at least one is set.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,14 +66,11 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Whether any user is set.
-    #[must_use]
     pub const fn is_any(self) -> bool {
         self.panel || self.colors
     }
 }
 
-/// States of the simulated cubes.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct WorldHistory(pub States);
 
@@ -88,7 +78,6 @@ pub struct WorldHistory(pub States);
 #[derive(Component, Clone, Debug, Default)]
 #[require(Detailed, DisplayedState, CubeErrors, SendStates)]
 pub struct LaneHistory {
-    /// States of the cubes.
     pub displayed: States,
     /// Due tick per displayed tick, oldest first: see [`DisplayedState::due_tick`].
     due_ticks: VecDeque<(u64, Option<f64>)>,
@@ -98,7 +87,6 @@ pub struct LaneHistory {
 
 impl LaneHistory {
     /// Simulation tick that was due for display at `tick`. `None` if it is not known.
-    #[must_use]
     pub fn due_tick(&self, tick: u64) -> Option<f64> {
         let (first, _) = self.due_ticks.front()?;
         let index = usize::try_from(tick.checked_sub(*first)?).ok()?;
@@ -107,7 +95,6 @@ impl LaneHistory {
     }
 
     /// Settings of the lane at a tick. `None` if the tick is not recorded.
-    #[must_use]
     pub fn settings_at(&self, tick: u64) -> Option<&LaneSettings> {
         let mut changes = self.settings.iter().rev();
         let (_, settings) = changes.find(|(from, _)| *from <= tick)?;
@@ -130,7 +117,6 @@ impl LaneHistory {
     }
 
     /// Range of ticks with both recorded cubes and samples in `meter`.
-    #[must_use]
     pub fn ticks(&self, meter: &LaneMeter) -> Option<RangeInclusive<u64>> {
         let first = self.displayed.first_tick()?;
         let oldest = meter.samples().front()?.tick;
@@ -138,7 +124,6 @@ impl LaneHistory {
     }
 
     /// Errors of the cubes displayed at a tick. Empty if the tick is not recorded.
-    #[must_use]
     pub fn errors_at(&self, tick: u64, world: &WorldHistory) -> Vec<CubeError> {
         let mut shown = Vec::new();
         match self.simulated_at(tick, world) {
@@ -151,7 +136,6 @@ impl LaneHistory {
     }
 
     /// Simulated cubes at the tick that was due for display at `tick`. `None` if it is not recorded.
-    #[must_use]
     pub fn simulated_at(&self, tick: u64, world: &WorldHistory) -> Option<Vec<BodyState>> {
         let due = self.due_tick(tick)?.clamp(0.0, tick as f64);
         let before = due.floor() as u64;
@@ -163,7 +147,6 @@ impl LaneHistory {
         is_there.then(|| cubes.map(|(from, to)| between(from, to, fraction)).collect())
     }
 
-    /// Stores the settings of a recorded tick if they have changed.
     fn record_settings(&mut self, tick: u64, settings: &LaneSettingsQueryItem<'_, '_>) {
         let last = self.settings.back();
         if !last.is_some_and(|(_, last)| settings.is(last)) {
@@ -185,20 +168,37 @@ impl LaneHistory {
     }
 }
 
-/// Cube that views and panel highlight.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Index of the selected cube.
     pub cube: Option<usize>,
     /// Index of the cube under the pointer, in a view or in the panel's bits.
     pub hovered: Option<usize>,
-    /// Whether the cameras follow the selected cube.
     pub follows: bool,
 }
 
 /// Past tick that is shown. `None` while the present is shown.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moment(pub Option<u64>);
+
+/// Tick of the history that an app without a game films. Cubes and their errors are drawn as they were at this tick.
+/// Everything else is drawn as in the present, which a [`Moment`] would change.
+#[derive(Resource, Clone, Copy, Debug)]
+pub struct FilmedTick(pub u64);
+
+/// The simulation's history, and the tick of it that the cubes show.
+#[derive(SystemParam, Debug)]
+pub struct ShownPast<'w> {
+    pub world: Res<'w, WorldHistory>,
+    moment: Res<'w, Moment>,
+    filmed: Option<Res<'w, FilmedTick>>,
+}
+
+impl ShownPast<'_> {
+    /// Tick that the cubes show. `None` while they show the present.
+    pub fn tick(&self) -> Option<u64> {
+        self.moment.0.or_else(|| self.filmed.as_ref().map(|filmed| filmed.0))
+    }
+}
 
 /// Returns to the present on a step or a reset, and on a pause if the clock belongs to a server.
 fn on_action(action: On<Action>, cubes: Option<Res<CubeWorld>>, mut moment: ResMut<Moment>) {
@@ -212,7 +212,6 @@ fn on_action(action: On<Action>, cubes: Option<Res<CubeWorld>>, mut moment: ResM
     }
 }
 
-/// Returns to the present when the game resumes.
 fn play_on(clock: Res<Time<Virtual>>, mut moment: ResMut<Moment>) {
     if !clock.is_paused() {
         moment.set_if_neq(Moment(None));
@@ -230,7 +229,6 @@ fn stay_in_reach(lanes: Query<(&LaneHistory, &LaneMeter)>, mut moment: ResMut<Mo
     }
 }
 
-/// Starts the recording, or drops the recorded history.
 fn prepare(
     wanted: Res<Wanted>,
     mut commands: Commands,

@@ -40,6 +40,8 @@
 //! Modules that a browser cannot support are left out of its build: `commands`, `game::desktop`, `recording::video`,
 //! `transport::udp`. `clock`, `files` and `display` have one implementation per platform.
 
+#![allow(missing_docs, reason = "only the program and its tests use this library")]
+
 mod clock;
 #[cfg(not(target_family = "wasm"))]
 pub mod commands;

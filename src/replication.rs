@@ -182,7 +182,7 @@ impl Replica {
     /// Creates a replica that can run the simulation, from the welcome that arrived at `now`.
     fn simulating(welcome: Welcome, delay: Duration, now: Duration) -> Result<Self> {
         let receiver = SnapshotReceiver::new(welcome, Limits::default(), delay, now)?;
-        Ok(Self(receiver.with_engine(Box::new(ReceiverWorld::new()))))
+        Ok(Self(receiver.with_engine(Box::new(ReceiverWorld::default()))))
     }
 
     /// The wrapped receiver.

@@ -4,7 +4,6 @@
 //! and limits after it. Other modules read the resulting states from [`CubeWorld`].
 
 mod bodies;
-mod step;
 
 use std::sync::Arc;
 
@@ -29,7 +28,6 @@ pub enum SimulationSystems {
     Step,
 }
 
-/// Simulates the cubes.
 #[derive(Debug)]
 pub struct SimulationPlugin;
 
@@ -68,11 +66,13 @@ impl Plugin for SimulationPlugin {
                 (
                     bodies::reset.in_set(SimulationSystems::Reset),
                     (
-                        (bodies::register_bodies, step::before)
+                        (bodies::register_bodies, bodies::before)
                             .chain()
                             .after(PhysicsSet::SyncBackend)
                             .before(PhysicsSet::StepSimulation),
-                        step::after.after(PhysicsSet::StepSimulation).before(PhysicsSet::Writeback),
+                        bodies::after
+                            .after(PhysicsSet::StepSimulation)
+                            .before(PhysicsSet::Writeback),
                     )
                         .in_set(SimulationSystems::Step),
                 ),
@@ -80,7 +80,6 @@ impl Plugin for SimulationPlugin {
     }
 }
 
-/// Keys held during the next tick.
 #[derive(Resource, Clone, Copy, Debug, Default)]
 pub struct HeldKeys(pub Keys);
 
@@ -121,7 +120,6 @@ impl Default for CubeWorld {
 impl CubeWorld {
     /// Number of ticks since the program started, plus any offset set with [`count_from`](Self::count_from). A reset
     /// does not change it.
-    #[must_use]
     pub const fn tick(&self) -> u64 {
         self.tick
     }
@@ -134,27 +132,22 @@ impl CubeWorld {
         self.rebuilt = None;
     }
 
-    /// Inputs of the last ticks.
-    #[must_use]
     pub const fn inputs(&self) -> &InputHistory {
         &self.inputs
     }
 
     /// Tick after which the engine's sets were last [rebuilt](RebuildSimulation), and the part of their state that is
     /// not in the snapshot of that tick, as [`WorldState::to_bytes`](cubewire_physics::WorldState::to_bytes) writes it.
-    #[must_use]
     pub const fn rebuilt(&self) -> Option<&(u64, Arc<[u8]>)> {
         self.rebuilt.as_ref()
     }
 
     /// State of every cube after tick [`Self::tick`].
-    #[must_use]
     pub const fn current(&self) -> &Snapshot {
         &self.current
     }
 
     /// State of every cube one tick earlier. Equal to [`current`](Self::current) in the first tick after a reset.
-    #[must_use]
     pub const fn previous(&self) -> &Snapshot {
         &self.previous
     }

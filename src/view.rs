@@ -22,7 +22,6 @@ mod quality;
 mod side;
 mod stage;
 mod state;
-mod texture;
 mod touch;
 mod trails;
 
@@ -39,8 +38,8 @@ pub use appearance::AppearancePlugin;
 pub use camera::settle_cameras;
 pub use canvas::Canvas;
 pub use costs::{CubeColors, FixedScale};
-pub use cubes::{DisplayedTicks, FilmedCubes, ViewCube, shown_at, shown_cubes};
-pub use exaggeration::{Exaggeration, Simulated};
+pub use cubes::{DisplayedTicks, ViewCube, shown_at};
+pub use exaggeration::Exaggeration;
 pub use halves::{SelectHalf, ShowHalf, lane_in, show};
 pub use notices::Notices;
 pub use overlay::{Card, Column, Flag, Overlay, Part, common, peak_kbps};
@@ -55,7 +54,6 @@ pub use trails::Trails;
 /// System sets of the view in [`PostUpdate`], in this order, before transforms are propagated.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ViewSystems {
-    /// Moves the cubes.
     Cubes,
     /// Runs systems that read the positions of the cubes: cameras, colours, trails.
     Follow,
@@ -66,27 +64,22 @@ pub enum ViewSystems {
 /// Margins of the window that the panel covers, in logical points.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq)]
 pub struct Inset {
-    /// Width at the right edge.
     pub right: f32,
-    /// Height at the bottom edge.
     pub bottom: f32,
 }
 
 impl Inset {
     /// Whether `point` lies under the inset in a window of size `window`, all in logical points.
-    #[must_use]
     pub fn covers(self, point: Vec2, window: Vec2) -> bool {
         point.x >= window.x - self.right || point.y >= window.y - self.bottom
     }
 
     /// Converts the inset to another unit: multiplies both margins by `factor`.
-    #[must_use]
     pub fn scaled(self, factor: f32) -> Self {
         Self { right: self.right * factor, bottom: self.bottom * factor }
     }
 }
 
-/// Moves the cubes of both halves.
 #[derive(Debug)]
 pub struct ViewPlugin;
 
@@ -102,7 +95,7 @@ impl Plugin for ViewPlugin {
             .init_resource::<CubeColors>()
             .init_resource::<FixedScale>()
             .init_resource::<costs::Costs>()
-            .add_systems(PreUpdate, costs::want_history.in_set(HistorySystems::ViewWants))
+            .add_systems(PreUpdate, costs::want_history.before(HistorySystems))
             .add_observer(halves::on_show)
             .add_observer(halves::on_select)
             .add_observer(on_action)
@@ -122,7 +115,6 @@ impl Plugin for ViewPlugin {
                     cubes::show_simulation
                         .run_if(resource_exists::<CubeWorld>.and_then(cubes::is_present)),
                     cubes::show_past,
-                    cubes::show_filmed.run_if(resource_exists::<FilmedCubes>),
                     costs::measure,
                 )
                     .chain()
@@ -138,12 +130,9 @@ impl Plugin for ViewPlugin {
 /// Which halves are shown, and how they are laid out.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ViewMode {
-    /// Both halves.
     #[default]
     Split,
-    /// Only the left half.
     Left,
-    /// Only the right half.
     Right,
     /// Both halves over each other at the same tick. A cube of the right half is outlined over the left one if it moves
     /// or differs.
@@ -151,19 +140,13 @@ pub enum ViewMode {
 }
 
 impl ViewMode {
-    /// Returns the next mode of the cycle.
-    #[must_use]
+    /// In the order of the key.
+    const ALL: [Self; 4] = [Self::Split, Self::Left, Self::Right, Self::Difference];
+
     pub const fn next(self) -> Self {
-        match self {
-            Self::Split => Self::Left,
-            Self::Left => Self::Right,
-            Self::Right => Self::Difference,
-            Self::Difference => Self::Split,
-        }
+        Self::ALL[(self as usize + 1) % Self::ALL.len()]
     }
 
-    /// Whether the camera of `side` is active.
-    #[must_use]
     pub const fn shows(self, side: Side) -> bool {
         match side {
             Side::Left => !matches!(self, Self::Right),
@@ -172,7 +155,6 @@ impl ViewMode {
     }
 }
 
-/// Converts a flag to Bevy's [`Visibility`].
 const fn visibility(is_shown: bool) -> Visibility {
     match is_shown {
         true => Visibility::Inherited,

@@ -18,7 +18,7 @@ use super::args::{
 use super::figures;
 use super::warning::{of_replaced, warn};
 use crate::files::FileError;
-use crate::game::desktop::film::{Film, FilmContent, Look, MAX_COLUMNS};
+use crate::game::desktop::film::{Film, FilmContent, MAX_COLUMNS};
 use crate::game::desktop::progress;
 use crate::game::desktop::record::record;
 use crate::game::desktop::series::{Series, record_series};
@@ -28,7 +28,7 @@ use crate::recording::video::{FORMATS, Format, extensions};
 use crate::recording::{MAX_SECONDS, Outcome, Place, Script, Switch};
 use crate::replication::{self, LaneSettings};
 use crate::theme::Theme;
-use crate::view::{CubeColors, Exaggeration, Overlay, PaneContent, Part, Side};
+use crate::view::{CubeColors, Exaggeration, Overlay, PaneContent, Part, Side, ViewState};
 
 use report::Report;
 
@@ -196,13 +196,12 @@ impl RecordArgs {
         }
     }
 
-    const fn look(&self) -> Look {
-        Look {
-            quality: self.quality.quality,
-            theme: self.theme,
-            colors: self.colour,
-            exaggeration: self.exaggerate,
-        }
+    fn look(&self) -> ViewState {
+        let mut look = ViewState::default();
+        look.quality = self.quality.quality;
+        (look.theme, look.colors) = (self.theme, self.colour);
+        look.exaggeration = self.exaggerate;
+        look
     }
 
     fn film(&self, size: UVec2) -> Result<Film, Failure> {

@@ -11,7 +11,7 @@ use super::args::{Size, check_folder};
 use super::warning::say;
 use crate::files::FileError;
 use crate::game::Failure;
-use crate::game::desktop::screenshots::{Pictures, SHOTS, Shot};
+use crate::game::desktop::screenshots::{SHOTS, Shot};
 use crate::recording::video::Format;
 use crate::theme::Theme;
 
@@ -60,14 +60,11 @@ impl ScreenshotsArgs {
             only => only,
         };
         for size in &self.size {
-            let pictures = Pictures { shots, themes: &self.theme, size: size.0, folder: &self.out };
-            let mut printed = Ok(());
-            pictures.take(|path| {
-                if printed.is_ok() {
-                    printed = writeln!(out, "{}", path.display());
-                }
-            })?;
-            printed?;
+            for shot in shots {
+                shot.take(&self.theme, size.0, &self.out, |path| {
+                    writeln!(out, "{}", path.display())
+                })?;
+            }
         }
         Ok(())
     }

@@ -4,29 +4,25 @@ use bevy::prelude::KeyCode;
 
 use super::Action;
 
-/// Row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Binding {
     /// Names of the keys, separated by commas.
     pub keys: &'static str,
-    /// Short description of the effect.
     pub about: &'static str,
-    pub(super) effect: Effect,
+    presses: Presses,
+    /// Whether the presses act even while the panel takes keyboard input.
+    pub(super) works_while_typing: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Effect {
-    /// Keys that act while they are held: see [`Keyboard::held`](super::Keyboard::held).
-    Hold,
-    /// Triggers an action per press, while the panel takes no keyboard input.
-    Press(&'static [(Trigger, Action)]),
-    /// Triggers an action per press, even while the panel takes keyboard input.
-    PressAlways(&'static [(Trigger, Action)]),
-    /// egui or the camera handles the keys.
-    Elsewhere,
+enum Presses {
+    /// The keys act while they are held (see [`Keyboard::held`](super::Keyboard::held)), or egui or the camera handles
+    /// them.
+    None,
+    One([(Trigger, Action); 1]),
+    Many(&'static [(Trigger, Action)]),
 }
 
-/// Key press that triggers an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Trigger {
     /// The key with this lower-case letter, without Ctrl or Command: see [`Letters`](super::Letters).
@@ -37,118 +33,82 @@ pub enum Trigger {
     Character(&'static str),
 }
 
-/// All key and mouse controls.
-pub const BINDINGS: [Binding; 31] = {
-    use Effect::{Elsewhere, Hold, Press, PressAlways};
-    use Trigger::{Character, Key, Letter};
-    const fn row(keys: &'static str, about: &'static str, effect: Effect) -> Binding {
-        Binding { keys, about, effect }
-    }
-    [
-        row("arrow keys", "roll", Hold),
-        row("Space", "blow: hover, and push cubes away", Hold),
-        row("Z", "katamari: pull cubes in, and roll them along", Hold),
-        row("R", "reset", Press(&[(Letter('r'), Action::Reset)])),
-        row("P", "pause, resume", Press(&[(Letter('p'), Action::Pause)])),
-        row("N", "step one tick", Press(&[(Letter('n'), Action::Step)])),
-        row(
-            "PageDown, PageUp",
-            "next or previous rung of the ladder",
-            Press(&[
-                (Key(KeyCode::PageDown), Action::NextRung),
-                (Key(KeyCode::PageUp), Action::PreviousRung),
-            ]),
-        ),
-        row("1 to 9", "rungs 1 to 9 of the ladder, by position", Press(&FIRST_RUNGS)),
-        row(
-            "0, -, =, Backspace, [, ], \\",
-            "rungs 10 to 16, by position on a US keyboard",
-            Press(&OTHER_RUNGS),
-        ),
-        row(
-            "V",
-            "show both halves, one of them, or one over the other",
-            Press(&[(Letter('v'), Action::NextView)]),
-        ),
-        row("L", "cut or restore the link", Press(&[(Letter('l'), Action::CutLink)])),
-        row(
-            "T",
-            "trails: where a few cubes were in the last second",
-            Press(&[(Letter('t'), Action::Trails)]),
-        ),
-        row(
-            "B",
-            "colour the cubes by bits, form, error or wait",
-            Press(&[(Letter('b'), Action::CubeColors)]),
-        ),
-        row(
-            "E",
-            "draw the errors of replicas 1, 10 or 50 times as large",
-            Press(&[(Letter('e'), Action::Exaggerate)]),
-        ),
-        row(
-            "H",
-            "timeline of the last minute; while paused, step through it (←, →, comma, full stop)",
-            Press(&[(Letter('h'), Action::Timeline)]),
-        ),
-        row(
-            "F1, ?",
-            "explain the screen",
-            Press(&[(Key(KeyCode::F1), Action::Help), (Character("?"), Action::Help)]),
-        ),
-        row(
-            "F2",
-            "the panel: whole, a slim bar, or hidden",
-            PressAlways(&[(Key(KeyCode::F2), Action::Panel)]),
-        ),
-        row(
-            "F3",
-            "take the tour of the article, or leave it",
-            Press(&[(Key(KeyCode::F3), Action::Tour)]),
-        ),
-        row("F4", "the previous step of the tour", Press(&[(Key(KeyCode::F4), Action::TourBack)])),
-        row("F5", "the next step of the tour", Press(&[(Key(KeyCode::F5), Action::TourNext)])),
-        row(
-            "F9",
-            "start or stop recording a replay",
-            PressAlways(&[(Key(KeyCode::F9), Action::Replay)]),
-        ),
-        row(
-            "F10",
-            "start or stop recording a video of the screen",
-            PressAlways(&[(Key(KeyCode::F10), Action::Video)]),
-        ),
-        row(
-            "F11",
-            "film the last 10, 30 or 60 seconds (not in a browser)",
-            PressAlways(&[(Key(KeyCode::F11), Action::Film)]),
-        ),
-        row(
-            "F12",
-            "save a picture of the window",
-            PressAlways(&[(Key(KeyCode::F12), Action::Screenshot)]),
-        ),
-        row(
-            "Enter",
-            "connect again (in `cubewire view`)",
-            Press(&[(Key(KeyCode::Enter), Action::Reconnect)]),
-        ),
-        row("Ctrl +, Ctrl -, Ctrl 0", "size of text and panel", Elsewhere),
-        row(
-            "Home",
-            "reset the cameras after drag and wheel",
-            Press(&[(Key(KeyCode::Home), Action::ResetCamera)]),
-        ),
-        row("drag", "orbit, both halves together", Elsewhere),
-        row("wheel", "zoom", Elsewhere),
-        row("Tab", "move the focus through the panel", Elsewhere),
-        row(
-            "Esc",
-            "leave the panel, otherwise the tour",
-            Press(&[(Key(KeyCode::Escape), Action::LeaveTour)]),
-        ),
-    ]
-};
+const fn row(keys: &'static str, about: &'static str, presses: Presses) -> Binding {
+    Binding { keys, about, presses, works_while_typing: false }
+}
+
+const fn other(keys: &'static str, about: &'static str) -> Binding {
+    row(keys, about, Presses::None)
+}
+
+const fn letter(letter: char, action: Action, keys: &'static str, about: &'static str) -> Binding {
+    row(keys, about, Presses::One([(Trigger::Letter(letter), action)]))
+}
+
+const fn key(key: KeyCode, action: Action, keys: &'static str, about: &'static str) -> Binding {
+    row(keys, about, Presses::One([(Trigger::Key(key), action)]))
+}
+
+const fn keys(
+    presses: &'static [(Trigger, Action)],
+    keys: &'static str,
+    about: &'static str,
+) -> Binding {
+    row(keys, about, Presses::Many(presses))
+}
+
+pub const BINDINGS: [Binding; 31] = [
+    other("arrow keys", "roll"),
+    other("Space", "blow: hover, and push cubes away"),
+    other("Z", "katamari: pull cubes in, and roll them along"),
+    letter('r', Action::Reset, "R", "reset"),
+    letter('p', Action::Pause, "P", "pause, resume"),
+    letter('n', Action::Step, "N", "step one tick"),
+    keys(&NEIGHBOURS, "PageDown, PageUp", "next or previous rung of the ladder"),
+    keys(&FIRST_RUNGS, "1 to 9", "rungs 1 to 9 of the ladder, by position"),
+    keys(
+        &OTHER_RUNGS,
+        "0, -, =, Backspace, [, ], \\",
+        "rungs 10 to 16, by position on a US keyboard",
+    ),
+    letter('v', Action::NextView, "V", "show both halves, one of them, or one over the other"),
+    letter('l', Action::CutLink, "L", "cut or restore the link"),
+    letter('t', Action::Trails, "T", "trails: where a few cubes were in the last second"),
+    letter('b', Action::CubeColors, "B", "colour the cubes by bits, form, error or wait"),
+    letter('e', Action::Exaggerate, "E", "draw the errors of replicas 1, 10 or 50 times as large"),
+    letter(
+        'h',
+        Action::Timeline,
+        "H",
+        "timeline of the last minute; while paused, step through it (←, →, comma, full stop)",
+    ),
+    keys(&HELP, "F1, ?", "explain the screen"),
+    key(KeyCode::F2, Action::Panel, "F2", "the panel: whole, a slim bar, or hidden").always(),
+    key(KeyCode::F3, Action::Tour, "F3", "take the tour of the article, or leave it"),
+    key(KeyCode::F4, Action::TourBack, "F4", "the previous step of the tour"),
+    key(KeyCode::F5, Action::TourNext, "F5", "the next step of the tour"),
+    key(KeyCode::F9, Action::Replay, "F9", "start or stop recording a replay").always(),
+    key(KeyCode::F10, Action::Video, "F10", "start or stop recording a video of the screen")
+        .always(),
+    key(KeyCode::F11, Action::Film, "F11", "film the last 10, 30 or 60 seconds (not in a browser)")
+        .always(),
+    key(KeyCode::F12, Action::Screenshot, "F12", "save a picture of the window").always(),
+    key(KeyCode::Enter, Action::Reconnect, "Enter", "connect again (in `cubewire view`)"),
+    other("Ctrl +, Ctrl -, Ctrl 0", "size of text and panel"),
+    key(KeyCode::Home, Action::ResetCamera, "Home", "reset the cameras after drag and wheel"),
+    other("drag", "orbit, both halves together"),
+    other("wheel", "zoom"),
+    other("Tab", "move the focus through the panel"),
+    key(KeyCode::Escape, Action::LeaveTour, "Esc", "leave the panel, otherwise the tour"),
+];
+
+const NEIGHBOURS: [(Trigger, Action); 2] = [
+    (Trigger::Key(KeyCode::PageDown), Action::NextRung),
+    (Trigger::Key(KeyCode::PageUp), Action::PreviousRung),
+];
+
+const HELP: [(Trigger, Action); 2] =
+    [(Trigger::Key(KeyCode::F1), Action::Help), (Trigger::Character("?"), Action::Help)];
 
 const FIRST_RUNGS: [(Trigger, Action); 9] = [
     (Trigger::Key(KeyCode::Digit1), Action::Rung(0)),
@@ -172,33 +132,29 @@ const OTHER_RUNGS: [(Trigger, Action); 7] = [
     (Trigger::Key(KeyCode::Backslash), Action::Rung(15)),
 ];
 
-/// Name of the key of each rung of the ladder.
 pub const RUNG_KEYS: [&str; 16] =
     ["1", "2", "3", "4", "5", "6", "7", "8", "9", "0", "-", "=", "Bk", "[", "]", "\\"];
 
 impl Binding {
-    /// Names of the keys.
-    #[must_use]
     pub fn names(&self) -> Vec<&'static str> {
         self.keys.split(", ").collect()
     }
 
     /// Keys of this row with their actions. Empty if the row has no key presses.
-    #[must_use]
-    pub const fn presses(&self) -> &'static [(Trigger, Action)] {
-        match self.effect {
-            Effect::Press(keys) | Effect::PressAlways(keys) => keys,
-            Effect::Hold | Effect::Elsewhere => &[],
+    pub const fn presses(&self) -> &[(Trigger, Action)] {
+        match &self.presses {
+            Presses::None => &[],
+            Presses::One(press) => press,
+            Presses::Many(presses) => presses,
         }
     }
 
-    pub(super) const fn works_while_typing(&self) -> bool {
-        matches!(self.effect, Effect::PressAlways(_))
+    const fn always(self) -> Self {
+        Self { works_while_typing: true, ..self }
     }
 }
 
 /// Name of the key of an action, which is the first of its row. Empty if other actions are in the same row.
-#[must_use]
 pub fn key_of(action: Action) -> &'static str {
     let row = BINDINGS.iter().find(|row| {
         let presses = row.presses();
@@ -208,7 +164,6 @@ pub fn key_of(action: Action) -> &'static str {
 }
 
 /// The table as aligned lines, for the command line.
-#[must_use]
 pub fn help() -> String {
     let width = BINDINGS.iter().map(|row| row.keys.len()).max().unwrap_or(0);
     let lines = BINDINGS.map(|Binding { keys, about, .. }| format!("  {keys:width$}  {about}\n"));

@@ -15,14 +15,12 @@ pub struct Letters(HashMap<KeyCode, Option<char>>);
 impl Letters {
     /// Character of a key in lower case: see [`character`]. Before the first press of a key, its character on a US
     /// keyboard.
-    #[must_use]
     pub fn of(&self, key: KeyCode) -> Option<char> {
         let pressed = self.0.get(&key).copied();
         pressed.unwrap_or_else(|| on_us_keyboard(key))
     }
 }
 
-/// Stores the characters of pressed keys.
 pub(super) fn read(mut inputs: MessageReader<KeyboardInput>, mut letters: ResMut<Letters>) {
     let pressed = inputs.read().filter(|input| input.state.is_pressed() && !input.repeat);
     for input in pressed {
@@ -32,7 +30,6 @@ pub(super) fn read(mut inputs: MessageReader<KeyboardInput>, mut letters: ResMut
 
 /// Character of the pressed key in lower case. For a layout with a script other than Latin, the character of a US
 /// keyboard at that position, if a control uses it.
-#[must_use]
 pub fn character(input: &KeyboardInput) -> Option<char> {
     match &input.logical_key {
         Key::Character(text) => {
@@ -54,23 +51,26 @@ const fn is_latin(character: char) -> bool {
     matches!(character, '\0'..='\u{24f}' | '\u{1e00}'..='\u{1eff}')
 }
 
-const fn on_us_keyboard(key: KeyCode) -> Option<char> {
-    Some(match key {
-        KeyCode::KeyB => 'b',
-        KeyCode::KeyE => 'e',
-        KeyCode::KeyH => 'h',
-        KeyCode::KeyL => 'l',
-        KeyCode::KeyN => 'n',
-        KeyCode::KeyP => 'p',
-        KeyCode::KeyR => 'r',
-        KeyCode::KeyT => 't',
-        KeyCode::KeyV => 'v',
-        KeyCode::KeyZ => 'z',
-        KeyCode::Comma => ',',
-        KeyCode::Period => '.',
-        _ => return None,
-    })
+fn on_us_keyboard(key: KeyCode) -> Option<char> {
+    let found = US_KEYBOARD.iter().find(|(code, _)| *code == key);
+    found.map(|(_, character)| *character)
 }
+
+/// Characters that controls use, and their keys on a US keyboard.
+const US_KEYBOARD: [(KeyCode, char); 12] = [
+    (KeyCode::KeyB, 'b'),
+    (KeyCode::KeyE, 'e'),
+    (KeyCode::KeyH, 'h'),
+    (KeyCode::KeyL, 'l'),
+    (KeyCode::KeyN, 'n'),
+    (KeyCode::KeyP, 'p'),
+    (KeyCode::KeyR, 'r'),
+    (KeyCode::KeyT, 't'),
+    (KeyCode::KeyV, 'v'),
+    (KeyCode::KeyZ, 'z'),
+    (KeyCode::Comma, ','),
+    (KeyCode::Period, '.'),
+];
 
 #[cfg(test)]
 mod tests {
@@ -126,43 +126,14 @@ mod tests {
 
     #[test]
     fn every_letter_of_a_control_has_a_place_on_a_us_keyboard() {
-        let letters: Vec<_> = (b'A'..=b'Z').map(char::from).collect();
-        let places = [
-            KeyCode::KeyA,
-            KeyCode::KeyB,
-            KeyCode::KeyC,
-            KeyCode::KeyD,
-            KeyCode::KeyE,
-            KeyCode::KeyF,
-            KeyCode::KeyG,
-            KeyCode::KeyH,
-            KeyCode::KeyI,
-            KeyCode::KeyJ,
-            KeyCode::KeyK,
-            KeyCode::KeyL,
-            KeyCode::KeyM,
-            KeyCode::KeyN,
-            KeyCode::KeyO,
-            KeyCode::KeyP,
-            KeyCode::KeyQ,
-            KeyCode::KeyR,
-            KeyCode::KeyS,
-            KeyCode::KeyT,
-            KeyCode::KeyU,
-            KeyCode::KeyV,
-            KeyCode::KeyW,
-            KeyCode::KeyX,
-            KeyCode::KeyY,
-            KeyCode::KeyZ,
-        ];
         for binding in &BINDINGS {
             for (trigger, action) in binding.presses() {
                 let Trigger::Letter(letter) = *trigger else {
                     continue;
                 };
-                let index = letters.iter().position(|it| *it == letter.to_ascii_uppercase());
-                let place = places[index.unwrap()];
-                assert_eq!(on_us_keyboard(place), Some(letter), "{action:?}");
+                let place = US_KEYBOARD.iter().find(|(_, character)| *character == letter);
+                let (place, _) = place.unwrap_or_else(|| panic!("{action:?}"));
+                assert_eq!(format!("{place:?}"), format!("Key{}", letter.to_ascii_uppercase()));
                 assert_eq!(binding.keys, letter.to_uppercase().to_string());
             }
         }

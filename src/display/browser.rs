@@ -11,10 +11,8 @@ use bevy_egui::egui;
 use super::LOGGED;
 use crate::page;
 
-/// CSS selector of the canvas.
 const CANVAS: &str = "#game";
 
-/// Address of the page without parameters.
 pub(crate) fn address() -> Option<String> {
     Some(page::address())
 }
@@ -24,18 +22,15 @@ pub(crate) fn setting(name: &str, value: &str) -> String {
     format!("?{name}={value}")
 }
 
-/// Copies a text to the clipboard.
 pub(crate) fn copy(_: &egui::Context, text: &str) {
     page::copy(text);
 }
 
-/// Opens an address in another tab.
 pub(crate) fn browse(address: &str) {
     page::browse(address);
 }
 
 /// Bevy's default plugins with a window that fills the parent of its canvas. Logs go to the console.
-#[must_use]
 pub(crate) fn plugins(window: Window) -> PluginGroupBuilder {
     // Both backends use the shaders that are compiled for WebGL2.
     let backends = match page::has_web_gpu() {

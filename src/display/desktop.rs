@@ -14,7 +14,6 @@ use wgpu::{Backends, DeviceType, Instance, InstanceDescriptor};
 
 use super::LOGGED;
 
-#[must_use]
 pub(crate) fn plugins(window: Window) -> PluginGroupBuilder {
     DefaultPlugins
         .set(WindowPlugin { primary_window: Some(window), ..default() })
@@ -39,7 +38,6 @@ pub(crate) fn copy(ctx: &egui::Context, text: &str) {
     ctx.copy_text(text.to_owned());
 }
 
-/// Opens an address in the system's browser.
 pub(crate) fn browse(address: &str) {
     if let Err(error) = open::that_detached(address) {
         warn!("{address} could not be opened: {error}");
@@ -47,7 +45,6 @@ pub(crate) fn browse(address: &str) {
 }
 
 /// Logs to standard error. The environment variable `RUST_LOG` overrides the filter.
-#[must_use]
 pub(crate) fn log_plugin() -> LogPlugin {
     LogPlugin {
         filter: LOGGED.to_owned(),
@@ -63,7 +60,6 @@ pub(crate) fn log_plugin() -> LogPlugin {
 }
 
 /// Reason why a window cannot be opened, or `None` if it can.
-#[must_use]
 pub(crate) fn missing() -> Option<&'static str> {
     if cfg!(target_os = "linux") && !has_display() {
         return Some("there is no display");
@@ -72,7 +68,6 @@ pub(crate) fn missing() -> Option<&'static str> {
 }
 
 /// Reason why offscreen rendering is not possible, or `None` if it is.
-#[must_use]
 pub(crate) fn no_adapter_off_screen() -> Option<&'static str> {
     no_adapter(Backends::PRIMARY)
 }

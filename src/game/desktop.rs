@@ -18,7 +18,6 @@ use std::fmt;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 /// Creates a progress bar on standard error, hidden if that is not a terminal.
-#[must_use]
 pub fn progress(steps: u64, unit: &'static str) -> ProgressBar {
     let template =
         format!("{{msg}} {{wide_bar}} {{pos}}/{{len}} {unit}, {{rate}} a second, {{eta}} left");

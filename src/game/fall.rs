@@ -12,7 +12,6 @@ use crate::recording::{Script, Step};
 use crate::replication::{LaneSettings, SenderSettings};
 use crate::view::PaneContent;
 
-/// Title of the film.
 pub const TITLE: &str = "The same cubes, from 17 Mbps to 16 kbps";
 
 /// Time on each rung: one second until its cost is measured, and one to read it. The last rung stays until the end of
@@ -20,7 +19,6 @@ pub const TITLE: &str = "The same cubes, from 17 Mbps to 16 kbps";
 const TICKS_PER_RUNG: u64 = 2 * TICKS_PER_SECOND as u64;
 
 /// The script with the keys of [`Scene::Katamari`] and a rung of the ladder every two seconds.
-#[must_use]
 pub fn fall() -> Script {
     let mut script = script_of(Scene::Katamari);
     for (index, rung) in (0..).zip(LADDER) {

@@ -17,7 +17,6 @@ use crate::view::{Selected, Side};
 /// A game without lanes.
 #[derive(Debug)]
 pub struct HeadlessGame {
-    /// The app, to add lanes and read resources.
     pub app: App,
 }
 
@@ -26,11 +25,8 @@ pub struct HeadlessGame {
 /// Each row has a tick, the hash of all states up to it, and the payload bytes of each lane. The last two rows have,
 /// per lane, the number of received snapshots that were compared with the sent ones, and how many differed. The result
 /// is the same on every platform.
-///
-/// # Errors
-/// If a lane cannot be set up.
 pub fn tick_by_tick(script: Script, ticks: u64, lane: &LaneSettings) -> Result<String, GameError> {
-    let mut game = HeadlessGame::build(Some(script), ());
+    let mut game = HeadlessGame::new(Some(script));
     let mut text = "tick,states".to_owned();
     let mut lanes = Vec::new();
     for rung in ladder::all() {
@@ -43,7 +39,6 @@ pub fn tick_by_tick(script: Script, ticks: u64, lane: &LaneSettings) -> Result<S
         text.push(',');
         text.push_str(rung.name);
     }
-    game.start();
     let mut hash = 0;
     for tick in 1..=ticks {
         game.step();
@@ -85,26 +80,16 @@ pub(super) fn finish(app: &mut App) {
 #[derive(Debug)]
 pub struct LaneGame {
     game: HeadlessGame,
-    /// Entity of the lane.
     pub lane: Entity,
 }
 
 impl HeadlessGame {
     /// Sets up the game at tick 0. `script` plays in a loop.
-    #[must_use]
     pub fn new(script: Option<Script>) -> Self {
         Self::with_plugins(script, ())
     }
 
-    /// As [`new`](Self::new), with additional plugins.
-    #[must_use]
     pub fn with_plugins<M>(script: Option<Script>, plugins: impl Plugins<M>) -> Self {
-        let mut game = Self::build(script, plugins);
-        game.start();
-        game
-    }
-
-    fn build<M>(script: Option<Script>, plugins: impl Plugins<M>) -> Self {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, TransformPlugin, GamePlugin))
             .add_plugins(plugins)
@@ -113,37 +98,19 @@ impl HeadlessGame {
             app.insert_resource(ScriptPlayback::new(script));
         }
         finish(&mut app);
+        // The first update only starts the clock.
+        app.update();
         Self { app }
     }
 
-    /// The first update only starts the clock.
-    fn start(&mut self) {
-        self.app.update();
-    }
-
-    /// Adds a lane with its sender and receiver.
-    ///
-    /// # Errors
-    /// If the lane cannot be set up.
     pub fn spawn_lane(&mut self, settings: LaneSettings) -> Result<Entity, GameError> {
         Ok(spawn_lane(self.app.world_mut(), settings)?)
     }
 
-    /// Adds the selected, checked lane of a [`LaneGame`] in the right half.
-    fn spawn_selected(&mut self, settings: LaneSettings) -> Result<Entity, GameError> {
-        let lane = self.spawn_lane(settings)?;
-        let mut entity = self.app.world_mut().entity_mut(lane);
-        entity.insert((LaneCheck::default(), Side::Right, Selected));
-        Ok(lane)
-    }
-
-    /// Steps one tick.
     pub fn step(&mut self) {
         self.app.update();
     }
 
-    /// The simulation.
-    #[must_use]
     pub fn cubes(&self) -> &CubeWorld {
         self.app.world().resource::<CubeWorld>()
     }
@@ -151,34 +118,23 @@ impl HeadlessGame {
 
 impl LaneGame {
     /// Sets up the game at tick 0 with a lane. `script` plays in a loop.
-    ///
-    /// # Errors
-    /// If the lane cannot be set up.
     pub fn new(script: Option<Script>, settings: LaneSettings) -> Result<Self, GameError> {
         Self::with_plugins(script, settings, ())
     }
 
-    /// As [`new`](Self::new), with additional plugins.
-    ///
-    /// # Errors
-    /// If the lane cannot be set up.
     pub fn with_plugins<M>(
         script: Option<Script>,
         settings: LaneSettings,
         plugins: impl Plugins<M>,
     ) -> Result<Self, GameError> {
-        let mut game = HeadlessGame::build(script, plugins);
-        let lane = game.spawn_selected(settings)?;
-        game.start();
-        Ok(Self { game, lane })
+        Self::join(HeadlessGame::with_plugins(script, plugins), settings)
     }
 
     /// Adds a lane to a running game, like a viewer that joins late.
-    ///
-    /// # Errors
-    /// If the lane cannot be set up.
     pub fn join(mut game: HeadlessGame, settings: LaneSettings) -> Result<Self, GameError> {
-        let lane = game.spawn_selected(settings)?;
+        let lane = game.spawn_lane(settings)?;
+        let mut entity = game.app.world_mut().entity_mut(lane);
+        entity.insert((LaneCheck::default(), Side::Right, Selected));
         Ok(Self { game, lane })
     }
 
@@ -202,31 +158,18 @@ impl LaneGame {
         Ok(shadow)
     }
 
-    /// Measurements of the lane.
-    ///
-    /// # Panics
-    /// If the lane was despawned.
-    #[must_use]
     pub fn meter(&self) -> &LaneMeter {
         let meter = self.app.world().get::<LaneMeter>(self.lane);
         meter.expect("the lane has a meter")
     }
 
     /// Restarts the [totals](crate::replication::Record::totals) of the lane at the next tick.
-    ///
-    /// # Panics
-    /// If the lane was despawned.
     pub fn mark(&mut self) {
         let lane = self.lane;
         let meter = self.app.world_mut().get_mut::<LaneMeter>(lane);
         meter.expect("the lane has a meter").mark();
     }
 
-    /// Results of comparing decoded with sent snapshots.
-    ///
-    /// # Panics
-    /// If the lane was despawned.
-    #[must_use]
     pub fn check(&self) -> LaneCheck {
         let check = self.app.world().get::<LaneCheck>(self.lane);
         *check.expect("the lane has a check")

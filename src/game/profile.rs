@@ -18,18 +18,13 @@ use crate::recording::Script;
 use crate::replication::{LaneSettings, ShadowLadder};
 use crate::view::{PaneContent, ViewPlugin};
 
-/// Frame times of a run, milliseconds.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct FrameTimes {
     /// Number of measured frames, at least one.
     pub frames: usize,
-    /// Mean frame time.
     pub mean_ms: f64,
-    /// Median frame time.
     pub median_ms: f64,
-    /// 99th percentile of the frame times.
     pub percentile_99_ms: f64,
-    /// Longest frame time.
     pub worst_ms: f64,
     /// Mean time of the panel's layout, which is part of `mean_ms`.
     pub panel_ms: f64,
@@ -38,9 +33,6 @@ pub struct FrameTimes {
 }
 
 /// Plays at least one tick, one per frame and as fast as possible, with a lane in the right half and the whole panel.
-///
-/// # Errors
-/// If the game cannot be set up.
 pub fn measure(
     script: Option<Script>,
     lane: LaneSettings,
@@ -81,7 +73,6 @@ pub fn measure(
     })
 }
 
-/// Runs egui's part of a frame.
 fn lay_out_panel(world: &mut World) -> Result<(), BevyError> {
     let mut contexts = world.query_filtered::<&mut EguiContext, With<PrimaryEguiContext>>();
     let egui = contexts.single_mut(world)?.get_mut().clone();

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use bevy::prelude::*;
+use bevy::time::common_conditions::once_after_real_delay;
 use bevy::window::WindowResolution;
 #[cfg(not(target_family = "wasm"))]
 use bevy::window::{Monitor, PrimaryWindow};
@@ -26,12 +27,9 @@ use crate::replication::LaneSettings;
 use crate::theme::Theme;
 use crate::view::{AppearancePlugin, PaneContent, Quality, ViewPlugin};
 
-/// Settings of the window and its game.
 #[derive(Debug)]
 pub struct WindowSettings {
-    /// Initial content of the left half.
     pub left: PaneContent,
-    /// Initial lane of the right half.
     pub right: LaneSettings,
     /// Script to play instead of the keyboard. A replay plays once.
     pub script: Option<Script>,
@@ -40,24 +38,16 @@ pub struct WindowSettings {
     pub calm: bool,
     /// Folder for replays, videos, pictures and exports.
     pub recordings: PathBuf,
-    /// Seconds after which the window closes.
     pub seconds: Option<f64>,
-    /// Size in logical pixels.
     pub size: UVec2,
-    /// Graphics quality.
     pub quality: Quality,
     /// Theme. Without it, the theme of the last run.
     pub theme: Option<Theme>,
-    /// File for the state of the panel.
     pub panel: Option<PathBuf>,
-    /// Index of the tour step to start with.
     pub tour: Option<usize>,
 }
 
 /// Opens the window and runs the game until it is closed.
-///
-/// # Errors
-/// If the game cannot be set up, or a system failed.
 pub fn run(settings: WindowSettings) -> Result<(), Failure> {
     let mut app = open(&settings);
     add_game(&mut app, settings)?;
@@ -99,9 +89,6 @@ pub(super) fn run_app(mut app: App) -> Result<(), Failure> {
 }
 
 /// Adds everything for the window except Bevy's default plugins, which must already be there.
-///
-/// # Errors
-/// If a lane cannot be set up.
 pub fn add_game(app: &mut App, mut settings: WindowSettings) -> Result<(), Failure> {
     add_frame(app, &settings);
     let plays_fall = settings.script.is_none() && !settings.calm;
@@ -128,12 +115,11 @@ pub(super) fn add_frame(app: &mut App, settings: &WindowSettings) {
         app.world_mut().resource_mut::<PanelState>().theme = theme;
     }
     if let Some(seconds) = settings.seconds {
-        app.insert_resource(CloseAfter(Duration::from_secs_f64(seconds)))
-            .add_systems(PostUpdate, close.before(EguiPostUpdateSet::EndPass));
+        let is_over = once_after_real_delay(Duration::from_secs_f64(seconds));
+        app.add_systems(PostUpdate, close.run_if(is_over).before(EguiPostUpdateSet::EndPass));
     }
 }
 
-/// Opens the web address of a button.
 fn browse(action: On<Action>) {
     if let Action::Open(address) = *action {
         display::browse(address);
@@ -156,13 +142,8 @@ pub(super) fn add_play(app: &mut App, settings: WindowSettings) -> Result<(), Fa
     Ok(show_halves(app.world_mut(), settings.left, settings.right)?)
 }
 
-#[derive(Resource, Debug)]
-struct CloseAfter(Duration);
-
-fn close(time: Res<Time<Real>>, after: Res<CloseAfter>, mut exit: MessageWriter<AppExit>) {
-    if time.elapsed() >= after.0 {
-        exit.write(AppExit::Success);
-    }
+fn close(mut exit: MessageWriter<AppExit>) {
+    exit.write(AppExit::Success);
 }
 
 #[cfg(all(test, not(target_family = "wasm")))]

@@ -14,12 +14,9 @@ use cubewire_codec::BodyState;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::describe_change;
-use crate::history::{LaneHistory, Moment, Wanted, WorldHistory};
-use crate::replication::{CubeErrors, Lane, LaneMeter, LocalLane, METER_TICKS, Record, Sample};
-use crate::view::{
-    CubeColors, Exaggeration, FilmedCubes, Flag, Overlay, PaneContent, Side, Simulated, Trails,
-    ViewState, shown_at,
-};
+use crate::history::{FilmedTick, LaneHistory, Moment, Wanted, WorldHistory};
+use crate::replication::{Lane, LaneMeter, LocalLane, METER_TICKS, Record, Sample};
+use crate::view::{CubeColors, Flag, Overlay, PaneContent, Side, Trails, ViewState, shown_at};
 
 /// Keeps the histories of removed lanes for a minute, for [`Clip`]s.
 #[derive(Debug)]
@@ -231,7 +228,6 @@ impl Clip {
     }
 
     /// Cubes of both halves at a tick. Empty for a half without cubes.
-    #[must_use]
     pub fn cubes(&self, tick: u64) -> [Vec<BodyState>; Side::ALL.len()] {
         let lanes = Side::ALL.map(|side| self.lane_at(side, tick));
         let lanes = lanes.map(|lane| lane.map(|(_, lane)| &lane.history));
@@ -269,14 +265,19 @@ impl Clip {
         Some(Flag { tick, side, title })
     }
 
-    /// Sets up an app without a game to show a tick of this clip. The ticks before it must have been shown.
+    /// Sets up an app without a game to show this clip.
+    pub fn set_up(&self, world: &mut World) {
+        self.view.apply(world);
+        world.insert_resource(self.world.clone());
+    }
+
+    /// Shows a tick of this clip. The ticks before it must have been shown.
     pub fn show(&self, tick: u64, world: &mut World) {
-        let cubes = self.cubes(tick);
         if self.view.has_trails {
-            let mut trails = world.resource_mut::<Trails>();
-            trails.add_tick([&*cubes[0], &*cubes[1]]);
+            let [left, right] = self.cubes(tick);
+            world.resource_mut::<Trails>().add_tick([&left, &right]);
         }
-        world.insert_resource(FilmedCubes(cubes));
+        world.insert_resource(FilmedTick(tick));
         for side in Side::ALL {
             self.show_lane(side, tick, world);
             let change = (tick > *self.ticks.start()).then(|| self.change(side, tick));
@@ -314,19 +315,10 @@ impl Clip {
             let before = lane.samples.iter().take_while(|sample| sample.tick < tick);
             let record = Record::from_samples(before.cloned());
             let meter = LaneMeter { record, ..LaneMeter::default() };
-            let spawned = (Lane, Filmed(index), side, meter, LaneHistory::default());
-            world.spawn(spawned).id()
+            world.spawn((Lane, Filmed(index), side, meter, lane.history.clone())).id()
         });
-        let needs_errors = self.view.colors == CubeColors::Distance;
-        let errors = needs_errors.then(|| lane.history.errors_at(tick, &self.world));
-        let is_exaggerated = self.view.exaggeration != Exaggeration::None;
-        let simulated = is_exaggerated.then(|| lane.history.simulated_at(tick, &self.world));
         let mut entity = world.entity_mut(entity);
-        entity.insert((settings, CubeErrors(errors.unwrap_or_default())));
-        if let Some(simulated) = simulated {
-            // Without simulated cubes for this tick, errors are drawn as they are.
-            entity.insert(Simulated(simulated.unwrap_or_default()));
-        }
+        entity.insert(settings);
         if lane.is_local {
             entity.insert(LocalLane);
         }

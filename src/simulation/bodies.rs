@@ -1,30 +1,27 @@
-//! Entities of the scene. `bevy_rapier` creates their bodies in Rapier's sets.
+//! Entities of the scene, and what happens before and after `bevy_rapier3d` steps their bodies in Rapier's sets.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{
     Collider, ColliderMassProperties, DefaultRapierContext, Friction, RapierConfiguration,
     RapierContextSimulation, RapierRigidBodyHandle, RapierRigidBodySet, Restitution, RigidBody,
-    SoftCcd,
+    SoftCcd, WriteRapierContext,
 };
 use bevy_rapier3d::rapier::dynamics::RigidBodyHandle;
-use cubewire_physics::{self as physics, SceneState, Solid};
+use cubewire_physics::{self as physics, Input, SceneState, Sets, Solid};
 use cubewire_scene as scene;
 
-use super::{CubeWorld, ResetSimulation};
+use super::{CubeWorld, HeldKeys, RebuildSimulation, ResetSimulation};
 
-/// A cube in the physics world, by index.
 #[derive(Component, Clone, Copy, Debug)]
 pub(super) struct SimulatedCube(usize);
 
-/// Marks the entities that a reset despawns.
 #[derive(Component, Clone, Copy, Debug)]
 pub(super) struct DespawnOnReset;
 
 /// State that a tick needs besides Rapier's sets. `None` until the bodies are in the sets.
 #[derive(Resource, Debug, Default)]
-pub(super) struct Scene(pub(super) Option<SceneState>);
+pub(super) struct Scene(Option<SceneState>);
 
-/// Spawns a physics world with all its bodies.
 pub(super) fn build(mut commands: Commands) {
     let mut simulation = RapierContextSimulation::default();
     simulation.integration_parameters = physics::parameters();
@@ -105,4 +102,70 @@ pub(super) fn reset(
     world.previous = fresh.previous;
     scene.0 = None;
     commands.run_system_cached(build);
+}
+
+/// Applies the forces of the held keys, after a rebuild if it was requested.
+pub(super) fn before(
+    keys: Res<HeldKeys>,
+    mut rebuilds: ResMut<RebuildSimulation>,
+    mut world: ResMut<CubeWorld>,
+    mut scene: ResMut<Scene>,
+    context: WriteRapierContext,
+) -> Result {
+    with_sets(&mut scene, context, |mut sets, scene| {
+        let starts = scene.ticks() == 0;
+        let input = Input {
+            resets: starts,
+            // A new scene is already in the state of a rebuilt one.
+            rebuilds: std::mem::take(&mut rebuilds.0) && !starts,
+            keys: keys.0,
+        };
+        if input.rebuilds {
+            let state = scene.state(sets.bodies).to_bytes();
+            world.rebuilt = Some((world.tick, state.into()));
+        }
+        sets.before(scene, input);
+        world.tick += 1;
+        world.inputs.push(input.to_byte(), starts);
+    })
+}
+
+/// Limits the speeds and copies the cubes to [`CubeWorld`].
+pub(super) fn after(
+    mut world: ResMut<CubeWorld>,
+    mut scene: ResMut<Scene>,
+    context: WriteRapierContext,
+) -> Result {
+    with_sets(&mut scene, context, |mut sets, scene| {
+        sets.after(scene);
+        let world = &mut *world;
+        std::mem::swap(&mut world.current, &mut world.previous);
+        scene.capture(sets.bodies, &mut world.current);
+        if scene.ticks() == 1 {
+            world.previous.clone_from(&world.current);
+        }
+    })
+}
+
+fn with_sets(
+    scene: &mut Scene,
+    mut context: WriteRapierContext,
+    tick: impl FnOnce(Sets<'_>, &mut SceneState),
+) -> Result {
+    let mut context = context.single_mut()?;
+    let scene = scene.0.as_mut().ok_or("the cubes have no bodies")?;
+    let (simulation, joints) = (&mut *context.simulation, &mut *context.joints);
+    let sets = Sets {
+        islands: &mut simulation.islands,
+        broad_phase: &mut simulation.broad_phase,
+        narrow_phase: &mut simulation.narrow_phase,
+        bodies: &mut context.rigidbody_set.bodies,
+        colliders: &mut context.colliders.colliders,
+        impulse_joints: &mut joints.impulse_joints,
+        multibody_joints: &mut joints.multibody_joints,
+        ccd_solver: &mut simulation.ccd_solver,
+        pipeline: &mut simulation.pipeline,
+    };
+    tick(sets, scene);
+    Ok(())
 }

@@ -65,10 +65,9 @@ impl Plugin for AppearancePlugin {
                     picking::pick,
                     quality::choose.run_if(resource_changed::<Quality>),
                     stage::set_detail.run_if(resource_changed::<Detail>),
-                    (stage::paint, stage::light, floor::paint, trails::paint, paint_cubes)
+                    (stage::paint, stage::light, floor::paint, paint_cubes)
                         .chain()
                         .run_if(resource_changed::<Theme>.or_eager(resource_changed::<Detail>)),
-                    player::paint.run_if(resource_changed::<Theme>),
                 )
                     .chain(),
             )
@@ -101,7 +100,6 @@ impl Plugin for AppearancePlugin {
     }
 }
 
-/// Meshes and materials of the cubes.
 #[derive(Resource, Debug)]
 struct Paint {
     cube: Handle<Mesh>,
@@ -119,17 +117,14 @@ struct Paint {
     forms: Vec<Handle<StandardMaterial>>,
 }
 
-/// Number of colours for amounts.
 const AMOUNTS: usize = 33;
 
 /// Emissive share of a legend colour. Lighting adds the rest.
 const SHINE: f32 = 0.6;
 
-/// Mesh and material of a cube.
 type Look<'a> = (&'a Handle<Mesh>, &'a Handle<StandardMaterial>);
 
 impl Paint {
-    /// Material for the cost of a cube.
     fn of_cost(&self, colors: CubeColors, costs: &Costs, cost: Cost) -> &Handle<StandardMaterial> {
         if colors == CubeColors::Form {
             return cost.form.map_or(&self.not_sent, |form| &self.forms[form as usize]);
@@ -206,7 +201,6 @@ fn dress_cubes(
     commands.insert_resource(paint);
 }
 
-/// Colours the outlines and the cubes that are not sent for the theme.
 fn paint_cubes(
     theme: Res<Theme>,
     paint: Res<Paint>,
@@ -228,7 +222,6 @@ fn outline(theme: Theme) -> Mesh {
     bevel::outline([(line, colors[0]), (casing, colors[1])])
 }
 
-/// Query data of a drawn cube.
 type DressedCube<'a> = (
     &'a Side,
     Ref<'a, ViewCube>,
@@ -298,13 +291,13 @@ mod tests {
         let mut world = World::new();
         world.init_resource::<Assets<Mesh>>();
         world.init_resource::<Assets<StandardMaterial>>();
+        world.run_system_once(dress_cubes).unwrap();
         world
     }
 
     #[test]
     fn a_cube_in_full_light_has_the_colour_of_its_legend_and_most_of_it_in_the_shade() {
-        let mut world = world();
-        world.run_system_once(dress_cubes).unwrap();
+        let world = world();
         let paint = world.resource::<Paint>();
         let materials = world.resource::<Assets<StandardMaterial>>();
         let last = paint.amounts.last().unwrap();
@@ -325,7 +318,6 @@ mod tests {
     #[test]
     fn cubes_that_are_not_sent_have_the_colour_of_the_theme() {
         let mut world = world();
-        world.run_system_once(dress_cubes).unwrap();
         for theme in [Theme::Light, Theme::Dark] {
             world.insert_resource(theme);
             world.run_system_once(paint_cubes).unwrap();

@@ -10,7 +10,6 @@ use bevy::prelude::*;
 /// Width of the bevel as a fraction of the side.
 const BEVEL: f32 = 0.07;
 
-/// Bevelled cube of side 1 around the origin.
 pub(super) fn cube() -> Mesh {
     let mut mesh = Builder::default();
     mesh.add_corners(0.5, Color::WHITE);
@@ -34,7 +33,6 @@ pub(super) fn outline([line, casing]: [(f32, Color); 2]) -> Mesh {
     mesh.finish()
 }
 
-/// Vertices of each face in order around it.
 fn faces() -> impl Iterator<Item = [u16; 4]> {
     (0..3).flat_map(|axis| {
         let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
@@ -71,7 +69,6 @@ impl Builder {
         first
     }
 
-    /// Adds the rims of the faces between two sets of vertices.
     fn add_rim(&mut self, [outer, inner]: [u16; 2]) {
         for face in faces() {
             for side in 0..4 {
@@ -137,18 +134,8 @@ mod tests {
     use super::*;
 
     fn vectors(mesh: &Mesh, attribute: MeshVertexAttribute) -> Vec<Vec3> {
-        match mesh.attribute(attribute) {
-            Some(VertexAttributeValues::Float32x3(values)) => {
-                values.iter().copied().map(Vec3::from).collect()
-            }
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn triangles(mesh: &Mesh) -> Vec<[usize; 3]> {
-        let indices: Vec<_> = mesh.indices().unwrap().iter().collect();
-        let triangles = indices.chunks_exact(3);
-        triangles.map(|t| [t[0], t[1], t[2]]).collect()
+        let values = mesh.attribute(attribute).and_then(VertexAttributeValues::as_float3);
+        values.unwrap().iter().copied().map(Vec3::from).collect()
     }
 
     #[test]
@@ -167,13 +154,11 @@ mod tests {
     #[test]
     fn a_cube_is_closed_and_every_triangle_faces_out() {
         let mesh = cube();
-        let positions = vectors(&mesh, Mesh::ATTRIBUTE_POSITION);
-        let triangles = triangles(&mesh);
+        let triangles: Vec<_> = mesh.triangles().unwrap().collect();
         // Six faces and twelve edges of two triangles each, and eight corners.
         assert_eq!(triangles.len(), 44);
         let mut edges = HashMap::new();
-        for corners in triangles {
-            let [a, b, c] = corners.map(|vertex| positions[vertex]);
+        for Triangle3d { vertices: [a, b, c] } in triangles {
             let normal = (b - a).cross(c - a);
             assert!(normal.length() > 1e-4, "{a} {b} {c}");
             assert!(normal.dot(a + b + c) > 0.0, "{a} {b} {c}");

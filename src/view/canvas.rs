@@ -9,7 +9,6 @@ use super::quality::LargestTexture;
 /// The render target: the primary window, unless another canvas was inserted before startup.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Canvas {
-    /// The render target of the cameras.
     pub target: RenderTarget,
     /// Size in pixels.
     pub size: UVec2,
@@ -42,7 +41,6 @@ pub(super) fn bound_window(
     }
 }
 
-/// Copies the size and scale factor of the primary window to the canvas.
 pub(super) fn follow_window(
     window: Option<Single<&Window, With<PrimaryWindow>>>,
     mut canvas: ResMut<Canvas>,

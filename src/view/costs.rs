@@ -5,7 +5,7 @@ use cubewire_codec::{BitKind, Form};
 use cubewire_scene::{CUBES, TICKS_PER_SECOND};
 
 use super::side::Side;
-use crate::history::{LaneHistory, Moment, Wanted, WorldHistory};
+use crate::history::{LaneHistory, Moment, ShownPast, Wanted};
 use crate::replication::{CubeErrors, Lane, LaneMeter, LocalLane, PacketDetail, SendStates};
 
 /// Quantity that the colour of a cube shows.
@@ -30,8 +30,6 @@ impl CubeColors {
     pub const ALL: [Self; 5] =
         [Self::Interaction, Self::Bits, Self::Form, Self::Distance, Self::Wait];
 
-    /// Returns the next mode of the cycle.
-    #[must_use]
     pub const fn next(self) -> Self {
         Self::ALL[(self as usize + 1) % Self::ALL.len()]
     }
@@ -50,14 +48,11 @@ impl CubeColors {
         }
     }
 
-    /// Name on the button.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         self.row().0
     }
 
     /// Title of the legend. `None` for the default colours.
-    #[must_use]
     pub const fn title(self) -> Option<&'static str> {
         self.row().1
     }
@@ -67,13 +62,11 @@ impl CubeColors {
     }
 
     /// Whether the amounts are known only on the machine with the simulation.
-    #[must_use]
     pub const fn is_of_sender(self) -> bool {
         matches!(self, Self::Distance | Self::Wait)
     }
 
     /// Whether the scale can end at the largest amount.
-    #[must_use]
     pub const fn has_scale(self) -> bool {
         matches!(self, Self::Bits | Self::Distance)
     }
@@ -90,17 +83,14 @@ pub(super) struct Costs {
     halves: [Vec<Cost>; Side::ALL.len()],
     /// In the unit of [`CubeColors::title`].
     pub(super) scale: Scale,
-    /// Reason why the costs are unknown.
     pub(super) unknown: Option<&'static str>,
     /// Tenth percentile of the amounts above 0 and the largest amount, at the tick of the legend. The scale covers them.
     pub(super) range: [f32; 2],
-    /// See [`counts`](Self::counts).
     counts: [[usize; 1 + Form::ALL.len()]; Side::ALL.len()],
     /// Colours and tick of the legend's figures, which change four times a second.
     told: Option<(CubeColors, u64)>,
 }
 
-/// Maps amounts to colours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Scale {
     /// From the first amount to the second. An amount of 0 has no colour. Smaller amounts have the colour of the first.
@@ -167,7 +157,6 @@ const BITS: f32 = 8.0;
 
 const TICK_MS: f32 = 1000.0 / TICKS_PER_SECOND as f32;
 
-/// Cost of one cube.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Cost {
     /// In the unit of the colour mode.
@@ -182,7 +171,6 @@ impl Costs {
         self.counts.map(|counts| counts[class(form)])
     }
 
-    /// Counts the cubes for the legend.
     fn count(&mut self, colors: CubeColors) {
         for (half, counts) in self.halves.iter().zip(&mut self.counts) {
             *counts = [0; 1 + Form::ALL.len()];
@@ -208,7 +196,6 @@ fn class(form: Option<Form>) -> usize {
     form.map_or(0, |form| 1 + form as usize)
 }
 
-/// Number of packets over which bits are averaged.
 const AVERAGED_PACKETS: usize = 10;
 
 /// Maximum age of a packet in ticks, at ten snapshots per second.
@@ -225,7 +212,7 @@ pub(super) fn measure(
     colors: Res<CubeColors>,
     fixed: Res<FixedScale>,
     moment: Res<Moment>,
-    world: Res<WorldHistory>,
+    past: ShownPast<'_>,
     lanes: Query<CostingLane<'_>, With<Lane>>,
     mut costs: ResMut<Costs>,
 ) {
@@ -250,8 +237,8 @@ pub(super) fn measure(
             CubeColors::Interaction => {}
             CubeColors::Bits | CubeColors::Form => add_bits(half, meter, moment.0),
             CubeColors::Distance => {
-                let past = moment.0.map(|tick| history.errors_at(tick, &world));
-                let errors = past.as_ref().unwrap_or(&errors.0);
+                let of_past = past.tick().map(|tick| history.errors_at(tick, &past.world));
+                let errors = of_past.as_ref().unwrap_or(&errors.0);
                 half.extend(
                     errors.iter().map(|error| Cost { amount: error.metres * 1000.0, form: None }),
                 );
@@ -309,7 +296,6 @@ fn add_bits(half: &mut Vec<Cost>, meter: &LaneMeter, moment: Option<u64>) {
     }
 }
 
-/// Adds the longest wait of each cube in the last second.
 fn add_waits(half: &mut Vec<Cost>, send_states: &SendStates) {
     let longest = send_states.waits.longest().into_iter();
     half.extend(longest.map(|waited| Cost {
@@ -450,7 +436,7 @@ mod tests {
     fn waits_have_a_colour_by_their_magnitude_and_where_there_are_none_the_legend_says_why() {
         let mut world = World::new();
         world.init_resource::<FixedScale>();
-        world.init_resource::<WorldHistory>();
+        world.init_resource::<crate::history::WorldHistory>();
         world.init_resource::<Costs>();
         world.insert_resource(CubeColors::Wait);
         let meter = LaneMeter::from_samples([Sample { tick: 20, ..Sample::default() }]);
@@ -487,15 +473,5 @@ mod tests {
         world.entity_mut(lane).remove::<LocalLane>();
         let remote = unknown(&mut world, &[], None);
         assert_eq!(remote, Some("only the sender knows"));
-    }
-
-    #[test]
-    fn the_key_leads_through_every_mode() {
-        let mut mode = CubeColors::default();
-        for expected in CubeColors::ALL {
-            assert_eq!(mode, expected);
-            mode = mode.next();
-        }
-        assert_eq!(mode, CubeColors::default());
     }
 }

@@ -6,16 +6,13 @@ use cubewire_scene::{CUBES, PLAYER, initial_position, side};
 
 use super::ViewMode;
 use super::side::Side;
-use crate::history::{LaneHistory, Moment, WorldHistory};
+use crate::history::{LaneHistory, Moment, ShownPast, WorldHistory};
 use crate::replication::{Lane, PlayoutSettings, RecentStates, Replica, between, shown_cube};
 use crate::simulation::CubeWorld;
 
-/// A drawn cube of one half.
 #[derive(Component, Clone, Copy, Debug)]
 pub struct ViewCube {
-    /// Index of the body.
     pub index: usize,
-    /// Whether the body is interacting. Such cubes are red.
     pub interacting: bool,
 }
 
@@ -69,29 +66,27 @@ pub(super) fn show_simulation(
     show_half(Side::Left, &shown, &mut cubes);
 }
 
-/// Moves both halves back to the tick in [`Moment`], as they showed it then.
+/// Moves both halves to the tick of the past that is shown, as they showed it then.
 pub(super) fn show_past(
-    moment: Res<Moment>,
+    past: ShownPast<'_>,
     mode: Res<ViewMode>,
-    world: Res<WorldHistory>,
     lanes: Query<(&Side, &LaneHistory), With<Lane>>,
     mut cubes: Query<(&Side, &mut ViewCube, &mut Transform)>,
 ) {
-    let Some(tick) = moment.0 else {
+    let Some(tick) = past.tick() else {
         return;
     };
     let lane = |half: Side| lanes.iter().find(|(side, _)| **side == half);
     let lanes = Side::ALL.map(|half| lane(half).map(|(_, history)| history));
     for half in Side::ALL {
-        if let Some(past) = shown_at(tick, half, *mode, &world, lanes) {
-            show_half(half, &past, &mut cubes);
+        if let Some(shown) = shown_at(tick, half, *mode, &past.world, lanes) {
+            show_half(half, &shown, &mut cubes);
         }
     }
 }
 
 /// Returns the cubes that a half showed at a tick, from the histories of the lanes in the halves. A half without a lane
 /// shows the simulation. `None` if the tick is not recorded.
-#[must_use]
 pub fn shown_at(
     tick: u64,
     half: Side,
@@ -109,35 +104,6 @@ pub fn shown_at(
         let mut cubes = Vec::new();
         states.read(tick, &mut cubes).then_some(cubes)
     })
-}
-
-/// Cubes of each half in a film of the past. While this resource exists, the halves show them.
-#[derive(Resource, Clone, Debug, Default)]
-pub struct FilmedCubes(pub [Vec<BodyState>; Side::ALL.len()]);
-
-pub(super) fn show_filmed(
-    filmed: Res<FilmedCubes>,
-    mut cubes: Query<(&Side, &mut ViewCube, &mut Transform)>,
-) {
-    for half in Side::ALL {
-        show_half(half, &filmed.0[half as usize], &mut cubes);
-    }
-}
-
-/// Returns the drawn cubes of a half in the order of their indices, without velocities.
-#[must_use]
-pub fn shown_cubes(world: &mut World, half: Side) -> Vec<BodyState> {
-    let mut shown = vec![BodyState::default(); CUBES];
-    let mut cubes = world.query::<(&Side, &ViewCube, &Transform)>();
-    for (_, cube, at) in cubes.iter(world).filter(|(side, ..)| **side == half) {
-        shown[cube.index] = BodyState {
-            position: at.translation,
-            orientation: at.rotation,
-            interacting: cube.interacting,
-            ..BodyState::default()
-        };
-    }
-    shown
 }
 
 fn show_half(

@@ -7,7 +7,7 @@ use cubewire_codec::BodyState;
 
 use super::cubes::{DisplayedTicks, ViewCube};
 use super::side::Side;
-use crate::history::{LaneHistory, Moment, WorldHistory};
+use crate::history::{LaneHistory, ShownPast};
 use crate::replication::{Lane, RecentStates};
 
 /// Factor of the drawn errors. Needs the simulation, so a viewer of a remote server has no choice.
@@ -27,8 +27,6 @@ pub enum Exaggeration {
 }
 
 impl Exaggeration {
-    /// Returns the next factor of the cycle.
-    #[must_use]
     pub const fn next(self) -> Self {
         match self {
             Self::None => Self::Ten,
@@ -46,7 +44,6 @@ impl Exaggeration {
     }
 
     /// Text for captions. `None` if the errors are drawn as they are.
-    #[must_use]
     pub fn text(self) -> Option<String> {
         (self != Self::None).then(|| format!("errors × {}", self.factor()))
     }
@@ -65,31 +62,24 @@ impl Exaggeration {
     }
 }
 
-/// Simulated cubes at the tick that a lane's half shows. For films of the past.
-#[derive(Component, Debug)]
-pub struct Simulated(pub Vec<BodyState>);
-
-/// Whether errors are drawn larger than they are.
 pub(super) fn is_on(exaggeration: Res<Exaggeration>) -> bool {
     *exaggeration != Exaggeration::None
 }
 
-type Exaggerated<'a> =
-    (&'a Side, &'a DisplayedTicks, Option<&'a LaneHistory>, Option<&'a Simulated>);
+type Exaggerated<'a> = (&'a Side, Option<&'a DisplayedTicks>, Option<&'a LaneHistory>);
 
 /// Exaggerates the error of each cube of a replica against the simulation at the displayed tick.
 pub(super) fn exaggerate(
     exaggeration: Res<Exaggeration>,
-    (moment, world): (Res<Moment>, Res<WorldHistory>),
+    past: ShownPast<'_>,
     recent: Option<Res<RecentStates>>,
     lanes: Query<Exaggerated, With<Lane>>,
     mut cubes: Query<(&Side, &ViewCube, &mut Transform)>,
 ) {
-    for (half, displayed, history, filmed) in &lanes {
-        let simulated = match (moment.0, filmed) {
-            (_, Some(simulated)) => Some(simulated.0.clone()),
-            (Some(tick), None) => history.and_then(|history| history.simulated_at(tick, &world)),
-            (None, None) => displayed.tick.and_then(|tick| {
+    for (half, displayed, history) in &lanes {
+        let simulated: Option<Vec<BodyState>> = match past.tick() {
+            Some(tick) => history.and_then(|history| history.simulated_at(tick, &past.world)),
+            None => displayed.and_then(|displayed| displayed.tick).and_then(|tick| {
                 let states = recent.as_ref()?.around(tick)?;
                 Some(states.map(|(_, cube)| cube).collect())
             }),
@@ -140,16 +130,6 @@ mod tests {
                     assert!(shown.rotation.angle_between(wanted) < 1e-2, "{angle} × {factor}");
                 }
             }
-        }
-    }
-
-    #[test]
-    fn each_factor_follows_another() {
-        let mut factor = Exaggeration::default();
-        let texts = [None, Some("errors × 10"), Some("errors × 50"), None];
-        for text in texts {
-            assert_eq!(factor.text().as_deref(), text);
-            factor = factor.next();
         }
     }
 }

@@ -1,13 +1,15 @@
 //! The floor: a one-metre grid that makes motion visible. Every fifth line is bolder. The edges lie at the horizon.
 
+use bevy::asset::RenderAssetUsages;
 use bevy::camera::visibility::{NoFrustumCulling, RenderLayers};
+use bevy::image::{ImageAddressMode, ImageFilterMode, ImageSampler, ImageSamplerDescriptor};
 use bevy::light::NotShadowCaster;
 use bevy::mesh::VertexAttributeValues;
 use bevy::prelude::*;
+use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat};
 
 use super::quality::Detail;
 use super::side::SHARED;
-use super::texture;
 use crate::theme::{Theme, bevy_color};
 
 /// Size of one texture tile, metres.
@@ -29,7 +31,6 @@ const BOLD_SHARE: f32 = 1.0;
 #[derive(Resource, Clone, Debug)]
 pub(super) struct Floor(Handle<StandardMaterial>);
 
-/// Spawns the floor without its texture.
 pub(super) fn spawn(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
@@ -61,7 +62,6 @@ pub(super) fn spawn(
     commands.insert_resource(Floor(material));
 }
 
-/// Sets the floor's texture for the theme and the level of detail.
 pub(super) fn paint(
     theme: Res<Theme>,
     detail: Res<Detail>,
@@ -82,10 +82,9 @@ fn tile(theme: Theme, anisotropy: u16) -> Image {
         Theme::Dark => (haze.mix(&ink, 0.12), haze.mix(&ink, 0.45)),
     };
     let mix = |row, column| share(row).max(share(column));
-    texture::mixed(TILE_PIXELS, anisotropy, [ground, line], mix)
+    mixed(TILE_PIXELS, anisotropy, [ground, line], mix)
 }
 
-/// Opacity of the line colour in a row or column of pixels.
 fn share(pixel: usize) -> f32 {
     let metres = (pixel as f32 + 0.5) / TILE_PIXELS as f32 * TILE_METRES;
     let to_line = (metres - metres.round()).abs();
@@ -95,6 +94,65 @@ fn share(pixel: usize) -> f32 {
         (false, distance) if distance < FINE => FINE_SHARE,
         _ => 0.0,
     }
+}
+
+/// Creates a square, repeating texture with all mip levels, so that distant lines fade and do not flicker. `mix`
+/// returns the share of the second colour, 0 to 1, by row and column. `size` is a power of two. `anisotropy` is the
+/// maximum number of samples on a slanted surface.
+fn mixed(
+    size: usize,
+    anisotropy: u16,
+    colors: [Color; 2],
+    mix: impl Fn(usize, usize) -> f32,
+) -> Image {
+    let [from, to] = colors.map(|color| color.to_srgba());
+    let mut level: Vec<f32> =
+        (0..size * size).map(|pixel| mix(pixel / size, pixel % size)).collect();
+    let mut level_size = size;
+    let mut levels = 1;
+    let mut data = Vec::new();
+    loop {
+        for &share in &level {
+            data.extend(from.mix(&to, share).to_u8_array());
+        }
+        if level_size == 1 {
+            break;
+        }
+        level = halve(&level, level_size);
+        level_size /= 2;
+        levels += 1;
+    }
+    let extent = Extent3d { width: size as u32, height: size as u32, depth_or_array_layers: 1 };
+    let mut image = Image::new_uninit(
+        extent,
+        TextureDimension::D2,
+        TextureFormat::Rgba8UnormSrgb,
+        RenderAssetUsages::RENDER_WORLD,
+    );
+    image.texture_descriptor.mip_level_count = levels;
+    image.data = Some(data);
+    image.sampler = ImageSampler::Descriptor(ImageSamplerDescriptor {
+        address_mode_u: ImageAddressMode::Repeat,
+        address_mode_v: ImageAddressMode::Repeat,
+        mag_filter: ImageFilterMode::Linear,
+        min_filter: ImageFilterMode::Linear,
+        mipmap_filter: ImageFilterMode::Linear,
+        anisotropy_clamp: anisotropy,
+        ..default()
+    });
+    image
+}
+
+/// Averages 2 × 2 pixels to compute the next mip level.
+fn halve(level: &[f32], size: usize) -> Vec<f32> {
+    let half = size / 2;
+    let pixel = |x: usize, y: usize| level[y * size + x];
+    (0..half * half)
+        .map(|index| {
+            let (x, y) = (index % half * 2, index / half * 2);
+            (pixel(x, y) + pixel(x + 1, y) + pixel(x, y + 1) + pixel(x + 1, y + 1)) / 4.0
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -107,5 +165,17 @@ mod tests {
             .filter(|&pixel| share(pixel) > 0.0 && (pixel == 0 || share(pixel - 1) == 0.0));
         // Four inner lines and the edge line, which is split between both ends.
         assert_eq!(lines.count(), TILE_METRES as usize + 1);
+    }
+
+    #[test]
+    fn a_texture_has_all_mip_levels_down_to_its_mean() {
+        let checkered = |row: usize, column: usize| ((row + column) % 2) as f32;
+        let image = mixed(8, 1, [Color::BLACK, Color::WHITE], checkered);
+        assert_eq!(image.texture_descriptor.mip_level_count, 4);
+        let data = image.data.unwrap();
+        assert_eq!(data.len(), (64 + 16 + 4 + 1) * 4);
+        assert_eq!(data[..8], [0, 0, 0, 255, 255, 255, 255, 255]);
+        let mean = data[data.len() - 4];
+        assert!((127..=128).contains(&mean), "{mean}");
     }
 }

@@ -11,9 +11,7 @@ use crate::replication::{
 /// Changes the content of a half, as [`show`] does.
 #[derive(Event, Clone, Debug)]
 pub struct ShowHalf {
-    /// Half to change.
     pub side: Side,
-    /// New content.
     pub content: PaneContent,
 }
 
@@ -38,9 +36,6 @@ pub(super) fn on_select(selected: On<SelectHalf>, mut commands: Commands) {
 
 /// Shows the simulation or a lane in a half. An existing lane gets the new settings, and is replaced if the link's seed
 /// differs. Only the left half can show the simulation. The right half keeps its lane.
-///
-/// # Errors
-/// If a lane cannot be set up.
 pub fn show(world: &mut World, side: Side, content: PaneContent) -> Result<()> {
     match (lane_in(world, side), content) {
         (Some(entity), PaneContent::Lane(settings)) => {
@@ -97,8 +92,6 @@ fn spawn(world: &mut World, side: Side, settings: LaneSettings) -> Result<Entity
     Ok(lane)
 }
 
-/// The lane in this half, if there is one.
-#[must_use]
 pub fn lane_in(world: &mut World, side: Side) -> Option<Entity> {
     let mut lanes = world.query_filtered::<(Entity, &Side), With<Lane>>();
     let found = lanes.iter(world).find(|&(_, &other)| other == side);

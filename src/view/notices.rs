@@ -11,7 +11,6 @@ use crate::controls::Inputs;
 use crate::history::Moment;
 use crate::replication::{Lane, LaneMeter};
 
-/// How long a message is shown.
 const SHOWN_FOR: Duration = Duration::from_secs(4);
 
 /// Messages over the scene, and the state of recordings.
@@ -19,17 +18,12 @@ const SHOWN_FOR: Duration = Duration::from_secs(4);
 pub struct Notices {
     /// Length of the replay that is being recorded, shown next to a red dot.
     pub replay: Option<String>,
-    /// State of a connection that is not established.
     pub connection: Option<String>,
-    /// Text shown while the game plays by itself.
     pub autoplay: Option<&'static str>,
     /// Fraction of the film of the past that is rendered. `None` without such a film.
     pub film: Option<f32>,
-    /// How to show the hidden panel again.
     pub hint: Option<&'static str>,
-    /// Text shown while the game is paused.
     state: Option<String>,
-    /// Queue of messages. The first one is shown.
     sentences: VecDeque<Sentence>,
     are_hidden: bool,
 }
@@ -71,7 +65,6 @@ impl Notices {
     }
 
     /// Whether messages are hidden because the window is being recorded.
-    #[must_use]
     pub const fn are_hidden(&self) -> bool {
         self.are_hidden
     }

@@ -20,25 +20,20 @@ pub use card::Card;
 pub(super) use draw::draw;
 pub use film::{Column, Flag, common, peak_kbps};
 
-/// How long a title is shown.
 const TITLE_TIME: Duration = Duration::from_secs(2);
 
-/// Settings of the text over the scene.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Overlay {
     /// Title of a film, `None` in a window. Films have a title bar, a graph and a credit.
     pub title: Option<String>,
-    /// Which column of the film this is, if it has columns.
     pub column: Option<Column>,
     /// Largest bandwidth in the film's graphs so far, or the largest budget, kilobits per second.
     pub peak_kbps: f64,
-    /// Whether the film's graphs have a logarithmic scale.
     pub is_logarithmic: bool,
     /// Switches during the film, in ascending order of their ticks.
     pub flags: Vec<Flag>,
     /// Title card over the whole picture before the film starts.
     pub card: Option<Card>,
-    /// Parts that are hidden.
     pub hidden: Vec<Part>,
     /// Names of the halves that replace `Simulation` and `Replica`.
     pub names: [Option<String>; Side::ALL.len()],
@@ -101,8 +96,6 @@ impl Overlay {
         titles.collect()
     }
 
-    /// Whether this part is shown.
-    #[must_use]
     pub fn shows(&self, part: Part) -> bool {
         !self.hidden.contains(&part)
     }

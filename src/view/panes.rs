@@ -4,12 +4,11 @@
 //! not only the viewport. An image can also have more pixels than its area, for supersampling.
 
 use bevy::anti_alias::fxaa::Fxaa;
-use bevy::asset::RenderAssetUsages;
 use bevy::camera::visibility::RenderLayers;
 use bevy::camera::{ImageRenderTarget, RenderTarget};
 use bevy::math::uvec2;
 use bevy::prelude::*;
-use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat, TextureUsages};
+use bevy::render::render_resource::{Extent3d, TextureFormat};
 
 use super::canvas::Canvas;
 use super::costs::CubeColors;
@@ -28,7 +27,6 @@ const SUPERSAMPLING: u32 = 2;
 /// Largest supersampled image, pixels: half of a canvas of 3840 × 1600.
 const MAX_SUPERSAMPLED: u32 = 12_500_000;
 
-/// The image that one side's camera draws.
 #[derive(Component, Clone, Debug)]
 pub(super) struct Pane {
     pub(super) image: Handle<Image>,
@@ -39,14 +37,9 @@ pub(super) struct Pane {
 impl Pane {
     /// Creates an empty image, and the camera target that draws to it.
     pub(super) fn new(images: &mut Assets<Image>) -> (Self, RenderTarget) {
-        let mut image = Image::new_uninit(
-            Extent3d::default(),
-            TextureDimension::D2,
-            TextureFormat::Rgba8UnormSrgb,
-            RenderAssetUsages::default(),
-        );
-        image.texture_descriptor.usage |= TextureUsages::RENDER_ATTACHMENT;
-        let image = images.add(image);
+        let image = Image::new_target_texture(1, 1, TextureFormat::Rgba8UnormSrgb, None);
+        // Without data, a new size needs no upload.
+        let image = images.add(Image { data: None, ..image });
         let target =
             RenderTarget::Image(ImageRenderTarget { handle: image.clone(), scale_factor: 1.0 });
         let area = URect::default();
@@ -177,21 +170,16 @@ mod tests {
     }
 
     #[test]
-    fn pictures_are_supersampled_at_high_quality_unless_they_are_huge() {
-        let large = LargestTexture(16_384);
-        let size = UVec2::new(638, 720);
-        assert_eq!(supersampling(HIGH, size, large), 2);
-        assert_eq!(supersampling(Detail::Low, size, large), 1);
-        assert_eq!(supersampling(HIGH, UVec2::new(1918, 2160), large), 1);
-    }
-
-    #[test]
-    fn no_image_is_larger_than_the_adapter_can_draw() {
-        for largest in [2048, 4096, 8192, 16_384] {
-            let factor =
-                |width| supersampling(HIGH, UVec2::new(width, 64), LargestTexture(largest));
-            assert_eq!(factor(largest / 2), 2);
-            assert_eq!(factor(largest / 2 + 1), 1);
+    fn pictures_are_supersampled_unless_they_are_huge_or_larger_than_the_adapter_can_draw() {
+        for (detail, size, largest, factor) in [
+            (HIGH, [638, 720], 16_384, 2),
+            (Detail::Low, [638, 720], 16_384, 1),
+            (HIGH, [1918, 2160], 16_384, 1),
+            (HIGH, [1024, 64], 2048, 2),
+            (HIGH, [1025, 64], 2048, 1),
+        ] {
+            let found = supersampling(detail, size.into(), LargestTexture(largest));
+            assert_eq!(found, factor, "{detail:?} {size:?}");
         }
     }
 

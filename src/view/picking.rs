@@ -74,7 +74,6 @@ pub(super) fn pick(
     }
 }
 
-/// Nearest cube under a pixel of the canvas.
 fn cube_at(
     pixel: Vec2,
     cameras: &Query<(&Side, &Pane, &Camera, &GlobalTransform)>,

@@ -8,7 +8,8 @@ use cubewire_scene::PLAYER;
 
 use super::cubes::ViewCube;
 use super::side::Side;
-use crate::theme::{Theme, bevy_color};
+use super::stage::Themed;
+use crate::theme::bevy_color;
 
 /// Inner and outer radius of the ring, metres.
 const RING: [f32; 2] = [1.6, 1.74];
@@ -22,7 +23,6 @@ const GLOW: f32 = 0.35;
 #[derive(Component, Clone, Copy, Debug)]
 pub(super) struct Ring;
 
-/// Material of the player's cube.
 pub(super) fn material() -> StandardMaterial {
     let blue = bevy_color(PLAYER_CUBE);
     StandardMaterial {
@@ -48,24 +48,11 @@ pub(super) fn spawn(
             Ring,
             side,
             Mesh3d(mesh.clone()),
-            MeshMaterial3d(material.clone()),
+            (MeshMaterial3d(material.clone()), Themed(|colors| colors.player)),
             RenderLayers::layer(side.layer()),
             NotShadowCaster,
             Transform::default(),
         ));
-    }
-}
-
-/// Gives the rings a colour that contrasts with the theme's floor.
-pub(super) fn paint(
-    theme: Res<Theme>,
-    rings: Query<&MeshMaterial3d<StandardMaterial>, With<Ring>>,
-    mut materials: ResMut<Assets<StandardMaterial>>,
-) {
-    for ring in &rings {
-        if let Some(mut material) = materials.get_mut(ring) {
-            material.base_color = bevy_color(theme.colors().player);
-        }
     }
 }
 

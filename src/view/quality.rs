@@ -11,7 +11,6 @@ use wgpu::{Backend, DeviceType};
 use super::notices::Notices;
 use crate::display;
 
-/// Setting for the graphics quality.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(not(target_family = "wasm"), derive(clap::ValueEnum))]
 pub enum Quality {
@@ -24,16 +23,13 @@ pub enum Quality {
     High,
 }
 
-/// Level of detail in use.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Detail {
     /// Fast enough for software renderers.
     #[default]
     Low,
     High {
-        /// Whether the adapter supports ambient occlusion.
         occlusion: bool,
-        /// Whether a software renderer draws at this level anyway.
         is_software: bool,
     },
 }
@@ -117,10 +113,8 @@ pub(super) fn lower(
     }
 }
 
-/// Decides from frame times whether drawing is too slow.
 #[derive(Debug, Default)]
 pub(super) struct SlowFrames {
-    /// Time since the first frame.
     seen: Duration,
     /// Time of slow frames minus time of fast frames, at least 0.
     slow: Duration,

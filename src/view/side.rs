@@ -14,18 +14,13 @@ use crate::theme::Theme;
 /// A half of the screen, and as a component the half that shows a lane. A half without a lane shows the simulation.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Side {
-    /// Shows the simulation or a lane.
     Left,
-    /// Always shows a lane.
     Right,
 }
 
 impl Side {
-    /// Both halves, left to right.
     pub const ALL: [Self; 2] = [Self::Left, Self::Right];
 
-    /// Name on the screen.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Left => "left",
@@ -33,14 +28,10 @@ impl Side {
         }
     }
 
-    /// Colour of everything that belongs to this half.
-    #[must_use]
     pub const fn color(self, theme: Theme) -> Rgb {
         self.color_of(theme.colors())
     }
 
-    /// Colour of this half in a palette.
-    #[must_use]
     pub const fn color_of(self, colors: &Colors) -> Rgb {
         match self {
             Self::Left => colors.left,
@@ -68,15 +59,12 @@ pub struct Selected;
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "there are only two of them, and a few in a script")]
 pub enum PaneContent {
-    /// The simulation itself.
     Simulation,
-    /// Replica of a lane with these settings.
     Lane(LaneSettings),
 }
 
 impl PaneContent {
     /// The text form, or `None` for a lane without one.
-    #[must_use]
     pub fn to_text(&self) -> Option<String> {
         match self {
             Self::Simulation => Some(SIMULATION.to_owned()),
@@ -85,7 +73,6 @@ impl PaneContent {
     }
 
     /// Settings of the lane, or `None` for the simulation.
-    #[must_use]
     pub const fn lane(&self) -> Option<&LaneSettings> {
         match self {
             Self::Simulation => None,
@@ -99,8 +86,6 @@ impl PaneContent {
 pub struct Halves<'w, 's>(Query<'w, 's, (&'static Side, LaneSettingsQuery)>);
 
 impl Halves<'_, '_> {
-    /// Content of one half.
-    #[must_use]
     pub fn content(&self, side: Side) -> PaneContent {
         let lane = self.0.iter().find(|(other, _)| **other == side);
         lane.map_or(PaneContent::Simulation, |(_, lane)| PaneContent::Lane(lane.get()))

@@ -13,7 +13,7 @@ use bevy::pbr::{
     MAX_DIRECTIONAL_LIGHTS, ScreenSpaceAmbientOcclusion, ScreenSpaceAmbientOcclusionQualityLevel,
 };
 use bevy::prelude::*;
-use cubewire_palette::Rgb;
+use cubewire_palette::{Colors, Rgb};
 
 use super::ViewMode;
 use super::panes::Pane;
@@ -68,7 +68,6 @@ impl Lights {
     }
 }
 
-/// Marks the fill light.
 #[derive(Component, Clone, Copy, Debug)]
 pub(super) struct Fill;
 
@@ -113,19 +112,29 @@ pub(super) fn spawn(
     ));
 }
 
-/// Colours sky and fog for the theme.
+/// Colour of an unlit material in a theme.
+#[derive(Component, Clone, Copy, Debug)]
+pub(super) struct Themed(pub(super) fn(&Colors) -> Rgb);
+
 pub(super) fn paint(
     theme: Res<Theme>,
     sky: Res<Sky>,
     mut meshes: ResMut<Assets<Mesh>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
     mut clear: ResMut<ClearColor>,
     mut fogs: Query<&mut DistanceFog>,
+    themed: Query<(&Themed, &MeshMaterial3d<StandardMaterial>)>,
 ) {
     let colors = theme.colors();
     // Visible in the gap between the halves.
     clear.0 = bevy_color(colors.ground);
     for mut fog in &mut fogs {
         fog.color = bevy_color(colors.haze);
+    }
+    for (color, material) in &themed {
+        if let Some(mut material) = materials.get_mut(material) {
+            material.base_color = bevy_color(color.0(colors));
+        }
     }
     if let Some(mut mesh) = meshes.get_mut(&sky.0) {
         *mesh = dome(colors.sky);
@@ -164,6 +173,11 @@ pub(super) fn set_detail(
     mut shadow_map: ResMut<DirectionalLightShadowMap>,
 ) {
     let is_high = *detail != Detail::Low;
+    // Ambient occlusion does not support MSAA. High detail supersamples instead.
+    let (msaa, filtering) = match is_high {
+        true => (Msaa::Off, ShadowFilteringMethod::Gaussian),
+        false => (Msaa::Sample4, ShadowFilteringMethod::Hardware2x2),
+    };
     for camera in &cameras {
         let mut camera = commands.entity(camera);
         camera.remove::<(ScreenSpaceAmbientOcclusion, DepthPrepass, NormalPrepass)>();
@@ -173,14 +187,7 @@ pub(super) fn set_detail(
                 constant_object_thickness: 0.5,
             });
         }
-        camera.insert(Fxaa::default());
-        // Ambient occlusion does not support MSAA. High detail supersamples instead.
-        camera.insert(if is_high { Msaa::Off } else { Msaa::Sample4 });
-        camera.insert(if is_high {
-            ShadowFilteringMethod::Gaussian
-        } else {
-            ShadowFilteringMethod::Hardware2x2
-        });
+        camera.insert((Fxaa::default(), msaa, filtering));
     }
     shadow_map.size = if is_high { 4096 } else { 2048 };
     let cascades = CascadeShadowConfigBuilder {

@@ -12,27 +12,20 @@ use crate::history::Selection;
 use crate::theme::Theme;
 
 /// Halves, camera, colours and graphics settings of the picture at one moment.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ViewState {
-    /// Which halves are shown.
     pub mode: ViewMode,
-    /// Quantity that the colours of the cubes show.
     pub colors: CubeColors,
-    /// Factor of the drawn errors.
     pub exaggeration: Exaggeration,
-    /// Theme.
     pub theme: Theme,
-    /// Whether trails are shown.
     pub has_trails: bool,
+    pub fixed: FixedScale,
+    pub quality: Quality,
     orbit: Orbit,
-    fixed: FixedScale,
-    quality: Quality,
     selection: Selection,
 }
 
 impl ViewState {
-    /// Copies the settings of a world.
-    #[must_use]
     pub fn of(world: &World) -> Self {
         fn copy<R: Resource + Copy + Default>(world: &World) -> R {
             world.get_resource().copied().unwrap_or_default()
@@ -51,7 +44,6 @@ impl ViewState {
         }
     }
 
-    /// Applies the settings to a world.
     pub fn apply(&self, world: &mut World) {
         world.insert_resource(self.mode);
         world.insert_resource(self.colors);
@@ -66,7 +58,6 @@ impl ViewState {
     }
 
     /// Whether the camera was turned or moved from its initial place.
-    #[must_use]
     pub fn has_turned(&self) -> bool {
         self.orbit != Orbit::default()
     }

@@ -19,7 +19,6 @@ const DEAD_ZONE: f32 = 24.0;
 pub struct TouchKeys(pub Keys);
 
 /// Keys that the player holds on the keyboard or by touch.
-#[must_use]
 pub fn held(keyboard: &Keyboard<'_>, touch: Option<&TouchKeys>) -> Keys {
     let touch = touch.map(|touch| touch.0).unwrap_or_default();
     keyboard.held().or(touch)

@@ -10,14 +10,13 @@ use cubewire_codec::BodyState;
 use cubewire_scene::{PLAYER, TICKS_PER_SECOND};
 
 use super::side::Side;
+use super::stage::Themed;
 use crate::replication::{DisplayedState, Lane};
 use crate::simulation::CubeWorld;
-use crate::theme::{Theme, bevy_color};
 
 /// State of the trails. Followed are the player and up to three interacting cubes that were farthest from it.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Trails {
-    /// Whether trails are shown.
     pub shown: bool,
     cubes: Vec<usize>,
     /// Indexed by side, then by cube. Newest point last.
@@ -26,12 +25,10 @@ pub struct Trails {
 
 impl Trails {
     /// Positions of the last ticks, oldest first, one list per followed cube.
-    #[must_use]
     pub fn points(&self, side: Side) -> &[VecDeque<Vec3>] {
         &self.points[side as usize]
     }
 
-    /// Records the positions of the current tick.
     fn add(&mut self, side: Side, position: impl Fn(usize) -> Vec3) {
         let points = &mut self.points[side as usize];
         points.resize_with(self.cubes.len(), VecDeque::new);
@@ -80,13 +77,11 @@ impl Trails {
 /// Length of a trail: one second.
 const TRAIL_TICKS: usize = TICKS_PER_SECOND as usize;
 
-/// Number of followed cubes besides the player.
 const OTHERS: usize = 3;
 
 /// Size of a point of a trail, metres.
 const BEAD_SIZE: f32 = 0.09;
 
-/// One point of a trail.
 #[derive(Component, Clone, Copy, Debug)]
 pub(super) struct Bead {
     side: Side,
@@ -95,7 +90,6 @@ pub(super) struct Bead {
     index: usize,
 }
 
-/// Records the positions of the followed cubes once per tick.
 pub(super) fn record(
     world: Option<Res<CubeWorld>>,
     lanes: Query<(&Side, &DisplayedState), With<Lane>>,
@@ -115,24 +109,24 @@ pub(super) fn record(
     }));
 }
 
-#[derive(Resource, Clone, Debug)]
-pub(super) struct BeadMaterials([Handle<StandardMaterial>; Side::ALL.len()]);
-
-/// Spawns all points of the trails, hidden.
 pub(super) fn spawn(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
     let mesh = meshes.add(Cuboid::from_length(BEAD_SIZE));
-    let materials = Side::ALL.map(|_| materials.add(StandardMaterial { unlit: true, ..default() }));
-    for (side, material) in Side::ALL.into_iter().zip(&materials) {
+    for side in Side::ALL {
+        let color = Themed(match side {
+            Side::Left => |colors| colors.left,
+            Side::Right => |colors| colors.right,
+        });
+        let material = materials.add(StandardMaterial { unlit: true, ..default() });
         for trail in 0..=OTHERS {
             for index in 0..TRAIL_TICKS {
                 commands.spawn((
                     Bead { side, trail, index },
                     Mesh3d(mesh.clone()),
-                    MeshMaterial3d(material.clone()),
+                    (MeshMaterial3d(material.clone()), color),
                     RenderLayers::layer(side.layer()),
                     NotShadowCaster,
                     Visibility::Hidden,
@@ -141,23 +135,8 @@ pub(super) fn spawn(
             }
         }
     }
-    commands.insert_resource(BeadMaterials(materials));
 }
 
-/// Colours the trails like their halves.
-pub(super) fn paint(
-    theme: Res<Theme>,
-    beads: Res<BeadMaterials>,
-    mut materials: ResMut<Assets<StandardMaterial>>,
-) {
-    for (side, material) in Side::ALL.into_iter().zip(&beads.0) {
-        if let Some(mut material) = materials.get_mut(material) {
-            material.base_color = bevy_color(side.color(*theme));
-        }
-    }
-}
-
-/// Moves the points to the recorded positions.
 pub(super) fn show(
     trails: Res<Trails>,
     mut beads: Query<(&Bead, &mut Visibility, &mut Transform)>,

@@ -13,12 +13,9 @@ use crate::replication::{LaneChange, LaneSettings};
 use crate::theme::Theme;
 use crate::view::{PaneContent, Quality};
 
-/// Parameters of the address.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Address {
-    /// Content of the left half.
     pub left: Option<PaneContent>,
-    /// Lane in the right half.
     #[serde(with = "RightLane")]
     pub right: Option<LaneSettings>,
     /// Single settings of the right lane.
@@ -28,10 +25,8 @@ pub struct Address {
     pub script: Option<String>,
     /// Whether the game waits for the player. See [`waits`](Address::waits).
     pub calm: bool,
-    /// Seconds after which the game ends.
     #[serde(with = "PlayLength")]
     pub seconds: Option<f64>,
-    /// Graphics quality.
     pub quality: Quality,
     /// Step of the tour to start with, counted from 0.
     #[serde(with = "Step")]
@@ -58,9 +53,6 @@ pub struct LaneParameters {
 
 impl LaneParameters {
     /// Converts the parameters to a change of a lane.
-    ///
-    /// # Errors
-    /// If a value is not valid.
     pub fn change(&self) -> Result<LaneChange, TextError> {
         let settings = [
             ("rung", &self.rung),
@@ -77,7 +69,6 @@ impl LaneParameters {
 impl Address {
     /// Whether the game waits for the player instead of playing by itself: on request, or if the address has what to
     /// show.
-    #[must_use]
     pub fn waits(&self) -> bool {
         let has_halves = self.left.is_some() || self.right.is_some();
         let has_lane = has_halves || self.lane != LaneParameters::default();

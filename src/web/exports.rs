@@ -4,8 +4,10 @@ use std::hint;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use bevy::prelude::*;
+use bevy::time::common_conditions::on_real_timer;
 use bevy::winit::WinitSettings;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -30,7 +32,6 @@ const MEMORY: usize = 192 << 20;
 const MEMORY_OF_ALL: usize = 576 << 20;
 
 /// Only reserves memory. The page starts the game after it has loaded the files that the address names.
-#[must_use]
 pub fn main() -> ExitCode {
     reserve(MEMORY);
     ExitCode::SUCCESS
@@ -45,9 +46,6 @@ fn reserve(bytes: usize) {
 }
 
 /// Starts the game in the canvas.
-///
-/// # Errors
-/// If the address or the script is not valid, with a message for the user.
 #[wasm_bindgen]
 pub fn start(query: &str, script_name: &str, script: Option<String>) -> Result<(), String> {
     let address: Address = query.parse().map_err(sentence)?;
@@ -88,7 +86,8 @@ pub fn start(query: &str, script_name: &str, script: Option<String>) -> Result<(
     app.insert_resource(WinitSettings::continuous());
     app.add_systems(Update, follow_page.before(PanelSystems::Notices));
     if address.report {
-        app.add_systems(Last, say_report);
+        let is_due = on_real_timer(Duration::from_millis(200));
+        app.add_systems(Last, say_report.run_if(is_due));
     }
     app.add_systems(Last, (say_drawn, say_ended.run_if(on_message::<AppExit>)));
     app.run();
@@ -116,16 +115,12 @@ fn follow_page(tour: Option<ResMut<Tour>>) {
 
 /// Returns the error of a script, or `None` if it is valid.
 #[wasm_bindgen]
-#[must_use]
 pub fn check_script(name: &str, text: &str) -> Option<String> {
     Script::parse(text, Path::new(name)).err().map(sentence)
 }
 
 /// Plays a script without drawing. Returns the hash of the states and the bytes of each rung per tick: see
 /// [`headless::tick_by_tick`].
-///
-/// # Errors
-/// If the script is not valid, with a message for the user.
 #[wasm_bindgen]
 pub fn tick_by_tick(name: &str, text: &str, ticks: u32, lane: &str) -> Result<String, String> {
     let script = Script::parse(text, Path::new(name)).map_err(sentence)?;
@@ -135,9 +130,6 @@ pub fn tick_by_tick(name: &str, text: &str, ticks: u32, lane: &str) -> Result<St
 }
 
 /// Plays a script and lays out the panel without drawing. Returns the frame times as JSON: see [`profile::FrameTimes`].
-///
-/// # Errors
-/// If the script is not valid, with a message for the user.
 #[wasm_bindgen(js_name = profile)]
 pub fn frame_times(name: &str, text: &str, ticks: u32) -> Result<String, String> {
     let script = Script::parse(text, Path::new(name)).map_err(sentence)?;
@@ -145,13 +137,9 @@ pub fn frame_times(name: &str, text: &str, ticks: u32) -> Result<String, String>
     serde_json::to_string_pretty(&times.map_err(sentence)?).map_err(sentence)
 }
 
-/// Publishes a new report for the page's scripts five times per second.
-fn say_report(world: &mut World, mut due: Local<f64>) {
-    let now = world.resource::<Time<Real>>().elapsed_secs_f64();
-    if now >= *due {
-        *due = now + 0.2;
-        page::publish(&report(world).to_string());
-    }
+/// Publishes a new report for the page's scripts.
+fn say_report(world: &mut World) {
+    page::publish(&report(world).to_string());
 }
 
 /// Tells the page that the canvas is drawn, after the second frame.

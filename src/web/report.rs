@@ -17,7 +17,6 @@ use crate::view::{DisplayedTicks, Selected, Side, ViewMode};
 ///
 /// # Panics
 /// If the window has no game, as the window of a viewer.
-#[must_use]
 pub fn report(world: &mut World) -> Value {
     let mut displayed = world.query::<(&Side, &DisplayedTicks)>();
     let displayed = displayed.iter(world).find(|(side, _)| **side == Side::Right);

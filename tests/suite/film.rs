@@ -3,16 +3,15 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 
 use bevy::prelude::*;
 use cubewire::controls::Action;
 use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::LaneGame;
-use cubewire::game::window::film::{FilmPlugin, FilmSize, Filmed};
+use cubewire::game::window::film::{FilmPlugin, FilmSize};
 use cubewire::history::Wanted;
 use cubewire::recording::export::ExportPlugin;
-use cubewire::recording::{InputLogPlugin, RecordingFolder, Script};
+use cubewire::recording::{Clip, InputLogPlugin, RecordingFolder, Script};
 use cubewire::replication::{
     ConnectionStatus, DisplayedState, LaneMeter, LaneSettings, LinkSettings,
 };
@@ -73,18 +72,6 @@ fn note(app: &mut App, shown: &mut HashMap<u64, [Option<u64>; 2]>) {
     }
 }
 
-type Films = Arc<Mutex<Vec<Filmed>>>;
-
-/// Collects the finished films of an app.
-fn films(app: &mut App) -> Films {
-    let films = Films::default();
-    let collected = films.clone();
-    app.add_observer(move |film: On<Filmed>| {
-        collected.lock().unwrap().push(film.event().clone());
-    });
-    films
-}
-
 fn said(app: &App) -> Vec<String> {
     let notices = app.world().resource::<Notices>();
     notices.sentences().map(str::to_owned).collect()
@@ -101,7 +88,6 @@ fn only_file(folder: &Path) -> PathBuf {
 fn a_film_made_during_play_equals_what_was_shown() {
     let folder = tempfile::tempdir().unwrap();
     let mut game = game(lane("predicted,link:loss=0.05+latency=40ms"), folder.path());
-    let films = films(&mut game.app);
     let mut shown = HashMap::new();
     for tick in 0..240 {
         let world = game.app.world_mut();
@@ -121,22 +107,23 @@ fn a_film_made_during_play_equals_what_was_shown() {
         game.step();
         note(&mut game.app, &mut shown);
     }
+    let clip = Clip::of_last(3, game.app.world_mut()).unwrap();
     game.app.world_mut().trigger(Action::FilmLast(3));
     let newest = game.cubes().tick();
-    let film = eventually("the film", || {
+    let sentence = eventually("the film", || {
         game.step();
-        films.lock().unwrap().pop()
+        said(&game.app).pop()
     });
     assert!(game.cubes().tick() > newest, "the game went on");
-    assert_eq!(film.hashes.len(), 180);
-    assert_eq!(film.first_tick + 179, newest);
+    assert_eq!(*clip.ticks(), newest - 179..=newest);
     let mut with_two_lanes = 0;
-    for (tick, [left, right]) in (film.first_tick..).zip(&film.hashes) {
+    for tick in clip.ticks().clone() {
+        let [left, right] = clip.cubes(tick).map(|cubes| Some(hash(&cubes)));
         let [shown_left, shown_right] = shown[&tick];
-        assert_eq!(Some(*right), shown_right, "right, {tick}");
+        assert_eq!(right, shown_right, "right, {tick}");
         // A new lane has no cubes until its first snapshot.
         if shown_left != Some(hash(&[])) {
-            assert_eq!(Some(*left), shown_left, "left, {tick}");
+            assert_eq!(left, shown_left, "left, {tick}");
             with_two_lanes += u64::from((90..180).contains(&tick));
         }
     }
@@ -146,8 +133,7 @@ fn a_film_made_during_play_equals_what_was_shown() {
     assert!(name.starts_with("cubewire-20") && name.ends_with(".mp4"), "{name}");
     let (info, frames) = read_mp4(&path).unwrap();
     assert_eq!((frames.len(), info.size), (180, (160, 90)));
-    let sentence = format!("{}: 3.0 s of what both halves showed", path.display());
-    assert!(said(&game.app).contains(&sentence), "{:?}", said(&game.app));
+    assert_eq!(sentence, format!("{}: 3.0 s of what both halves showed", path.display()));
 }
 
 #[test]
@@ -158,7 +144,6 @@ fn a_film_made_in_a_viewer_equals_what_was_shown() {
     let connection = dial(address(&game), Key::LOOPBACK);
     let plugins = SmallFilms(folder.path().to_owned());
     let mut viewer = HeadlessViewer::with_plugins(connection, settings, plugins);
-    let films = films(&mut viewer.app);
     let seen = (Side::Right, Selected, DisplayedState::default());
     let lane = viewer.lane;
     viewer.app.world_mut().entity_mut(lane).insert(seen);
@@ -168,14 +153,16 @@ fn a_film_made_in_a_viewer_equals_what_was_shown() {
         note(&mut viewer.app, &mut shown);
     }
     assert_eq!(status(&viewer), ConnectionStatus::Connected);
+    let clip = Clip::of_last(1, viewer.app.world_mut()).unwrap();
     viewer.app.world_mut().trigger(Action::FilmLast(1));
-    let film = eventually("the film", || {
+    eventually("the film", || {
         step(&mut game, &mut [&mut viewer], 1);
-        films.lock().unwrap().pop()
+        said(&viewer.app).pop()
     });
-    assert_eq!(film.hashes.len(), 60);
-    for (tick, [_, right]) in (film.first_tick..).zip(&film.hashes) {
-        assert_eq!(Some(*right), shown[&tick][1], "{tick}");
+    assert_eq!(clip.length(), 60);
+    for tick in clip.ticks().clone() {
+        let [_, right] = clip.cubes(tick);
+        assert_eq!(Some(hash(&right)), shown[&tick][1], "{tick}");
     }
     assert_eq!(read_mp4(&only_file(folder.path())).unwrap().1.len(), 60);
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
-use cubewire::game::desktop::film::{Film, FilmContent, Look, Take};
+use cubewire::game::desktop::film::{Film, FilmContent, Take};
 use cubewire::game::desktop::series::{Series, episodes};
 use cubewire::game::headless::LaneGame;
 use cubewire::recording::{InputLog, InputLogPlugin, Outcome, ReplayCheck, Script};
@@ -324,15 +324,15 @@ fn everything_over_the_scene_can_be_left_out() {
     // A smaller picture has no room for the graph.
     let size = (480, 270);
     let film = |hidden: &[Part]| {
-        let film = Film {
+        let mut film = Film {
             size: size.into(),
             frames: 1,
             overlay: Overlay { hidden: hidden.to_vec(), ..Overlay::default() },
             shown: beside_simulation("rung:predicted", &["0s:rate:30"]),
-            // Sky and floor are bright in the light theme.
-            look: Look { theme: Theme::Light, ..Look::default() },
             ..short_film()
         };
+        // Sky and floor are bright in the light theme.
+        film.look.theme = Theme::Light;
         shoot(&film, Duration::ZERO).1.remove(0)
     };
     let all = film(&[]);

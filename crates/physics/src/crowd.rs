@@ -1,7 +1,6 @@
 //! Detects snapshots with too many overlapping cubes. Simulating them would take seconds.
 
-use cubewire_codec::QuantizedSnapshot;
-use cubewire_scene::{CUBES, PLAYER};
+use cubewire_scene::PLAYER;
 use glam::Vec3;
 
 /// Two cubes are close if their centres are nearer than this, metres: three quarters of the length of an edge.
@@ -10,17 +9,9 @@ const CLOSE: f32 = 0.3;
 /// Maximum number of close pairs. A ball of eighty cubes has 0; all cubes at one point have 404,550.
 const MAX_CLOSE_PAIRS: usize = 200;
 
-/// Whether more cubes of a snapshot overlap than in any simulation. A receiver should not build a world from
-/// it: with all cubes at one point, a tick takes too much time and memory.
-///
-/// # Panics
-/// If the snapshot has fewer bodies than there are cubes.
-pub(crate) fn is_crowded(snapshot: &QuantizedSnapshot) -> bool {
-    are_crowded((0..CUBES).map(|cube| snapshot.body(cube).position))
-}
-
-/// Whether more cubes overlap than in any simulation. `positions` are all cubes by index.
-fn are_crowded(positions: impl Iterator<Item = Vec3>) -> bool {
+/// Whether more cubes overlap than in any simulation. `positions` are all cubes by index. A receiver should not build a
+/// world from them: with all cubes at one point, a tick takes too much time and memory.
+pub(crate) fn is_crowded(positions: impl Iterator<Item = Vec3>) -> bool {
     close_pairs(positions, MAX_CLOSE_PAIRS) > MAX_CLOSE_PAIRS
 }
 
@@ -42,24 +33,18 @@ fn close_pairs(positions: impl Iterator<Item = Vec3>, most: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use cubewire_scene::Keys;
+    use cubewire_scene::{CUBES, Keys};
 
     use super::*;
     use crate::World;
+    use crate::tests::rolling;
 
     #[test]
     fn a_ball_that_hits_the_grid_is_far_from_crowded() {
         let mut world = World::new();
         let mut most = 0;
         for tick in 0..1800 {
-            world.step(Keys {
-                right: tick % 200 < 100,
-                left: tick % 200 >= 100,
-                up: tick % 320 < 160,
-                down: tick % 320 >= 160,
-                gather: tick % 600 < 550,
-                blow: tick % 600 >= 550,
-            });
+            world.step(Keys { blow: tick % 600 >= 550, ..rolling(tick / 2, tick % 600 < 550) });
             let positions = world.snapshot().bodies.into_iter().map(|cube| cube.position);
             most = most.max(close_pairs(positions, usize::MAX));
         }
@@ -68,8 +53,8 @@ mod tests {
 
     #[test]
     fn cubes_at_one_point_are_crowded() {
-        assert!(are_crowded((0..CUBES).map(|_| Vec3::Z)));
+        assert!(is_crowded((0..CUBES).map(|_| Vec3::Z)));
         // Sixteen heaps are, too.
-        assert!(are_crowded((0..CUBES).map(|cube| Vec3::X * (cube % 16) as f32)));
+        assert!(is_crowded((0..CUBES).map(|cube| Vec3::X * (cube % 16) as f32)));
     }
 }

@@ -3,7 +3,6 @@
 use cubewire_codec::Snapshot;
 
 /// Extends a hash (FNV-1a) with every bit of a snapshot. Start with 0.
-#[must_use]
 pub fn state_hash(hash: u64, snapshot: &Snapshot) -> u64 {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0000_0100_0000_01b3;

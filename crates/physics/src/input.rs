@@ -2,15 +2,12 @@
 
 use cubewire_scene::Keys;
 
-/// Input of a world in one tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Input {
-    /// Whether the scene is reset before the tick.
     pub resets: bool,
     /// Whether the engine's sets are [rebuilt](crate::Sets::rebuild) before the tick, after a reset if there are
     /// both. From then on the world equals one that was [restored](crate::World::restored) from its state.
     pub rebuilds: bool,
-    /// The keys held during the tick.
     pub keys: Keys,
 }
 
@@ -23,7 +20,6 @@ impl Input {
     /// | resets | rebuilds | gather | blow | down | up | right | left |
     /// +--------+----------+--------+------+------+----+-------+------+
     /// ```
-    #[must_use]
     pub fn to_byte(self) -> u8 {
         let keys = self.keys;
         let bits = [
@@ -40,7 +36,6 @@ impl Input {
     }
 
     /// Unpacks a byte of [`to_byte`](Self::to_byte). Every byte is valid.
-    #[must_use]
     pub fn from_byte(byte: u8) -> Self {
         let bit = |index: u8| byte >> index & 1 == 1;
         Self {

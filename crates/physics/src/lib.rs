@@ -25,6 +25,12 @@
 //! assert_eq!(world.snapshot(), clone.snapshot());
 //! ```
 
+#![allow(
+    missing_docs,
+    missing_debug_implementations,
+    reason = "only this workspace uses this crate, and Rapier's sets have none"
+)]
+
 mod crowd;
 mod forces;
 mod hash;
@@ -35,17 +41,16 @@ mod receiver_world;
 mod solids;
 mod state;
 mod step;
+#[cfg(test)]
+mod tests;
 mod world;
 
 pub use hash::state_hash;
 pub use input::Input;
-pub use receiver_world::{MAX_PAST, ReceiverWorld};
+pub use receiver_world::ReceiverWorld;
 pub use solids::{
     GRAVITY, LOOK_AHEAD, Solid, initial_snapshot, parameters, set_rest_thresholds, solids,
 };
-pub use state::{MAX_STATE_BYTES, WorldState, WorldStateError};
+pub use state::{WorldState, WorldStateError};
 pub use step::{SceneState, Sets};
 pub use world::World;
-
-/// The version of Rapier in this crate's API.
-pub use rapier3d;

@@ -25,7 +25,6 @@ pub(crate) fn is_of_scene(snapshot: &QuantizedSnapshot) -> bool {
     snapshot.len() == CUBES && snapshot.precision() == PRECISION
 }
 
-/// A quantized pose.
 #[derive(PartialEq)]
 pub(crate) struct Integers {
     pub(crate) position: [i32; 3],

@@ -1,8 +1,5 @@
 //! Rebuilds Rapier's sets from the state of the bodies.
 
-#[cfg(test)]
-pub(crate) mod tests;
-
 use std::collections::HashSet;
 
 use glam::Vec3;
@@ -33,7 +30,7 @@ impl Sets<'_> {
 
     /// Replaces all sets by the sets of a state. Panics like [`rebuild`](Self::rebuild).
     pub(crate) fn restore(&mut self, scene: &mut SceneState, state: &WorldState) {
-        *scene = SceneState::restored(scene.handles().to_vec(), state);
+        *scene = SceneState::restored(scene.handles.clone(), state);
         let old_bodies = std::mem::take(self.bodies);
         let old_colliders = std::mem::take(self.colliders);
         *self.islands = IslandManager::new();
@@ -51,7 +48,8 @@ impl Sets<'_> {
         *self.bodies = RigidBodySet::with_capacity(old_bodies.len());
         for (handle, old) in old_bodies.iter() {
             let cube = scene.cube(handle).expect("every body is a cube's");
-            let mut body = solids::body(&ExactBody { sleeping: true, ..state.bodies[cube] });
+            let mut body =
+                solids::body(&ExactBody { sleeping: true, ..state.bodies[usize::from(cube)] });
             body.user_data = old.user_data;
             assert_eq!(self.bodies.insert(body), handle, "a body was removed");
         }
@@ -75,7 +73,7 @@ impl Sets<'_> {
             &(),
             &(),
         );
-        for (&handle, state) in scene.handles().iter().zip(&state.bodies) {
+        for (&handle, state) in scene.handles.iter().zip(&state.bodies) {
             let body = &mut self.bodies[handle];
             body.set_linvel(state.linear_velocity, false);
             body.set_angvel(state.angular_velocity, false);
@@ -91,7 +89,7 @@ impl Sets<'_> {
         scene.is_restored = false;
         let island =
             |bodies: &RigidBodySet, handle| self.islands.persistent_island_of(bodies, handle);
-        let handles = scene.handles().iter();
+        let handles = scene.handles.iter();
         let awake: HashSet<_> = handles
             .clone()
             .filter(|&&handle| !self.bodies[handle].is_sleeping())

@@ -12,7 +12,7 @@ use crate::state::WorldState;
 use crate::world::World;
 
 /// Maximum number of past snapshots kept for late packets.
-pub const MAX_PAST: usize = 256;
+const MAX_PAST: usize = 256;
 
 /// [`Engine`] for this scene. It simulates each tick of its world once.
 #[derive(Default)]
@@ -24,27 +24,15 @@ pub struct ReceiverWorld {
     simulated_ticks: u64,
 }
 
-/// Start of a world.
+/// The tick after which a world started, and whether a state of that tick was restored. Otherwise the scene started.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum SimulationStart {
-    /// The scene started after this tick.
-    Scene(u64),
-    /// A state of this tick was restored.
-    State(u64),
+struct SimulationStart {
+    tick: u64,
+    is_restored: bool,
 }
 
-impl SimulationStart {
-    const fn tick(self) -> u64 {
-        match self {
-            Self::Scene(tick) | Self::State(tick) => tick,
-        }
-    }
-}
-
-/// A world and its past snapshots.
 struct Simulated {
     world: World,
-    /// Newest tick of the world.
     tick: u64,
     start: SimulationStart,
     /// Snapshots of consecutive ticks, up to the newest.
@@ -52,35 +40,22 @@ struct Simulated {
 }
 
 impl ReceiverWorld {
-    /// Creates an engine without a world.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Number of worlds in memory.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        [&self.current, &self.replaced].into_iter().flatten().count()
-    }
-
     /// Replaces the current world. `None` if the world cannot be built.
     fn start(&mut self, start: SimulationStart) -> Option<()> {
         // A late packet from an older start must not replace a newer world.
-        let from = start.tick();
+        let from = start.tick;
         let is_late = |current: &Simulated| {
-            let late = current.start.tick().saturating_sub(from);
+            let late = current.start.tick.saturating_sub(from);
             (1..=2 * MAX_PAST as u64).contains(&late)
         };
         if self.current.as_ref().is_some_and(is_late) {
             return None;
         }
-        let world = match start {
-            SimulationStart::Scene(_) => World::new(),
-            SimulationStart::State(_) => {
-                let restorable = self.restorable.as_ref().filter(|(at, _)| *at == from);
-                World::restored(&restorable?.1)
-            }
+        let world = if start.is_restored {
+            let restorable = self.restorable.as_ref().filter(|(at, _)| *at == from);
+            World::restored(&restorable?.1)
+        } else {
+            World::new()
         };
         self.replaced =
             self.current.replace(Simulated { world, tick: from, start, past: VecDeque::new() });
@@ -89,7 +64,6 @@ impl ReceiverWorld {
 }
 
 impl Simulated {
-    /// Returns the snapshot of a tick, if it is kept.
     fn at(&self, tick: u64) -> Option<&QuantizedSnapshot> {
         let late = usize::try_from(self.tick.checked_sub(tick)?).ok()?;
         let index = self.past.len().checked_sub(late)?.checked_sub(1)?;
@@ -116,8 +90,8 @@ impl Engine for ReceiverWorld {
         let from = tick.checked_sub(bytes.len() as u64)?;
         let start = match inputs.origin() {
             Origin::Continued(_) => None,
-            Origin::FromSceneStart(_) => Some(SimulationStart::Scene(from)),
-            Origin::Restored(_) => Some(SimulationStart::State(from)),
+            Origin::FromSceneStart(_) => Some(SimulationStart { tick: from, is_restored: false }),
+            Origin::Restored(_) => Some(SimulationStart { tick: from, is_restored: true }),
         };
         let is_meant = |world: &Simulated| start.is_none_or(|start| world.start == start);
         let has_it = |world: &Option<Simulated>| {
@@ -159,7 +133,6 @@ impl fmt::Debug for ReceiverWorld {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ReceiverWorld")
             .field("simulated_ticks", &self.simulated_ticks)
-            .field("worlds", &self.count())
             .finish_non_exhaustive()
     }
 }

@@ -1,16 +1,14 @@
 //! The parts of the scene: floor, walls, ceiling and cubes.
 
-use cubewire_codec::{BodyState, Snapshot};
-use cubewire_scene::{
-    self as scene, CEILING, CUBES, DENSITY, FRICTION, PLAYER, TICKS_PER_SECOND, WALL,
-};
+use cubewire_codec::Snapshot;
+use cubewire_scene::{self as scene, CEILING, CUBES, DENSITY, FRICTION, TICKS_PER_SECOND, WALL};
 use glam::Vec3;
 use rapier3d::prelude::{
     Collider, ColliderBuilder, IntegrationParameters, Pose, RigidBody, RigidBodyBuilder,
     SharedShape,
 };
 
-use crate::state::ExactBody;
+use crate::state::{ExactBody, WorldState};
 
 /// The player has the mass of fifty cubes and lands on them. With Rapier's default of four iterations it would press
 /// them into the floor.
@@ -28,21 +26,17 @@ pub const LOOK_AHEAD: f32 = scene::MAX_LINEAR_SPEED / TICKS_PER_SECOND as f32;
 /// Acceleration of every cube without other forces, m/s².
 pub const GRAVITY: Vec3 = Vec3::new(0.0, 0.0, -scene::GRAVITY);
 
-/// A part of the scene.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Solid {
     /// The half-space below z = 0.
     Floor,
-    /// A static box.
     Wall {
         /// Centre, metres.
         centre: Vec3,
         /// Half of its extent along each axis, metres.
         half: Vec3,
     },
-    /// A cube.
     Cube {
-        /// Index of the cube.
         cube: usize,
         /// Centre at tick 0, metres.
         centre: Vec3,
@@ -62,7 +56,6 @@ pub fn solids() -> impl Iterator<Item = Solid> {
     std::iter::once(Solid::Floor).chain(walls).chain(cubes)
 }
 
-/// Centre and half extents of the four walls and the ceiling.
 fn walls() -> [(Vec3, Vec3); 5] {
     let half = THICKNESS / 2.0;
     let middle = CEILING / 2.0;
@@ -77,7 +70,6 @@ fn walls() -> [(Vec3, Vec3); 5] {
     ]
 }
 
-/// Collider of a part of the scene.
 pub(crate) fn collider(solid: Solid) -> Collider {
     let builder = match solid {
         Solid::Floor => ColliderBuilder::new(SharedShape::halfspace(Vec3::Z)),
@@ -105,7 +97,6 @@ pub(crate) fn body(state: &ExactBody) -> RigidBody {
 }
 
 /// Rapier's parameters for this scene: one tick per step.
-#[must_use]
 pub fn parameters() -> IntegrationParameters {
     IntegrationParameters {
         dt: 1.0 / TICKS_PER_SECOND as f32,
@@ -115,7 +106,6 @@ pub fn parameters() -> IntegrationParameters {
     }
 }
 
-/// Sets the thresholds at which a cube falls asleep.
 pub fn set_rest_thresholds(body: &mut RigidBody) {
     let activation = body.activation_mut();
     activation.normalized_linear_threshold = scene::REST_LINEAR_SPEED;
@@ -124,12 +114,6 @@ pub fn set_rest_thresholds(body: &mut RigidBody) {
 }
 
 /// All cubes before the first tick.
-#[must_use]
 pub fn initial_snapshot() -> Snapshot {
-    let cubes = (0..CUBES).map(|cube| BodyState {
-        position: scene::initial_position(cube),
-        interacting: cube == PLAYER,
-        ..BodyState::default()
-    });
-    Snapshot { bodies: cubes.collect() }
+    Snapshot { bodies: WorldState::initial().bodies.iter().map(ExactBody::cube).collect() }
 }

@@ -4,8 +4,8 @@ use cubewire_codec::Snapshot;
 use cubewire_scene::{CUBES, Interaction, MAX_ANGULAR_SPEED, MAX_LINEAR_SPEED};
 use glam::Vec3;
 use rapier3d::prelude::{
-    CCDSolver, ColliderHandle, ColliderSet, DefaultBroadPhase, ImpulseJointSet, IslandManager,
-    MultibodyJointSet, NarrowPhase, PhysicsPipeline, PhysicsWorld, RigidBodyHandle, RigidBodySet,
+    CCDSolver, ColliderSet, DefaultBroadPhase, ImpulseJointSet, IslandManager, MultibodyJointSet,
+    NarrowPhase, PhysicsPipeline, RigidBodyHandle, RigidBodySet,
 };
 
 use crate::forces::apply_forces;
@@ -14,7 +14,6 @@ use crate::solids::parameters;
 use crate::state::{ExactBody, WorldState};
 
 /// Rapier's sets, borrowed for a tick.
-#[expect(missing_debug_implementations, reason = "Rapier's sets have none")]
 pub struct Sets<'w> {
     /// Groups of touching bodies, and which of them are asleep.
     pub islands: &'w mut IslandManager,
@@ -22,9 +21,7 @@ pub struct Sets<'w> {
     pub broad_phase: &'w mut DefaultBroadPhase,
     /// Contacts, with the impulses that the solver starts from.
     pub narrow_phase: &'w mut NarrowPhase,
-    /// The bodies.
     pub bodies: &'w mut RigidBodySet,
-    /// Shapes of the bodies.
     pub colliders: &'w mut ColliderSet,
     /// Empty in this scene.
     pub impulse_joints: &'w mut ImpulseJointSet,
@@ -36,28 +33,10 @@ pub struct Sets<'w> {
     pub pipeline: &'w mut PhysicsPipeline,
 }
 
-impl<'w> From<&'w mut PhysicsWorld> for Sets<'w> {
-    /// Borrows everything except gravity and parameters, which belong to the scene.
-    fn from(world: &'w mut PhysicsWorld) -> Self {
-        Self {
-            islands: &mut world.islands,
-            broad_phase: &mut world.broad_phase,
-            narrow_phase: &mut world.narrow_phase,
-            bodies: &mut world.bodies,
-            colliders: &mut world.colliders,
-            impulse_joints: &mut world.impulse_joints,
-            multibody_joints: &mut world.multibody_joints,
-            ccd_solver: &mut world.ccd_solver,
-            pipeline: &mut world.physics_pipeline,
-        }
-    }
-}
-
 /// State of the scene besides Rapier's sets.
 #[derive(Clone, Debug)]
 pub struct SceneState {
-    /// Handle of each cube's body.
-    handles: Vec<RigidBodyHandle>,
+    pub(crate) handles: Vec<RigidBodyHandle>,
     /// Cube by the index part of the body's handle.
     cubes: Vec<Option<u16>>,
     ticks: u64,
@@ -72,7 +51,6 @@ impl SceneState {
     ///
     /// # Panics
     /// If the number of handles differs from the number of cubes.
-    #[must_use]
     pub fn new(handles: Vec<RigidBodyHandle>) -> Self {
         Self { is_restored: false, ..Self::restored(handles, &WorldState::initial()) }
     }
@@ -100,70 +78,39 @@ impl SceneState {
         }
     }
 
-    /// Exact state after the last tick.
-    ///
-    /// # Panics
-    /// If a cube has no body in `bodies`.
-    #[must_use]
     pub fn state(&self, bodies: &RigidBodySet) -> WorldState {
-        let cubes = self.handles.iter().enumerate().map(|(cube, &handle)| {
-            let body = &bodies[handle];
-            // Rapier keeps the velocity that a sleeping body had when it fell asleep.
-            let moving = !body.is_sleeping();
-            ExactBody {
-                position: body.translation(),
-                orientation: *body.rotation(),
-                linear_velocity: if moving { body.linvel() } else { Vec3::ZERO },
-                angular_velocity: if moving { body.angvel() } else { Vec3::ZERO },
-                sleeping: body.is_sleeping(),
-                seconds_still: body.activation().time_since_can_sleep,
-                interacting: self.interaction.interacting()[cube],
-                rest_ticks: self.interaction.rest_ticks()[cube],
-            }
-        });
+        let cubes = (0..CUBES).map(|cube| self.body(bodies, cube));
         WorldState { ticks: self.ticks, bodies: cubes.collect() }
     }
 
-    pub(crate) fn cube(&self, body: RigidBodyHandle) -> Option<usize> {
-        cube_of(&self.cubes, body).map(usize::from)
+    fn body(&self, bodies: &RigidBodySet, cube: usize) -> ExactBody {
+        let body = &bodies[self.handles[cube]];
+        // Rapier keeps the velocity that a sleeping body had when it fell asleep.
+        let moving = !body.is_sleeping();
+        ExactBody {
+            position: body.translation(),
+            orientation: *body.rotation(),
+            linear_velocity: if moving { body.linvel() } else { Vec3::ZERO },
+            angular_velocity: if moving { body.angvel() } else { Vec3::ZERO },
+            sleeping: body.is_sleeping(),
+            seconds_still: body.activation().time_since_can_sleep,
+            interacting: self.interaction.interacting()[cube],
+            rest_ticks: self.interaction.rest_ticks()[cube],
+        }
     }
 
-    /// Bodies of the cubes by index.
-    #[must_use]
-    pub fn handles(&self) -> &[RigidBodyHandle] {
-        &self.handles
+    pub(crate) fn cube(&self, body: RigidBodyHandle) -> Option<u16> {
+        let (index, _) = body.into_raw_parts();
+        self.cubes.get(index as usize).copied().flatten()
     }
 
-    /// Number of ticks since the start.
-    #[must_use]
     pub const fn ticks(&self) -> u64 {
         self.ticks
     }
 
-    /// Whether each cube is asleep.
-    #[must_use]
-    pub fn at_rest(&self) -> &[bool] {
-        &self.at_rest
-    }
-
-    /// Writes the cubes' states into a snapshot.
-    ///
-    /// # Panics
-    /// If a cube has no body in `bodies`.
     pub fn capture(&self, bodies: &RigidBodySet, snapshot: &mut Snapshot) {
-        snapshot.bodies.resize_with(CUBES, Default::default);
-        let interacting = self.interaction.interacting();
-        for (cube, state) in snapshot.bodies.iter_mut().enumerate() {
-            let body = &bodies[self.handles[cube]];
-            state.position = body.translation();
-            state.orientation = *body.rotation();
-            // Rapier keeps the velocity that a sleeping body had when it fell asleep.
-            state.linear_velocity = match self.at_rest[cube] {
-                true => Vec3::ZERO,
-                false => body.linvel(),
-            };
-            state.interacting = interacting[cube];
-        }
+        snapshot.bodies.clear();
+        snapshot.bodies.extend((0..CUBES).map(|cube| self.body(bodies, cube).cube()));
     }
 }
 
@@ -190,7 +137,6 @@ impl Sets<'_> {
         self.spread_interaction(scene);
     }
 
-    /// Steps the engine.
     pub(crate) fn step(&mut self, gravity: Vec3) {
         self.pipeline.step(
             gravity,
@@ -226,20 +172,11 @@ impl Sets<'_> {
     }
 
     fn spread_interaction(&self, scene: &mut SceneState) {
-        let SceneState { cubes, interaction, at_rest, .. } = scene;
-        let cube =
-            |collider: ColliderHandle| cube_of(cubes, self.colliders.get(collider)?.parent()?);
-        let contacts = self
-            .narrow_phase
-            .contact_pairs()
-            .filter(|pair| pair.has_any_active_contact())
-            .filter_map(|pair| Some((cube(pair.collider1)?, cube(pair.collider2)?)));
-        interaction.step(contacts, at_rest);
+        let cube = |collider| scene.cube(self.colliders.get(collider)?.parent()?);
+        let pairs = self.narrow_phase.contact_pairs().filter(|pair| pair.has_any_active_contact());
+        let contacts =
+            pairs.filter_map(|pair| Some((cube(pair.collider1)?, cube(pair.collider2)?)));
+        let contacts: Vec<_> = contacts.collect();
+        scene.interaction.step(contacts, &scene.at_rest);
     }
-}
-
-/// Cube of a body. `cubes` is indexed by the index part of handles.
-fn cube_of(cubes: &[Option<u16>], body: RigidBodyHandle) -> Option<u16> {
-    let (index, _) = body.into_raw_parts();
-    cubes.get(index as usize).copied().flatten()
 }

@@ -1,10 +1,8 @@
 //! A world that owns Rapier's sets.
 
-use std::fmt;
-
 use cubewire_codec::{QuantizeError, QuantizedSnapshot, Snapshot};
 use cubewire_scene::Keys;
-use rapier3d::prelude::{PhysicsWorld, RigidBodyHandle, RigidBodySet};
+use rapier3d::prelude::PhysicsWorld;
 
 use crate::input::Input;
 use crate::pose::PRECISION;
@@ -20,7 +18,6 @@ pub struct World {
 
 impl World {
     /// Creates the world before its first tick.
-    #[must_use]
     pub fn new() -> Self {
         let state = WorldState::initial();
         let mut sets = PhysicsWorld::new();
@@ -38,7 +35,6 @@ impl World {
     }
 
     /// Creates a world from a state. All worlds from the same state continue alike.
-    #[must_use]
     pub fn restored(state: &WorldState) -> Self {
         let mut world = Self::new();
         let (mut sets, scene) = world.sets();
@@ -46,8 +42,6 @@ impl World {
         world
     }
 
-    /// Exact state after the last tick.
-    #[must_use]
     pub fn state(&self) -> WorldState {
         self.scene.state(&self.sets.bodies)
     }
@@ -76,44 +70,34 @@ impl World {
     }
 
     fn sets(&mut self) -> (Sets<'_>, &mut SceneState) {
-        ((&mut self.sets).into(), &mut self.scene)
+        // Everything except gravity and parameters, which belong to the scene.
+        let sets = Sets {
+            islands: &mut self.sets.islands,
+            broad_phase: &mut self.sets.broad_phase,
+            narrow_phase: &mut self.sets.narrow_phase,
+            bodies: &mut self.sets.bodies,
+            colliders: &mut self.sets.colliders,
+            impulse_joints: &mut self.sets.impulse_joints,
+            multibody_joints: &mut self.sets.multibody_joints,
+            ccd_solver: &mut self.sets.ccd_solver,
+            pipeline: &mut self.sets.physics_pipeline,
+        };
+        (sets, &mut self.scene)
     }
 
-    /// Rapier's bodies.
-    #[must_use]
-    pub const fn bodies(&self) -> &RigidBodySet {
-        &self.sets.bodies
-    }
-
-    /// Bodies of the cubes by index.
-    #[must_use]
-    pub fn handles(&self) -> &[RigidBodyHandle] {
-        self.scene.handles()
-    }
-
-    /// Whether each cube is asleep.
-    #[must_use]
     pub fn at_rest(&self) -> &[bool] {
-        self.scene.at_rest()
+        &self.scene.at_rest
     }
 
     /// Number of ticks since the start or the last reset.
-    #[must_use]
     pub const fn ticks(&self) -> u64 {
         self.scene.ticks()
     }
 
-    /// All cubes after the last tick.
-    #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         let mut snapshot = Snapshot::default();
-        self.capture(&mut snapshot);
+        self.scene.capture(&self.sets.bodies, &mut snapshot);
         snapshot
-    }
-
-    /// Writes all cubes after the last tick into a snapshot.
-    pub fn capture(&self, snapshot: &mut Snapshot) {
-        self.scene.capture(&self.sets.bodies, snapshot);
     }
 
     /// Writes all cubes after the last tick into a snapshot, in the precision of
@@ -148,11 +132,5 @@ impl Clone for World {
                 ..PhysicsWorld::new()
             },
         }
-    }
-}
-
-impl fmt::Debug for World {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("World").field("ticks", &self.ticks()).finish_non_exhaustive()
     }
 }

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use bevy::ecs::schedule::SingleThreadedExecutor;
 use bevy::prelude::*;
 use bevy::render::RenderApp;
-use cubewire_codec::Snapshot;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::offscreen::{Interface, OffScreen, keep_logs};
@@ -17,8 +16,7 @@ use crate::game::Failure;
 use crate::recording::Clip;
 use crate::recording::video::Video;
 use crate::replication::LaneMeter;
-use crate::simulation::state_hash;
-use crate::view::{Overlay, Side, peak_kbps, settle_cameras, shown_cubes};
+use crate::view::{Overlay, peak_kbps, settle_cameras};
 
 /// Size of the film, pixels.
 pub const SIZE: UVec2 = UVec2::new(1280, 720);
@@ -26,10 +24,8 @@ pub const SIZE: UVec2 = UVec2::new(1280, 720);
 /// Ticks before the first one that are shown without being filmed, so that trails have their length.
 const LEAD_IN: u64 = TICKS_PER_SECOND as u64;
 
-/// Progress of a film, shared with its thread.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Number of rendered frames.
     pub frames: AtomicU64,
     /// Ends the film after the current frame.
     pub stop: AtomicBool,
@@ -39,7 +35,7 @@ pub struct Progress {
 /// `name.mp4`, `name-2.mp4`. If [`Progress::stop`] is set or the program receives a signal, the film has the frames so
 /// far.
 ///
-/// Returns the path of the film and, for each frame, the hashes of the states that its two halves show.
+/// Returns the path of the film and its number of frames.
 ///
 /// # Errors
 /// If there is no adapter, a frame cannot be drawn, or the file cannot be written. [`Stopped`] before the first frame.
@@ -50,55 +46,40 @@ pub fn record(
     name: &str,
     size: UVec2,
     progress: &Arc<Progress>,
-) -> Result<Made, Failure> {
+) -> Result<(PathBuf, u64), Failure> {
     let video = Video::create_named(folder, name, size.into(), TICKS_PER_SECOND)?;
     check_adapter()?;
-    let (hashes, video) = encode(video, |add| shoot(clip, size, progress, add))?;
-    Ok((video.finish(None)?, hashes))
+    let (frames, video) = encode(video, |add| shoot(clip, size, progress, add))?;
+    Ok((video.finish(None)?, frames))
 }
-
-/// Path of a film, and the hashes of each frame.
-pub type Made = (PathBuf, Vec<Hashes>);
-
-/// Hash of the states of the cubes in each half.
-pub type Hashes = [u64; Side::ALL.len()];
 
 fn shoot(
     clip: &Clip,
     size: UVec2,
     progress: &Arc<Progress>,
     add: &mut AddFrame<'_>,
-) -> Result<Vec<Hashes>, Failure> {
+) -> Result<u64, Failure> {
     let mut part = open(clip, size, progress)?;
-    let (mut hashes, mut peak) = (Vec::new(), 0.0);
+    let (mut frames, mut peak) = (0, 0.0);
     for tick in clip.ticks().clone() {
         if progress.stop.load(Ordering::Relaxed) || part.app.should_exit().is_some() {
             break;
         }
         let world = part.app.world_mut();
-        if !hashes.is_empty() {
+        if frames > 0 {
             clip.show(tick, world);
         }
         let mut meters = world.query::<&LaneMeter>();
         peak = meters.iter(world).map(peak_kbps).fold(peak, f64::max);
         world.resource_mut::<Overlay>().peak_kbps = peak;
         add(part.frame()?)?;
-        hashes.push(hash(part.app.world_mut()));
-        progress.frames.fetch_add(1, Ordering::Relaxed);
+        frames += 1;
+        progress.frames.store(frames, Ordering::Relaxed);
     }
-    match hashes.is_empty() {
-        true => Err(Stopped("the first frame").into()),
-        false => Ok(hashes),
+    match frames {
+        0 => Err(Stopped("the first frame").into()),
+        frames => Ok(frames),
     }
-}
-
-/// Hashes the cubes that are drawn in each half.
-#[must_use]
-pub fn hash(world: &mut World) -> Hashes {
-    Side::ALL.map(|side| {
-        let bodies = shown_cubes(world, side);
-        state_hash(0, &Snapshot { bodies })
-    })
 }
 
 /// Keeps the task pools free for the game, which shares them.
@@ -108,7 +89,6 @@ fn run_in_this_thread(world: &mut World) {
     }
 }
 
-/// Creates a renderer that shows the first tick.
 fn open(clip: &Clip, size: UVec2, progress: &Arc<Progress>) -> Result<OffScreen, Failure> {
     keep_logs();
     let mut part = OffScreen::new(size, TICKS_PER_SECOND, Interface::Past)?;
@@ -127,7 +107,7 @@ fn open(clip: &Clip, size: UVec2, progress: &Arc<Progress>) -> Result<OffScreen,
         flags: clip.flags(),
         ..Overlay::default()
     });
-    clip.view.apply(world);
+    clip.set_up(world);
     let first = *clip.ticks().start();
     let before = first.saturating_sub(LEAD_IN)..first;
     for tick in before.filter(|_| clip.view.has_trails) {

@@ -17,13 +17,11 @@ use crate::recording::{
 };
 use crate::replication::{LaneMeter, LaneSettings, TARGET_KBPS};
 use crate::simulation::CubeWorld;
-use crate::theme::Theme;
 use crate::view::{
-    self, Canvas, Card, Column, CubeColors, Exaggeration, FixedScale, Flag, GAP, Inset, Overlay,
-    PaneContent, Part, Quality, Side, ViewMode,
+    self, Canvas, Card, Column, FixedScale, Flag, GAP, Inset, Overlay, PaneContent, Part, Side,
+    ViewMode, ViewState,
 };
 
-/// Settings of a film.
 #[derive(Clone, Debug)]
 pub struct Film {
     /// Size in pixels.
@@ -38,25 +36,19 @@ pub struct Film {
     pub script: Option<Script>,
     /// Description of the played game for the title card.
     pub play: Option<String>,
-    /// Content of the picture.
     pub shown: FilmContent,
     /// Whether the film starts with one second of title card, unless [`Part::Card`] is hidden.
     pub has_card: bool,
-    /// Settings of the text over the scene.
     pub overlay: Overlay,
-    /// Graphics settings.
-    pub look: Look,
+    /// With [`Quality::Auto`](crate::view::Quality::Auto), the quality depends only on the adapter.
+    pub look: ViewState,
 }
 
-/// Content of a film.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "each film has only one")]
 pub enum FilmContent {
-    /// Two halves.
     Halves {
-        /// Initial content of the left half.
         left: PaneContent,
-        /// Initial lane of the right half.
         right: LaneSettings,
         /// Changes of settings, in ticks since the first visible frame.
         switches: Vec<Switch>,
@@ -72,12 +64,9 @@ pub enum FilmContent {
     },
 }
 
-/// Maximum number of columns of a film.
 pub const MAX_COLUMNS: usize = 4;
 
 impl FilmContent {
-    /// Initial content of each part, left to right.
-    #[must_use]
     pub fn contents(&self) -> Vec<PaneContent> {
         match self {
             Self::Halves { left, right, .. } => {
@@ -98,7 +87,6 @@ impl FilmContent {
     }
 
     /// Name of a part: its half, or the label of its column, or its column counted from 1.
-    #[must_use]
     pub fn name(&self, index: usize) -> String {
         match self {
             Self::Halves { .. } => Side::ALL[index].name().to_owned(),
@@ -110,23 +98,8 @@ impl FilmContent {
     }
 }
 
-/// Graphics settings of a film.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Look {
-    /// Graphics quality. [`Quality::Auto`] depends only on the adapter.
-    pub quality: Quality,
-    /// Theme.
-    pub theme: Theme,
-    /// Quantity that the colours of the cubes show.
-    pub colors: CubeColors,
-    /// Factor of the drawn errors.
-    pub exaggeration: Exaggeration,
-}
-
-/// Result of rendering a film.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Take {
-    /// Number of rendered frames.
     pub frames: u64,
     /// CRC-32 of the bytes of all frames.
     pub checksum: u32,
@@ -139,9 +112,6 @@ pub struct Take {
 impl Film {
     /// Renders the film and calls `frame` with each frame: RGBA, one byte per channel, rows from the top. Ends early if
     /// `frame` returns an error or the program receives a signal.
-    ///
-    /// # Errors
-    /// As [`set_up`](Self::set_up), if a frame cannot be drawn, or any error of `frame`.
     pub fn shoot(
         &self,
         mut frame: impl FnMut(Vec<u8>) -> Result<(), Failure>,
@@ -214,7 +184,6 @@ impl Film {
     }
 
     /// Number of frames of the title card, one second or 0.
-    #[must_use]
     pub fn card_frames(&self) -> u64 {
         let is_shown = self.has_card && self.overlay.shows(Part::Card);
         u64::from(is_shown) * u64::from(self.frames_per_second)
@@ -284,7 +253,6 @@ impl Film {
         view::common(turns.filter_map(|turn| turn.content.lane()))
     }
 
-    /// Flags of the switches of these turns.
     fn flags<'a>(turns: impl IntoIterator<Item = &'a Vec<Turn>>) -> Vec<Flag> {
         let pairs = turns.into_iter().flat_map(|turns| turns.windows(2));
         let flags = pairs.filter_map(|pair| {
@@ -299,7 +267,6 @@ impl Film {
         flags
     }
 
-    /// Renders the title card over the first picture of the film.
     fn card(&self, parts: &mut [OffScreen]) -> Result<Vec<u8>, Failure> {
         let turns = self.turns();
         let common = self.common();
@@ -339,7 +306,6 @@ impl Film {
         Ok(self.beside(pictures?))
     }
 
-    /// Joins the pictures of the parts from left to right.
     fn beside(&self, mut pictures: Vec<Vec<u8>>) -> Vec<u8> {
         if pictures.len() == 1 {
             return pictures.remove(0);
@@ -412,18 +378,14 @@ impl Film {
         }
     }
 
-    /// Creates a renderer at tick 0.
     fn open(&self, size: UVec2, overlay: Overlay) -> Result<OffScreen, Failure> {
         let interface = Interface::Film { whole: self.size };
         let mut part = OffScreen::new(size, self.frames_per_second, interface)?;
-        part.app
-            .insert_resource(overlay)
-            .insert_resource(self.look.quality)
-            .insert_resource(self.look.theme)
-            .insert_resource(self.look.colors)
-            .insert_resource(self.look.exaggeration)
-            // With a changing scale, the same amount would change its colour during the film.
-            .insert_resource(FixedScale(true));
+        part.app.insert_resource(overlay);
+        // With a changing scale, the same amount would change its colour during the film.
+        let mut look = self.look;
+        look.fixed = FixedScale(true);
+        look.apply(part.app.world_mut());
         Ok(part)
     }
 
@@ -464,7 +426,6 @@ fn changes(turns: &[Turn]) -> Vec<String> {
     changes
 }
 
-/// Maximum number of changes that the title card lists.
 const MAX_CHANGES: usize = 6;
 
 #[cfg(test)]
@@ -473,6 +434,21 @@ mod tests {
 
     use super::*;
     use crate::game::fall::fall;
+
+    fn film(shown: FilmContent) -> Film {
+        Film {
+            size: UVec2::splat(64),
+            frames_per_second: 60,
+            frames: 240,
+            skipped_ticks: 60,
+            script: None,
+            play: None,
+            shown,
+            has_card: false,
+            overlay: Overlay::default(),
+            look: ViewState::default(),
+        }
+    }
 
     #[test]
     fn the_title_card_sums_up_many_changes() {
@@ -495,20 +471,15 @@ mod tests {
         ])"#;
         let switches = ["1s:rung:predicted,link:4g", "9s:rung:delta"];
         let film = Film {
-            size: UVec2::new(64, 64),
             frames_per_second: 30,
             frames: 120,
             skipped_ticks: 30,
             script: Some(Script::parse(script, Path::new("a.ron")).unwrap()),
-            play: None,
-            shown: FilmContent::Halves {
+            ..film(FilmContent::Halves {
                 left: PaneContent::Simulation,
                 right: LaneSettings::default(),
                 switches: switches.map(|text| text.parse().unwrap()).to_vec(),
-            },
-            has_card: false,
-            overlay: Overlay::default(),
-            look: Look::default(),
+            })
         };
         let flags = Film::flags(&film.turns());
         let flags = flags.iter().map(|flag| (flag.tick, flag.side, &*flag.title));
@@ -524,28 +495,13 @@ mod tests {
 
     #[test]
     fn a_column_has_its_own_switches_and_those_of_all() {
-        let lane = |text: &str| text.parse::<LaneSettings>().unwrap();
         let switches = ["1s:2.rung:index", "2s:link:4g", "3s:1.rung:delta", "9s:rate:10"];
-        let film = Film {
-            size: UVec2::new(64, 64),
-            frames_per_second: 60,
-            frames: 240,
-            skipped_ticks: 60,
-            script: None,
-            play: None,
-            shown: FilmContent::Columns {
-                lanes: vec![
-                    lane("rung:uncompressed"),
-                    lane("rung:predicted,budget:64kbps"),
-                    lane("rung:at-rest"),
-                ],
-                labels: vec!["before".to_owned()],
-                switches: switches.map(|text| text.parse().unwrap()).to_vec(),
-            },
-            has_card: false,
-            overlay: Overlay::default(),
-            look: Look::default(),
-        };
+        let lanes = ["rung:uncompressed", "rung:predicted,budget:64kbps", "rung:at-rest"];
+        let film = film(FilmContent::Columns {
+            lanes: lanes.map(|text| text.parse().unwrap()).to_vec(),
+            labels: vec!["before".to_owned()],
+            switches: switches.map(|text| text.parse().unwrap()).to_vec(),
+        });
         let turns = film.turns();
         let titles = |column: usize| {
             let flags = Film::flags([&turns[column]]);

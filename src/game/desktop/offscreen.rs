@@ -8,16 +8,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bevy::app::{PluginGroupBuilder, TerminalCtrlCHandlerPlugin};
-use bevy::asset::RenderAssetUsages;
 use bevy::camera::{ImageRenderTarget, RenderTarget};
 use bevy::log::LogPlugin;
 use bevy::prelude::*;
 use bevy::render::pipelined_rendering::PipelinedRenderingPlugin;
 use bevy::render::render_asset::RenderAssets;
 use bevy::render::render_resource::{
-    Buffer, BufferDescriptor, BufferUsages, CommandEncoderDescriptor, Extent3d, MapMode,
-    PipelineCache, PollType, TexelCopyBufferInfo, TexelCopyBufferLayout, TextureDimension,
-    TextureFormat, TextureUsages,
+    Buffer, BufferDescriptor, BufferUsages, CommandEncoderDescriptor, MapMode, PipelineCache,
+    PollType, TexelCopyBufferInfo, TexelCopyBufferLayout, TextureFormat, TextureUsages,
 };
 use bevy::render::renderer::{RenderDevice, RenderQueue};
 use bevy::render::settings::{Backends, WgpuSettings};
@@ -46,7 +44,6 @@ const MIN_SCALE: f32 = 0.5;
 /// Number of consecutive updates without a pending shader after which all shaders count as ready.
 const WARM_UP_UPDATES: usize = 4;
 
-/// Maximum time to load and compile shaders.
 const SHADER_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Time between two updates while shaders compile.
@@ -63,19 +60,16 @@ pub(crate) fn keep_logs() {
     LOGS.store(true, Ordering::Relaxed);
 }
 
-/// Bytes of a pixel of a frame.
 pub(super) const BYTES_PER_PIXEL: usize = 4;
 
 /// A game without a window that renders to readable frames.
 #[derive(Debug)]
 pub struct OffScreen {
-    /// The app, to add lanes and scripts.
     pub app: App,
     image: Handle<Image>,
     buffer: Buffer,
     size: UVec2,
     frames_per_second: u32,
-    /// Number of frames rendered so far.
     frames: u64,
 }
 
@@ -118,7 +112,10 @@ impl OffScreen {
             mapped_at_creation: false,
         });
         let mut images = app.world_mut().resource_mut::<Assets<Image>>();
-        let image = images.add(frame_image(size));
+        let mut image =
+            Image::new_target_texture(size.x, size.y, TextureFormat::Rgba8UnormSrgb, None);
+        image.texture_descriptor.usage |= TextureUsages::COPY_SRC;
+        let image = images.add(image);
         let of_film = |whole: UVec2| (whole.as_vec2() / REFERENCE_SIZE).min_element();
         let scale_factor = match interface {
             Interface::Film { whole } => of_film(whole).max(MIN_SCALE),
@@ -176,9 +173,6 @@ impl OffScreen {
     }
 
     /// Advances by one frame and returns it: RGBA, one byte per channel, rows from the top.
-    ///
-    /// # Errors
-    /// If the adapter fails.
     pub fn frame(&mut self) -> Result<Vec<u8>, Failure> {
         let tick = self.app.world().resource::<Time<Fixed>>().timestep();
         let due = |frame| due(frame, self.frames_per_second, tick);
@@ -189,10 +183,6 @@ impl OffScreen {
         self.read()
     }
 
-    /// Draws without advancing time. Returns the picture as [`frame`](Self::frame) does.
-    ///
-    /// # Errors
-    /// If the adapter fails.
     pub fn still(&mut self) -> Result<Vec<u8>, Failure> {
         let still = TimeUpdateStrategy::ManualDuration(Duration::ZERO);
         self.app.insert_resource(still);
@@ -240,21 +230,8 @@ impl OffScreen {
     }
 }
 
-/// Error message for a frame that the adapter failed to draw or copy.
 fn no_frame(why: impl Display) -> String {
     format!("the graphics adapter failed to draw a frame: {why}")
-}
-
-/// Image that the frames are rendered to.
-fn frame_image(size: UVec2) -> Image {
-    let mut image = Image::new_uninit(
-        Extent3d { width: size.x, height: size.y, depth_or_array_layers: 1 },
-        TextureDimension::D2,
-        TextureFormat::Rgba8UnormSrgb,
-        RenderAssetUsages::RENDER_WORLD,
-    );
-    image.texture_descriptor.usage |= TextureUsages::RENDER_ATTACHMENT | TextureUsages::COPY_SRC;
-    image
 }
 
 fn plugins() -> PluginGroupBuilder {
@@ -286,14 +263,12 @@ fn plugins() -> PluginGroupBuilder {
 /// Interface over the scene, in addition to captions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interface {
-    /// Title, graph and credit.
     Film {
         /// Size of the whole film in pixels, which sets the scale factor. The frame can be one of its columns.
         whole: UVec2,
     },
     /// As [`Film`](Self::Film), without a game: for films of the past.
     Past,
-    /// The panel, as in the window.
     Panel,
 }
 

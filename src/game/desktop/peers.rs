@@ -13,9 +13,6 @@ use crate::transport::{UdpServerPlugin, UdpViewerPlugin};
 use crate::view::{Selected, Side, ViewMode};
 
 /// Plays the game in a window and serves viewers in other processes.
-///
-/// # Errors
-/// See [`window::run`].
 pub fn serve(settings: WindowSettings, server: UdpServer) -> Result<(), Failure> {
     let mut app = window::open(&settings);
     add_server(&mut app, settings, server)?;
@@ -23,9 +20,6 @@ pub fn serve(settings: WindowSettings, server: UdpServer) -> Result<(), Failure>
 }
 
 /// Shows the game of a server in a window.
-///
-/// # Errors
-/// See [`window::run`].
 pub fn view(settings: &WindowSettings, viewer: UdpViewer) -> Result<(), Failure> {
     let mut app = window::open(settings);
     add_viewer(&mut app, settings, viewer);
@@ -33,9 +27,6 @@ pub fn view(settings: &WindowSettings, viewer: UdpViewer) -> Result<(), Failure>
 }
 
 /// Adds everything for a server's window except Bevy's default plugins.
-///
-/// # Errors
-/// See [`window::add_game`].
 pub fn add_server(
     app: &mut App,
     settings: WindowSettings,

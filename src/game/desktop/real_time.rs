@@ -14,7 +14,6 @@ use crate::replication::Digest;
 /// Time between two updates. Each update also handles the socket.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(2);
 
-/// Adds logging and handles signals.
 #[derive(Debug)]
 pub struct RealTimePlugin;
 
@@ -45,9 +44,6 @@ pub fn play(app: &mut App, seconds: Option<f64>, mut should_continue: impl FnMut
 }
 
 /// Completes the [`Digest`] of a run, if there is one.
-///
-/// # Errors
-/// If its file cannot be written.
 pub fn finish_digest(world: &mut World) -> io::Result<()> {
     world.remove_resource::<Digest>().map_or(Ok(()), Digest::finish)
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::mpsc::sync_channel;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar};
 
@@ -15,7 +15,6 @@ use crate::files::FileError;
 use crate::game::Failure;
 use crate::recording::video::Video;
 
-/// Maximum number of frames that wait for the encoder.
 const MAX_WAITING_FRAMES: usize = 4;
 
 /// Records a film to a file. Its extension selects the format. `max_bytes` limits the size of an MP4. If the program
@@ -39,10 +38,9 @@ pub fn record(
     let video = Video::create_limited(path, film.size.into(), fps, max_bps)?;
     check_adapter()?;
     let shoot = |add: &mut AddFrame<'_>| {
-        let mut pace = Pace::new(progress, film.card_frames());
         film.shoot(|frame| {
             progress.inc(1);
-            pace.frame();
+            announce(progress, film.card_frames());
             add(frame)
         })
     };
@@ -54,13 +52,9 @@ pub fn record(
     Ok(take)
 }
 
-/// Takes the next frame.
 pub(super) type AddFrame<'a> = dyn FnMut(Vec<u8>) -> Result<(), Failure> + 'a;
 
 /// Encodes the frames that `shoot` adds, in a second thread. Returns the result of `shoot` and the unfinished video.
-///
-/// # Errors
-/// If a frame cannot be encoded or written, or any error of `shoot`.
 pub(super) fn encode<T>(
     mut video: Video,
     shoot: impl FnOnce(&mut AddFrame<'_>) -> Result<T, Failure>,
@@ -89,51 +83,25 @@ pub(super) fn check_adapter() -> Result<(), Failure> {
     }
 }
 
-/// Measures the first frames, and reports on standard error how long a slow recording will take.
-struct Pace<'a> {
-    progress: &'a ProgressBar,
-    /// Number of frames until the measurement starts: the title card and the first frame.
-    waits: u64,
-    measured: u32,
-    start: Instant,
-}
-
-impl<'a> Pace<'a> {
-    /// Starts the measurement, unless the recording has started already.
-    fn new(progress: &'a ProgressBar, card_frames: u64) -> Self {
-        let has_started = progress.position() > 0;
-        Self {
-            progress,
-            waits: if has_started { u64::MAX } else { card_frames + 1 },
-            measured: 0,
-            start: Instant::now(),
-        }
-    }
-
-    /// Counts a frame.
-    fn frame(&mut self) {
-        if self.waits > 0 {
-            self.waits -= 1;
-            self.start = Instant::now();
-            return;
-        }
-        self.measured += 1;
-        if self.measured == MEASURED_FRAMES {
-            let frame = self.start.elapsed() / MEASURED_FRAMES;
-            let frames = self.progress.length().unwrap_or_default() - self.progress.position();
-            if let Some(sentence) = estimate(frame, frames) {
-                // Ignore a closed standard error.
-                self.progress.suspend(|| drop(writeln!(io::stderr(), "{sentence}")));
-            }
+/// Measures the first frames after the title card, and reports on standard error how long a slow recording will take.
+fn announce(progress: &ProgressBar, card_frames: u64) {
+    // In a series, the position does not start again, so only the first film is announced.
+    if progress.position() == card_frames + 1 {
+        progress.reset_elapsed();
+    } else if progress.position() == card_frames + 1 + MEASURED_FRAMES {
+        let frames = progress.length().unwrap_or_default() - progress.position();
+        let rate = MEASURED_FRAMES as f64 / progress.elapsed().as_secs_f64();
+        if let Some(sentence) = estimate(rate, frames) {
+            // Ignore a closed standard error.
+            progress.suspend(|| drop(writeln!(io::stderr(), "{sentence}")));
         }
     }
 }
 
-/// Says how long `frames` frames take. `None` if it is less than a minute.
-fn estimate(frame: Duration, frames: u64) -> Option<String> {
-    let all = frame.saturating_mul(u32::try_from(frames).unwrap_or(u32::MAX));
+/// Says how long `frames` frames take at `rate` frames per second. `None` if it is less than a minute.
+fn estimate(rate: f64, frames: u64) -> Option<String> {
+    let all = Duration::try_from_secs_f64(frames as f64 / rate).ok()?;
     (all > NOTABLE).then(|| {
-        let rate = 1.0 / frame.as_secs_f64();
         format!(
             "{frames} frames at {rate:.1} a second take about {}; a graphics card or a smaller --size is faster",
             HumanDuration(all)
@@ -141,8 +109,7 @@ fn estimate(frame: Duration, frames: u64) -> Option<String> {
     })
 }
 
-/// Number of frames that are measured.
-const MEASURED_FRAMES: u32 = 5;
+const MEASURED_FRAMES: u64 = 5;
 
 /// A longer recording is reported beforehand.
 const NOTABLE: Duration = Duration::from_secs(60);
@@ -153,10 +120,9 @@ mod tests {
 
     #[test]
     fn a_slow_recording_is_announced_with_its_length() {
-        let frame = Duration::from_millis(500);
-        assert_eq!(estimate(frame, 100), None);
+        assert_eq!(estimate(2.0, 100), None);
         assert_eq!(
-            estimate(frame, 8_640).unwrap(),
+            estimate(2.0, 8_640).unwrap(),
             "8640 frames at 2.0 a second take about 72 minutes; a graphics card or a smaller --size is faster"
         );
     }

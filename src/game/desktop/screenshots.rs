@@ -1,6 +1,7 @@
 //! Renders pictures of the window's tabs and views offscreen, for documents and for checks after a change.
 
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -19,7 +20,6 @@ use crate::simulation::CubeWorld;
 use crate::theme::Theme;
 use crate::view::{CubeColors, Notices, Side, Trails, ViewMode};
 
-/// Settings of one picture.
 #[derive(Clone, Copy, Debug)]
 pub struct Shot {
     /// First part of the file name.
@@ -29,15 +29,12 @@ pub struct Shot {
     /// Further changes of the panel from its defaults.
     panel: fn(&mut PanelState),
     view: ViewMode,
-    /// Contents of the halves in text form.
     halves: [&'static str; Side::ALL.len()],
     focus: Focus,
 }
 
-/// Scene and selection of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Focus {
-    /// A ball of cubes is rolled up.
     Katamari,
     /// As `Katamari`, with a selected cube.
     Cube,
@@ -54,7 +51,6 @@ const fn page(name: &'static str, page: Page) -> Shot {
     halves(name, ["simulation", "rung:changed-flags"], page)
 }
 
-/// A page of the panel next to these halves.
 const fn halves(name: &'static str, halves: [&'static str; Side::ALL.len()], page: Page) -> Shot {
     Shot {
         name,
@@ -76,7 +72,6 @@ const fn panel(name: &'static str, panel: fn(&mut PanelState)) -> Shot {
     Shot { panel, ..page(name, Page::Ladder) }
 }
 
-/// Shows a column of the ladder.
 const fn show(state: &mut PanelState, column: Column) {
     state.column = column;
     state.size_if_narrow = Some(PanelSize::Whole);
@@ -91,7 +86,6 @@ const fn cube(name: &'static str, right: &'static str, page: Page) -> Shot {
     Shot { focus: Focus::Cube, ..halves(name, ["simulation", right], page) }
 }
 
-/// Two kinds of interpolation next to each other.
 const fn ball_rolling(name: &'static str, kinds: [&'static str; Side::ALL.len()]) -> Shot {
     Shot {
         panel: |it| it.size = PanelSize::Hidden,
@@ -100,7 +94,6 @@ const fn ball_rolling(name: &'static str, kinds: [&'static str; Side::ALL.len()]
     }
 }
 
-/// A step of the tour, or its final card.
 fn step(index: usize) -> Shot {
     let step = STEPS.get(index).unwrap_or(&STEPS[STEPS.len() - 1]);
     let name = match index < STEPS.len() {
@@ -170,49 +163,45 @@ const LINEAR: &str = "rung:at-rest,rate:10,interpolation:linear";
 const HERMITE: &str = "rung:at-rest,rate:10,interpolation:hermite";
 const EXTRAPOLATE: &str = "rung:at-rest,rate:10,interpolation:extrapolate";
 
-/// Pictures to render. Each file is named `name-WIDTHxHEIGHT-theme.png`.
-#[derive(Clone, Copy, Debug)]
-pub struct Pictures<'a> {
-    /// Shots in order.
-    pub shots: &'a [Shot],
-    /// Themes to render each shot in.
-    pub themes: &'a [Theme],
-    /// Size in pixels.
-    pub size: UVec2,
-    /// Output folder, which must exist.
-    pub folder: &'a Path,
-}
-
-impl Pictures<'_> {
-    /// Renders all pictures and calls `done` with the path of each.
+impl Shot {
+    /// Renders a picture in each theme to an existing folder, as `name-WIDTHxHEIGHT-theme.png`, and calls `done` with its
+    /// path.
     ///
     /// # Errors
-    /// If there is no adapter, or a picture cannot be drawn or written. [`Stopped`] if the program receives a signal.
-    pub fn take(&self, mut done: impl FnMut(&Path)) -> Result<(), Failure> {
+    /// If there is no adapter, or a picture cannot be drawn or written. [`Stopped`] if the program receives a signal. Any
+    /// error of `done`.
+    pub fn take(
+        &self,
+        themes: &[Theme],
+        size: UVec2,
+        folder: &Path,
+        mut done: impl FnMut(&Path) -> io::Result<()>,
+    ) -> Result<(), Failure> {
         check_adapter()?;
-        for shot in self.shots {
-            let mut renderer = shot.set_up(self.size)?;
-            for &theme in self.themes {
-                renderer.app.world_mut().resource_mut::<PanelState>().theme = theme;
-                // The layout follows the panel's state one frame later, and egui's measurements take another frame.
-                for _ in 0..SETTLING_FRAMES {
-                    renderer.frame()?;
-                }
-                let frame: Vec<u8> = renderer.frame()?.into_iter().map(round).collect();
-                // A signal may have cut the skipped ticks short.
-                if renderer.app.should_exit().is_some() {
-                    return Err(Stopped("the last picture").into());
-                }
-                let path = path(self.folder, shot, self.size, theme);
-                write_png(&path, self.size.into(), &frame, Compression::High)?;
-                done(&path);
+        let mut renderer = self.set_up(size)?;
+        for &theme in themes {
+            renderer.app.world_mut().resource_mut::<PanelState>().theme = theme;
+            // The layout follows the panel's state one frame later, and egui's measurements take another frame.
+            for _ in 0..SETTLING_FRAMES {
+                renderer.frame()?;
             }
+            let frame: Vec<u8> = renderer.frame()?.into_iter().map(round).collect();
+            // A signal may have cut the skipped ticks short.
+            if renderer.app.should_exit().is_some() {
+                return Err(Stopped("the last picture").into());
+            }
+            let theme = match theme {
+                Theme::Light => "light",
+                Theme::Dark => "dark",
+            };
+            let UVec2 { x, y } = size;
+            let path = folder.join(format!("{}-{x}x{y}-{theme}.png", self.name));
+            write_png(&path, size.into(), &frame, Compression::High)?;
+            done(&path)?;
         }
         Ok(())
     }
-}
 
-impl Shot {
     /// Sets up the game and plays until the panel has measurements.
     fn set_up(&self, size: UVec2) -> Result<OffScreen, Failure> {
         let step = match self.focus {
@@ -267,15 +256,6 @@ impl Shot {
         }
         Ok(renderer)
     }
-}
-
-fn path(folder: &Path, shot: &Shot, size: UVec2, theme: Theme) -> PathBuf {
-    let theme = match theme {
-        Theme::Light => "light",
-        Theme::Dark => "dark",
-    };
-    let UVec2 { x, y } = size;
-    folder.join(format!("{}-{x}x{y}-{theme}.png", shot.name))
 }
 
 const FRAMES_PER_SECOND: u32 = 60;

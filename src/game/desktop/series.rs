@@ -14,7 +14,7 @@ use cubewire_inspector::words::rounded;
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::film::{Film, FilmContent, Look, Take};
+use super::film::{Film, FilmContent, Take};
 use super::progress;
 use super::record::{check_adapter, record};
 use super::stop::Stopped;
@@ -23,9 +23,8 @@ use crate::game::{Failure, script_of};
 use crate::panel::Scene;
 use crate::recording::Script;
 use crate::replication::{LaneSettings, PlayoutSettings, SenderSettings};
-use crate::view::{Overlay, PaneContent};
+use crate::view::{Overlay, PaneContent, ViewState};
 
-use page::Clip;
 pub use page::Section;
 
 /// Length of the videos in a series.
@@ -40,7 +39,6 @@ pub enum Series {
 
 impl Series {
     /// Default size of a video, pixels.
-    #[must_use]
     pub const fn size(self) -> UVec2 {
         match self {
             Self::Article => UVec2::new(1280, 720),
@@ -62,23 +60,18 @@ const SKIPPED_TICKS: u64 = 4 * TICKS_PER_SECOND as u64;
 
 const FRAMES_PER_SECOND: u32 = 60;
 
-/// A video of a series.
 #[derive(Clone, Debug)]
 pub struct Episode {
-    /// Section of the page.
     pub section: Section,
     /// File name without extension.
     pub name: String,
     /// Name of the rung or the kind of interpolation.
     pub title: &'static str,
-    /// Caption on the page.
     pub caption: String,
-    /// The film to record.
     pub film: Film,
 }
 
 /// The videos of a series in order, each of `size` pixels.
-#[must_use]
 pub fn episodes(series: Series, size: UVec2) -> Vec<Episode> {
     let (katamari, ball) = (script_of(Scene::Katamari), script_of(Scene::Ball));
     let film = |script: &Script, left: PaneContent, right: LaneSettings| Film {
@@ -92,7 +85,7 @@ pub fn episodes(series: Series, size: UVec2) -> Vec<Episode> {
         // The page has the titles.
         has_card: false,
         overlay: Overlay::default(),
-        look: Look::default(),
+        look: ViewState::default(),
     };
     let rungs =
         (0..LADDER.len()).map(|index| of_rung(index, |left, right| film(&katamari, left, right)));
@@ -147,7 +140,6 @@ fn slow_lane(interpolation: Interpolation) -> LaneSettings {
     }
 }
 
-/// Kinds of interpolation with captions.
 const INTERPOLATIONS: [(Interpolation, &str); Interpolation::ALL.len()] = [
     (
         Interpolation::None,
@@ -173,7 +165,7 @@ const INTERPOLATIONS: [(Interpolation, &str); Interpolation::ALL.len()] = [
 pub fn record_series(
     series: Series,
     size: UVec2,
-    look: Look,
+    look: ViewState,
     folder: &Path,
     mut report: impl FnMut(&str) -> io::Result<()>,
 ) -> Result<(), Failure> {
@@ -194,15 +186,9 @@ pub fn record_series(
             Err(error) if error.is::<Stopped>() && !clips.is_empty() => break,
             take => take?,
         };
-        let line = figures(&episode.film, &take);
-        clips.push(Clip {
-            section: episode.section,
-            name: episode.name.clone(),
-            title: episode.title,
-            caption: episode.caption.clone(),
-            size,
-            mean_kbps: [0, 1].map(|half: usize| take.sent[half].mean_kbps()),
-        });
+        let halves = halves(&episode.film, &take);
+        let line = halves.join(" | ");
+        clips.push((episode, halves));
         bar.suspend(|| report(&format!("{file}: {} frames; {line}", take.frames)))?;
         if take.frames < episode.film.frames {
             // The program received a signal.
@@ -219,20 +205,18 @@ pub fn record_series(
     Ok(written.map_err(FileError::at(&path))?)
 }
 
-/// Name and bandwidth of each half.
-fn figures(film: &Film, take: &Take) -> String {
-    let halves = film.shown.contents().into_iter().zip(&take.sent);
-    let halves = halves.map(|(content, sent)| {
-        let what = match &content {
+fn halves(film: &Film, take: &Take) -> [String; 2] {
+    let contents = film.shown.contents();
+    [0, 1].map(|half| {
+        let what = match &contents[half] {
             PaneContent::Simulation => "simulation",
             PaneContent::Lane(lane) => lane.rung_name(),
         };
-        match sent.mean_kbps() {
+        match take.sent[half].mean_kbps() {
             Some(kbps) => format!("{what} {} kbps", rounded(kbps)),
             None => what.to_owned(),
         }
-    });
-    halves.collect::<Vec<_>>().join(" | ")
+    })
 }
 
 #[cfg(test)]

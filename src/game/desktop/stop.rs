@@ -23,7 +23,6 @@ const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
 /// The received signal, or 0.
 static SIGNAL: AtomicUsize = AtomicUsize::new(0);
-/// Whether a signal was received.
 static IS_TOLD: AtomicBool = AtomicBool::new(false);
 
 /// Writes [`AppExit::Success`] when the program receives a signal.
@@ -63,13 +62,11 @@ fn listen() {
 }
 
 /// Whether a signal was received since the program started to listen.
-#[must_use]
 pub fn is_told() -> bool {
     IS_TOLD.load(Ordering::SeqCst)
 }
 
 /// Exit code of a successful program: 0, or after a signal the code that shells use for it.
-#[must_use]
 pub fn exit_code() -> u8 {
     match SIGNAL.load(Ordering::SeqCst) {
         0 => 0,
@@ -84,9 +81,6 @@ const fn code(signal: i32) -> i32 {
 
 /// Calls `step` for `ticks` ticks with a progress bar. Stops early on a signal and reports this on standard error.
 /// Returns the number of ticks played.
-///
-/// # Errors
-/// Any error of `step`.
 pub fn play<E>(ticks: usize, mut step: impl FnMut(usize) -> Result<(), E>) -> Result<usize, E> {
     listen();
     let progress = progress(ticks as u64, "ticks");

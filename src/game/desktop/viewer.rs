@@ -14,21 +14,16 @@ use crate::transport::udp::UdpViewer;
 /// A viewer that steps one tick per update.
 #[derive(Debug)]
 pub struct HeadlessViewer {
-    /// The app, to read and change in tests.
     pub app: App,
-    /// The viewer's only lane.
     pub lane: Entity,
 }
 
 impl HeadlessViewer {
     /// Creates a viewer. It connects during the following updates.
-    #[must_use]
     pub fn new(viewer: UdpViewer, settings: LaneSettings) -> Self {
         Self::with_plugins(viewer, settings, ())
     }
 
-    /// As [`new`](Self::new), with additional plugins.
-    #[must_use]
     pub fn with_plugins<M>(
         viewer: UdpViewer,
         settings: LaneSettings,
@@ -46,17 +41,11 @@ impl HeadlessViewer {
         Self { app, lane }
     }
 
-    /// State of the connection.
-    #[must_use]
     pub fn connection(&self) -> ServerConnection {
         self.app.world().resource::<ServerConnection>().clone()
     }
 
     /// Measurements since the server's welcome.
-    ///
-    /// # Panics
-    /// If the lane was despawned.
-    #[must_use]
     pub fn meter(&self) -> &LaneMeter {
         let meter = self.app.world().get::<LaneMeter>(self.lane);
         meter.expect("the lane has a meter")

@@ -42,11 +42,8 @@ pub(super) fn install(app: &mut App) -> bool {
 /// State of the fall. It is removed at the first input.
 #[derive(Resource, Clone, Copy, Debug)]
 enum Autoplay {
-    Waiting {
-        begins_at: u64,
-    },
+    Waiting { begins_at: u64 },
     Playing,
-    /// The user took over in this frame.
     Over,
 }
 
@@ -77,7 +74,6 @@ fn begin_or_end(
     }
 }
 
-/// Explains the screen after the first fall.
 fn explain(state: Res<Autoplay>, mut panel: ResMut<PanelState>, mut commands: Commands) {
     if matches!(*state, Autoplay::Over) {
         panel.explaining = !panel.explained;
@@ -103,26 +99,15 @@ mod tests {
 
     /// A game at its first start, or at a later one, after the screen was explained.
     fn game(explained: bool) -> HeadlessGame {
-        struct Window {
-            explained: bool,
-        }
-        impl Plugin for Window {
-            fn build(&self, app: &mut App) {
-                app.init_resource::<EguiWantsInput>();
-                let mut panel = app.world_mut().resource_mut::<PanelState>();
-                panel.explained = self.explained;
-                panel.explaining = !self.explained;
-                assert_eq!(install(app), !self.explained);
-            }
-        }
-        let plugins = (
-            InputPlugin,
-            ViewPlugin,
-            PanelPlugin::default(),
-            KeyboardPlugin,
-            super::super::tour::install,
-            Window { explained },
-        );
+        let window = move |app: &mut App| {
+            app.init_resource::<EguiWantsInput>();
+            let mut panel = app.world_mut().resource_mut::<PanelState>();
+            (panel.explained, panel.explaining) = (explained, !explained);
+            assert_eq!(install(app), !explained);
+        };
+        let tour = super::super::tour::install;
+        let plugins =
+            (InputPlugin, ViewPlugin, PanelPlugin::default(), KeyboardPlugin, tour, window);
         let mut game = HeadlessGame::with_plugins(None, plugins);
         let world = game.app.world_mut();
         show_halves(world, PaneContent::Simulation, LaneSettings::default()).unwrap();

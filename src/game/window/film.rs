@@ -1,6 +1,6 @@
 //! Films the last seconds (F11): copies the history of the halves, and renders it in a thread during the game.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
@@ -13,7 +13,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::controls::Action;
 use crate::game::Failure;
-use crate::game::desktop::clip::{Hashes, Made, Progress, SIZE, record};
+use crate::game::desktop::clip::{Progress, SIZE, record};
 use crate::recording::{Clip, ClipPlugin, RecordingFolder};
 use crate::view::Notices;
 
@@ -35,7 +35,6 @@ impl Plugin for FilmPlugin {
     }
 }
 
-/// Size of films in pixels.
 #[derive(Resource, Clone, Copy, Debug)]
 pub struct FilmSize(pub UVec2);
 
@@ -45,33 +44,20 @@ impl Default for FilmSize {
     }
 }
 
-/// A film is complete.
-#[derive(Event, Clone, Debug)]
-pub struct Filmed {
-    /// First tick of the film.
-    pub first_tick: u64,
-    /// Hashes of the states that each frame shows, one frame per tick.
-    pub hashes: Vec<Hashes>,
-}
-
-/// The film that is being rendered.
 #[derive(Resource, Debug)]
 struct Filming {
-    first_tick: u64,
     ticks: u64,
     progress: Arc<Progress>,
     /// `None` after its end.
-    thread: Option<JoinHandle<Result<Made, Failure>>>,
+    thread: Option<JoinHandle<Result<(PathBuf, u64), Failure>>>,
 }
 
 impl Filming {
-    /// Waits for the film. Returns a sentence about it and its hashes, or a sentence about the error.
-    fn outcome(&mut self) -> Result<(String, Vec<Hashes>), String> {
+    /// Waits for the film. Returns a sentence about it, or about the error.
+    fn outcome(&mut self) -> Result<String, String> {
         let thread = self.thread.take();
         match thread.map(JoinHandle::join) {
-            Some(Ok(Ok((path, hashes)))) => {
-                Ok((about(&path, hashes.len() as u64, self.ticks), hashes))
-            }
+            Some(Ok(Ok((path, frames)))) => Ok(about(&path, frames, self.ticks)),
             Some(Ok(Err(error))) => Err(format!("No film: {error}")),
             // The panic is on standard error.
             Some(Err(_)) | None => Err("No film: the renderer failed".to_owned()),
@@ -110,14 +96,12 @@ fn begin(world: &mut World, seconds: u32) {
     let name = Local::now().format("cubewire-%Y-%m-%d-%H%M%S").to_string();
     let progress = Arc::new(Progress::default());
     world.insert_resource(Filming {
-        first_tick: *clip.ticks().start(),
         ticks: clip.length(),
         progress: progress.clone(),
         thread: Some(thread::spawn(move || record(&clip, &folder, &name, size, &progress))),
     });
 }
 
-/// Shows the progress, and reports a finished film.
 fn follow(filming: Res<Filming>, mut notices: ResMut<Notices>, mut commands: Commands) {
     let frames = filming.progress.frames.load(Ordering::Relaxed);
     let fraction = Some(frames as f32 / filming.ticks as f32);
@@ -129,7 +113,6 @@ fn follow(filming: Res<Filming>, mut notices: ResMut<Notices>, mut commands: Com
     }
 }
 
-/// Reports a finished film.
 fn finish(world: &mut World) {
     let Some(mut filming) = world.remove_resource::<Filming>() else {
         return;
@@ -138,11 +121,7 @@ fn finish(world: &mut World) {
     let mut notices = world.resource_mut::<Notices>();
     notices.film = None;
     match filming.outcome() {
-        Ok((sentence, hashes)) => {
-            notices.show(sentence, now);
-            let first_tick = filming.first_tick;
-            world.trigger(Filmed { first_tick, hashes });
-        }
+        Ok(sentence) => notices.show(sentence, now),
         Err(sentence) => notices.fail(sentence, now),
     }
 }
@@ -151,7 +130,7 @@ fn finish(world: &mut World) {
 fn end(mut filming: ResMut<Filming>) {
     filming.progress.stop.store(true, Ordering::Relaxed);
     match filming.outcome() {
-        Ok((sentence, _)) => info!("{sentence}"),
+        Ok(sentence) => info!("{sentence}"),
         Err(sentence) => warn!("{sentence}"),
     }
 }

@@ -7,7 +7,6 @@ use crate::recording::{LiveSystems, Outcome, ReplayCheck, Script, ScriptPlayback
 use crate::simulation::CubeWorld;
 use crate::view::Notices;
 
-/// Number of lead-in ticks per frame.
 const LEAD_IN_TICKS: u64 = 120;
 
 /// Plays `script` from its first tick, with a fast lead-in.

@@ -16,7 +16,6 @@ use crate::view::{
     Trails, ViewMode,
 };
 
-/// Adds the tour to an app.
 pub(super) fn install(app: &mut App) {
     app.init_resource::<Tour>()
         .init_resource::<Course>()
@@ -42,20 +41,15 @@ pub(super) fn begin(app: &mut App, index: usize) {
     });
 }
 
-/// Progress of the tour.
 #[derive(Resource, Debug, Default)]
 struct Course {
-    /// The step that is set up.
     index: Option<usize>,
     /// Scene that its script plays. `None` after the player took over.
     scene: Option<Scene>,
-    /// Whether the link was cut during this step.
     was_cut: bool,
-    /// State before the tour.
     before: Option<Before>,
 }
 
-/// Settings that the tour changes.
 #[derive(Clone, Debug, PartialEq)]
 struct Setting {
     halves: [PaneContent; Side::ALL.len()],
@@ -119,7 +113,6 @@ impl Setting {
     }
 }
 
-/// Sets up the step that the panel shows.
 fn follow(tour: Res<Tour>, course: Res<Course>, mut commands: Commands) {
     if tour.index != course.index {
         let index = tour.index;
@@ -202,7 +195,6 @@ fn hand_over(
     commands.remove_resource::<ScriptPlayback>();
 }
 
-/// Marks the task of the step as done.
 fn tick_off(
     link: Option<Single<&LinkSettings, With<Selected>>>,
     mut tour: ResMut<Tour>,

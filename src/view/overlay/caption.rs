@@ -116,16 +116,22 @@ mod tests {
     }
 
     #[test]
-    fn a_caption_says_what_the_picture_is_and_whether_the_network_is_real() {
-        let lane = "rung:predicted,link:perfect,interpolation:extrapolate";
-        assert_eq!(
-            caption(lane, false),
-            "Replica · predicted · Perfect, extrapolate → linear: needs velocity"
-        );
-        assert_eq!(
-            caption(lane, true),
-            "Replica · predicted · real network, nothing added, extrapolate → linear: needs velocity"
-        );
+    fn a_caption_names_the_rung_with_its_budget_and_whether_the_network_is_real() {
+        let odd = "rung:predicted,link:perfect,interpolation:extrapolate";
+        for (lane, is_remote, start) in [
+            (odd, false, "Replica · predicted · Perfect, extrapolate → linear: needs velocity"),
+            (
+                odd,
+                true,
+                "Replica · predicted · real network, nothing added, extrapolate → linear: needs velocity",
+            ),
+            ("rung:predicted,budget:64kbps", false, "Replica · predicted within 64 kbps · "),
+            // Without a delta the packet carries all cubes, so the budget is not shown.
+            ("rung:uncompressed,budget:64kbps", false, "Replica · uncompressed · "),
+        ] {
+            let caption = caption(lane, is_remote);
+            assert!(caption.starts_with(start), "{caption}");
+        }
     }
 
     #[test]
@@ -175,17 +181,6 @@ mod tests {
             " · predicted",
         ];
         assert_eq!(rest[..4], wanted);
-    }
-
-    #[test]
-    fn a_caption_names_the_budget_with_the_rung() {
-        let starts = |lane: &str, with: &str| {
-            let caption = caption(lane, false);
-            assert!(caption.starts_with(with), "{caption}");
-        };
-        starts("rung:predicted,budget:64kbps", "Replica · predicted within 64 kbps · ");
-        // Without a delta the packet carries all cubes, so the budget is not shown.
-        starts("rung:uncompressed,budget:64kbps", "Replica · uncompressed · ");
     }
 
     #[test]

@@ -9,13 +9,10 @@ use crate::view::side::Side;
 /// Text of a title card, besides the program's name and the credit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Card {
-    /// Title of the film.
     pub title: String,
     /// Contents from left to right, with their half, if there are halves.
     pub shown: Vec<(Option<Side>, String)>,
-    /// Name of the game that is played.
     pub play: Option<String>,
-    /// Settings that all contents have in common.
     pub common: Vec<String>,
 }
 

@@ -6,14 +6,13 @@ use bevy::window::PrimaryWindow;
 use bevy_egui::egui::{Align2, Color32, LayerId, Pos2, Rect, Vec2, pos2, vec2};
 use bevy_egui::{EguiContexts, EguiTextureHandle};
 
-use super::headline::{self, Cost, Known};
+use super::headline::{self, Cost, Headed};
 use super::outline::Outlined;
 use super::text::{Pen, Sizes};
 use super::{Overlay, Part, film};
 use crate::history::Moment;
 use crate::replication::{
-    Lane, LaneMeter, LaneSettings, LaneSettingsQuery, LocalLane, PlayoutDelay, RungCosts,
-    ShadowLadder,
+    Lane, LaneMeter, LaneSettingsQuery, LocalLane, PlayoutDelay, RungCosts, ShadowLadder,
 };
 use crate::theme::{Theme, egui_color, fonts};
 use crate::view::costs::{Costs, CubeColors};
@@ -22,7 +21,6 @@ use crate::view::panes::Pane;
 use crate::view::side::{Selected, Side};
 use crate::view::{Exaggeration, ViewMode};
 
-/// Query data of a lane in a half.
 type LaneInHalf = (
     &'static Side,
     LaneSettingsQuery,
@@ -32,7 +30,6 @@ type LaneInHalf = (
     Has<Selected>,
 );
 
-/// Resources and lanes that the text describes.
 #[derive(SystemParam)]
 pub(in crate::view) struct OverlayInputs<'w, 's> {
     ticks: Res<'w, Time<Fixed>>,
@@ -139,7 +136,6 @@ pub(in crate::view) fn draw(
     }
 }
 
-/// A visible half of the picture.
 struct Half<'a> {
     side: Side,
     area: Rect,
@@ -147,10 +143,8 @@ struct Half<'a> {
     lane: Option<OverlayLane<'a>>,
 }
 
-/// A lane with its settings at the shown moment.
 struct OverlayLane<'a> {
-    settings: LaneSettings,
-    known: Known,
+    shown: Headed,
     is_remote: bool,
     is_selected: bool,
     meter: &'a LaneMeter,
@@ -159,7 +153,7 @@ struct OverlayLane<'a> {
 impl OverlayLane<'_> {
     /// Descriptions of all settings but the rung. In a film, without the parts in `common`.
     fn link(&self, common: Option<&[String]>) -> Vec<String> {
-        let lane = &self.settings;
+        let lane = &self.shown.settings;
         let Some(common) = common else {
             return match self.is_remote {
                 true => lane.describe_over_real_network(),
@@ -177,7 +171,6 @@ impl OverlayLane<'_> {
 }
 
 impl OverlayInputs<'_, '_> {
-    /// Visible halves.
     fn halves(&self, areas: [Option<Rect>; Side::ALL.len()]) -> Vec<Half<'_>> {
         let halves = Side::ALL.into_iter().zip(areas);
         let halves = halves
@@ -198,18 +191,15 @@ impl OverlayInputs<'_, '_> {
             settings.sender.send_interval_ticks = sample.send_interval_ticks;
         }
         let second = meter.arrives(moment).then(|| meter.second(moment));
-        let known = match second {
-            None => Known::default(),
-            Some(Some(second)) => Known { cost: Some(Cost::of(&second)), ..Known::default() },
-            Some(None) => Known {
-                estimate: RungCosts::new(meter, shadow, &settings.sender, moment).estimate(),
-                ..Known::default()
-            },
+        let estimate = match second {
+            Some(None) => RungCosts::new(meter, shadow, &settings.sender, moment).estimate(),
+            None | Some(Some(_)) => None,
         };
-        Some(OverlayLane { settings, known, is_remote: !is_local, is_selected, meter })
+        let cost = second.flatten().map(|second| Cost::of(&second));
+        let shown = Headed { side, settings, cost, estimate };
+        Some(OverlayLane { shown, is_remote: !is_local, is_selected, meter })
     }
 
-    /// Lanes of a film, left to right.
     fn curves(&self) -> Vec<film::Curve<'_>> {
         let lanes = self.lanes.iter();
         let lanes = lanes.map(|(&side, settings, _, meter, ..)| (side, meter, settings.get()));
@@ -238,15 +228,15 @@ impl OverlayInputs<'_, '_> {
             }
             // The headline shows the error of a single lane with a budget, and of all lanes of a film.
             let error = |lane: &OverlayLane<'_>| {
-                let has_budget = is_alone && lane.settings.sender.kept_budget().is_some();
-                let cost = lane.known.cost.as_ref();
+                let has_budget = is_alone && lane.shown.settings.sender.kept_budget().is_some();
+                let cost = lane.shown.cost.as_ref();
                 cost.filter(|_| !has_budget && !is_compared)?.error()
             };
             let lane = half.lane.as_ref();
             let (name, rest) = self.overlay.caption(
                 (*self.mode, *self.exaggeration),
                 half.side,
-                lane.map(|lane| &lane.settings),
+                lane.map(|lane| &lane.shown.settings),
                 &lane.map_or(Vec::new(), |lane| lane.link(common)),
                 lane.and_then(error).as_deref(),
             );
@@ -286,13 +276,12 @@ impl OverlayInputs<'_, '_> {
         halves: &[Half<'_>],
         pointer: Option<Pos2>,
     ) -> Vec<Rect> {
-        let lanes = halves.iter();
-        let lanes: Vec<_> = lanes.filter_map(|half| Some((half, half.lane.as_ref()?))).collect();
+        let lanes = halves.iter().filter_map(|half| Some((half, &half.lane.as_ref()?.shown)));
+        let lanes: Vec<_> = lanes.collect();
         let plates = lanes.iter().map(|(half, lane)| {
-            let (settings, known) = (&lane.settings, &lane.known);
             let other = lanes.iter().find(|(other, _)| other.side != half.side);
             let plate = match (other, &self.overlay.column) {
-                (_, Some(_)) => pen.column(half.area, half.side, settings, known),
+                (_, Some(_)) => pen.column(half.area, lane),
                 (Some(_), None) if self.overlay.title.is_some() => {
                     // Leave room for the ratio.
                     let (mut free, ratio) = (half.area, 3.0 * pen.sizes.ratio);
@@ -300,23 +289,21 @@ impl OverlayInputs<'_, '_> {
                         Side::Left => free.max.x -= ratio,
                         Side::Right => free.min.x += ratio,
                     }
-                    pen.column(free, half.side, settings, known)
+                    pen.column(free, lane)
                 }
-                (None, None) => pen.headline(self.seen(half, picture), half.side, settings, known),
-                (Some((_, other)), None) => {
-                    let settings = [settings, &other.settings];
-                    pen.compared(half.area, half.side, settings, known)
-                }
+                (None, None) => pen.headline(self.seen(half, picture), lane),
+                (Some((_, other)), None) => pen.compared(half.area, lane, other),
             };
-            let cost = known.cost.as_ref();
-            if let Some(cost) = cost.filter(|_| pointer.is_some_and(|at| plate.contains(at))) {
+            if let Some(cost) = &lane.cost
+                && pointer.is_some_and(|at| plate.contains(at))
+            {
                 pen.tip(plate, picture, &cost.accounting());
             }
             plate
         });
         let plates = plates.collect();
         if let [(_, left), (_, right)] = lanes[..]
-            && let (Some(left), Some(right)) = (&left.known.cost, &right.known.cost)
+            && let (Some(left), Some(right)) = (&left.cost, &right.cost)
             && let Some(ratio) = headline::ratio([left, right])
         {
             pen.ratio(picture, *self.mode, ratio);
@@ -366,7 +353,7 @@ impl OverlayInputs<'_, '_> {
             let said = Side::ALL.map(|side| {
                 let mut halves = halves.iter().filter(|_| is_headed);
                 let half = halves.find(|half| half.side == side)?;
-                Some(half.lane.as_ref()?.settings.rung_name())
+                Some(half.lane.as_ref()?.shown.settings.rung_name())
             });
             let titles = self.overlay.titles(self.ticks.elapsed(), picture, areas, said);
             for (title, over) in &titles {
@@ -381,10 +368,9 @@ impl OverlayInputs<'_, '_> {
         }
     }
 
-    /// Warning about the link of a half's lane.
     fn warning(&self, half: &Half<'_>) -> Option<String> {
         let lane = half.lane.as_ref()?;
-        let (settings, meter) = (&lane.settings, lane.meter);
+        let (settings, meter) = (&lane.shown.settings, lane.meter);
         let stale = meter.stale(settings.sender.send_interval_ticks, self.frames.delta());
         let stale = stale.map(|stale| {
             let seconds = stale.as_secs_f64();

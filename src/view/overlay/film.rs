@@ -20,7 +20,6 @@ use crate::view::side::Side;
 
 pub use self::graph::{Flag, peak_kbps};
 
-/// Height of the legend, points.
 const LEGEND: f32 = 32.0;
 
 /// Height of the row with the names of the columns, points.
@@ -28,13 +27,10 @@ const NAMES: f32 = 30.0;
 
 /// Heights of the bands above and below the picture, points.
 struct Rows {
-    /// Height of the title bar.
     title: f32,
-    /// Height of the band below.
     band: f32,
     /// From the top of the band to its plot.
     top: f32,
-    /// Height of the plot.
     plot: f32,
     /// From the top of the band to its last row with the conditions and the credit.
     last: f32,
@@ -70,7 +66,6 @@ const SHORT_CREDIT: &str = "gafferongames.com";
 /// Columns of a film that shows lanes side by side, and the index of this one.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// Initial lanes of all columns, left to right.
     pub lanes: Vec<LaneSettings>,
     /// Names of the columns, left to right. Further columns have the names of their rungs.
     pub labels: Vec<String>,
@@ -80,7 +75,6 @@ pub struct Column {
     pub has_flags: bool,
     /// Last second of the first column, to compare with. `None` in the first column, and before a second was measured.
     pub first: Option<Totals>,
-    /// Index of this column.
     pub index: usize,
     /// Left edge of this column in the film, pixels.
     pub start: u32,
@@ -108,7 +102,6 @@ impl Overlay {
         Rows::of(height, has_flags)
     }
 
-    /// Whether there is a row with the names of the columns.
     fn has_names(&self) -> bool {
         self.column.is_some() && self.shows(Part::Labels)
     }
@@ -124,7 +117,6 @@ impl Overlay {
     }
 }
 
-/// Lane in the graph.
 pub(super) type Curve<'a> = (Side, &'a LaneMeter, LaneSettings);
 
 /// Parts of the descriptions that all lanes have in common.
@@ -218,7 +210,6 @@ impl Pen<'_> {
         self.conditions(film, band.min.y + rows.last, said);
     }
 
-    /// Paints the title of a film.
     fn title(&self, title: &str, bar: Rect) {
         let (margin, colors) = (self.sizes.margin, self.colors());
         let width = bar.width() - 2.0 * margin;

@@ -18,7 +18,6 @@ pub(super) struct Cost {
     wire_kbps: f64,
     /// Distance of the replica from the simulation, metres. `None` if it is not measured.
     error_m: Option<f64>,
-    /// Whether no cube moved.
     is_at_rest: bool,
 }
 
@@ -50,7 +49,6 @@ impl Cost {
         }
     }
 
-    /// Text of the bandwidth in large type.
     fn figure(&self) -> String {
         grouped(self.kbps)
     }
@@ -75,7 +73,6 @@ impl Cost {
         format!("{at_rest}{now} kbps instead of {before}{error}")
     }
 
-    /// Explains which bytes the bandwidth counts.
     pub(super) fn accounting(&self) -> String {
         format!(
             "Snapshots with IP and UDP headers, as in the article. With the headers of the transport, as in a \
@@ -85,16 +82,17 @@ impl Cost {
     }
 }
 
-/// Known cost of a lane.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Known {
+#[derive(Clone, Debug)]
+pub(super) struct Headed {
+    pub(super) side: Side,
+    pub(super) settings: LaneSettings,
     /// Measured cost, once a whole second was measured.
     pub(super) cost: Option<Cost>,
     /// Estimate of [`RungCosts::estimate`](crate::replication::RungCosts::estimate) until the cost is measured.
     pub(super) estimate: Option<f64>,
 }
 
-impl Known {
+impl Headed {
     /// Text of the measured or estimated bandwidth.
     fn figure(&self) -> Option<String> {
         let estimate = || Some(format!("about {}", grouped(self.estimate?)));
@@ -102,15 +100,14 @@ impl Known {
     }
 
     /// Colour of the half, or muted if the cost is not measured.
-    const fn color(&self, side: Side, colors: &Colors) -> Rgb {
+    const fn color(&self, colors: &Colors) -> Rgb {
         match self.cost {
-            Some(_) => side.color_of(colors),
+            Some(_) => self.side.color_of(colors),
             None => colors.muted,
         }
     }
 }
 
-/// How two lanes compare.
 enum Ratio {
     /// Ratio of the costs, and the cheaper side.
     Less(f64, Side),
@@ -157,51 +154,38 @@ pub(super) fn to_first(first: &Cost, own: &Cost) -> Option<String> {
 
 impl Pen<'_> {
     /// Paints the cost of a single lane, centred at the top of its half. Returns the rectangle of the background.
-    pub(super) fn headline(
-        &self,
-        half: Rect,
-        side: Side,
-        settings: &LaneSettings,
-        known: &Known,
-    ) -> Rect {
+    pub(super) fn headline(&self, half: Rect, lane: &Headed) -> Rect {
         let (anchor, width) = (Align2::CENTER_TOP, half.width());
-        let about = || about([settings; 2]);
-        let uncompressed = settings.sender.uncompressed_kbps();
-        let color = known.color(side, self.colors());
-        let is_cut = settings.link.conditions.cut;
+        let sender = &lane.settings.sender;
+        let about = || about([&lane.settings; 2]);
+        let uncompressed = sender.uncompressed_kbps();
+        let is_cut = lane.settings.link.conditions.cut;
         // With a cut link, the cost does not describe the shown replica.
-        let cost = known.cost.as_ref().filter(|_| !is_cut);
+        let cost = lane.cost.as_ref().filter(|_| !is_cut);
         let less = cost.and_then(|cost| Some((cost, cost.less(uncompressed)?)));
-        let (large, lines) = match (less, known.figure()) {
+        let (large, lines) = match (less, lane.figure()) {
             (Some((cost, less)), _) => {
-                let has_budget = settings.sender.kept_budget().is_some();
-                let wishes = [has_budget, false];
+                let wishes = [sender.kept_budget().is_some(), false];
                 let lines = wishes.map(|wish| cost.instead_of(uncompressed, wish));
                 (less, lines.to_vec())
             }
-            _ if is_cut && known.cost.is_none() => ("link cut".to_owned(), about()),
+            _ if is_cut && lane.cost.is_none() => ("link cut".to_owned(), about()),
             (None, Some(figure)) => (figure + " kbps", about()),
             (None, None) => return self.announced(half, anchor, width, &about()),
         };
-        let large = [(large.as_str(), self.sizes.headline, color)];
+        let large = [(large.as_str(), self.sizes.headline, lane.color(self.colors()))];
         self.figures(half, anchor, width, &large, (&lines, self.sizes.line))
     }
 
     /// Paints the cost and the error of one of several lanes of a film, centred in its half or column. Returns the
     /// rectangle of the background.
-    pub(super) fn column(
-        &self,
-        half: Rect,
-        side: Side,
-        settings: &LaneSettings,
-        known: &Known,
-    ) -> Rect {
+    pub(super) fn column(&self, half: Rect, lane: &Headed) -> Rect {
         let (anchor, width) = (Align2::CENTER_TOP, half.width());
-        let Some(figure) = known.figure() else {
-            return self.announced(half, anchor, width, &about([settings; 2]));
+        let Some(figure) = lane.figure() else {
+            return self.announced(half, anchor, width, &about([&lane.settings; 2]));
         };
-        let large = self.bandwidth(&figure, known.color(side, self.colors()));
-        let error = known.cost.as_ref().and_then(Cost::error);
+        let large = self.bandwidth(&figure, lane);
+        let error = lane.cost.as_ref().and_then(Cost::error);
         let error = error.unwrap_or_else(|| "…".to_owned());
         let lines = ["mean error ", "error ", ""].map(|what| format!("{what}{error}"));
         self.figures(half, anchor, width, &large, (&lines, self.sizes.line))
@@ -210,23 +194,18 @@ impl Pen<'_> {
     /// Paints the cost of one of two lanes at the outer edge of its half, which keeps the middle free for the ratio.
     /// Below it is a summary of the rung or, if both lanes have the same stages, the settings that differ. Uses the
     /// longest text that fits in both halves. Returns the rectangle of the background.
-    pub(super) fn compared(
-        &self,
-        half: Rect,
-        side: Side,
-        [settings, other]: [&LaneSettings; 2],
-        known: &Known,
-    ) -> Rect {
-        let anchor = match side {
+    pub(super) fn compared(&self, half: Rect, lane: &Headed, other: &Headed) -> Rect {
+        let anchor = match lane.side {
             Side::Left => Align2::LEFT_TOP,
             Side::Right => Align2::RIGHT_TOP,
         };
         let beside = half.width() - 3.0 * self.sizes.ratio;
-        let lines = self.alike([about([settings, other]), about([other, settings])], beside);
-        let Some(figure) = known.figure() else {
+        let [own, others] = [&lane.settings, &other.settings];
+        let lines = self.alike([about([own, others]), about([others, own])], beside);
+        let Some(figure) = lane.figure() else {
             return self.announced(half, anchor, beside, &lines);
         };
-        let large = self.bandwidth(&figure, known.color(side, self.colors()));
+        let large = self.bandwidth(&figure, lane);
         self.figures(half, anchor, beside, &large, (&lines, self.sizes.small))
     }
 
@@ -252,7 +231,8 @@ impl Pen<'_> {
         self.figures(half, anchor, width, &large, (lines, self.sizes.line))
     }
 
-    fn bandwidth<'a>(&self, kbps: &'a str, color: Rgb) -> [Part<'a>; 2] {
+    fn bandwidth<'a>(&self, kbps: &'a str, lane: &Headed) -> [Part<'a>; 2] {
+        let color = lane.color(self.colors());
         [(kbps, self.sizes.headline, color), (" kbps", self.sizes.unit, color)]
     }
 
@@ -342,7 +322,6 @@ fn about([settings, other]: [&LaneSettings; 2]) -> Vec<String> {
     vec![about, phrase, name.to_owned()]
 }
 
-/// Summary and name of the rung.
 fn about_rung(settings: &LaneSettings) -> (String, &'static str) {
     let stages = settings.sender.stages;
     let name = rung_name(stages);
@@ -360,6 +339,10 @@ mod tests {
 
     fn cost(kbps: f64) -> Cost {
         Cost { kbps, wire_kbps: kbps, error_m: None, is_at_rest: false }
+    }
+
+    fn headed(cost: Option<Cost>, estimate: Option<f64>, settings: LaneSettings) -> Headed {
+        Headed { side: Side::Right, settings, cost, estimate }
     }
 
     #[test]
@@ -455,9 +438,9 @@ mod tests {
             (None, Some(31.2), Some("about 31"), colors.muted),
             (None, None, None, colors.muted),
         ] {
-            let known = Known { cost, estimate };
-            assert_eq!(known.figure().as_deref(), said);
-            assert_eq!(known.color(Side::Right, colors), color);
+            let lane = headed(cost, estimate, LaneSettings::default());
+            assert_eq!(lane.figure().as_deref(), said);
+            assert_eq!(lane.color(colors), color);
         }
     }
 
@@ -471,9 +454,12 @@ mod tests {
                 let lane = LaneSettings::with_stages(rung.stages);
                 let lines = pen.alike([about([&lane; 2]), about([&lane; 2])], beside);
                 assert_eq!(lines[0], rung.summary);
-                let known = Known { cost: Some(cost(17_368.8)), estimate: None };
-                let of = |half, side| pen.compared(half, side, [&lane; 2], &known);
-                let plates = [of(left, Side::Left), of(right, Side::Right)];
+                let right_lane = headed(Some(cost(17_368.8)), None, lane);
+                let left_lane = Headed { side: Side::Left, ..right_lane.clone() };
+                let plates = [
+                    pen.compared(left, &left_lane, &right_lane),
+                    pen.compared(right, &right_lane, &left_lane),
+                ];
                 let free = (plates[0].max.x, plates[1].min.x);
                 assert!(free.0 < 436.0 - 67.0 && free.1 > 436.0 + 67.0, "{free:?}");
             }

@@ -12,7 +12,6 @@ use crate::theme::egui_color;
 use crate::view::costs::{Costs, CubeColors, Scale};
 
 impl Pen<'_> {
-    /// Paints the legend above the caption, if the colours have one.
     pub(super) fn legend(&self, picture: Rect, colors: CubeColors, costs: &Costs) {
         let Some(title) = colors.title() else {
             return;
@@ -92,7 +91,6 @@ impl Pen<'_> {
         self.note(pos2(swatch.max.x + 6.0, at.y), Align2::LEFT_CENTER, name)
     }
 
-    /// Paints the legend in one line, for a film.
     pub(super) fn legend_strip(
         &self,
         across: Rangef,
@@ -118,7 +116,6 @@ impl Pen<'_> {
     }
 }
 
-/// `None`, then every form.
 fn forms() -> impl Iterator<Item = Option<Form>> {
     [None].into_iter().chain(Form::ALL.map(Some))
 }
@@ -137,7 +134,6 @@ fn counted(costs: &Costs, form: Option<Form>) -> String {
     }
 }
 
-/// Labels at the stops of the ramp.
 fn labels(colors: CubeColors, scale: Scale) -> [String; AMOUNTS.len()] {
     let at = |index: usize| scale.amount(index as f32 / (AMOUNTS.len() - 1) as f32);
     std::array::from_fn(|index| match (index, colors) {
@@ -159,7 +155,6 @@ fn amount(amount: f32) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Mesh of the colours of amounts, from left to right.
 fn ramp(bar: Rect) -> Mesh {
     let mut mesh = Mesh::default();
     for (index, color) in AMOUNTS.into_iter().enumerate() {

@@ -13,7 +13,6 @@ use crate::view::cubes::ViewCube;
 use crate::view::panes::Pane;
 use crate::view::side::Side;
 
-/// Outlined cubes and the cameras that see them.
 #[derive(SystemParam)]
 pub(super) struct Outlined<'w, 's> {
     selection: Res<'w, Selection>,

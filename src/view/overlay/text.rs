@@ -78,7 +78,6 @@ const NARROW_COLUMN: f32 = 220.0;
 /// Smallest readable type, physical pixels.
 const MIN_PIXELS: f32 = 9.0;
 
-/// Maximum number of rows of a notice.
 const MAX_ROWS: usize = 3;
 
 /// Width of the frame around a stale half, points.
@@ -87,7 +86,6 @@ const FRAME: f32 = 4.0;
 /// Opacity of the colour over a stale half.
 const DIMMING: f32 = 0.12;
 
-/// Paints text in the colours of a theme.
 pub(super) struct Pen<'a> {
     pub(super) painter: &'a Painter,
     pub(super) theme: Theme,
@@ -207,7 +205,6 @@ impl Pen<'_> {
         self.plate(at, Align2::CENTER_TOP, padding, &lines)
     }
 
-    /// Dims and frames a stale half.
     pub(super) fn frame(&self, half: Rect) {
         let warning = egui_color(self.colors().warning);
         self.painter.rect_filled(half, 0.0, warning.gamma_multiply(DIMMING));

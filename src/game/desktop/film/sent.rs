@@ -6,7 +6,6 @@ use cubewire_codec::Stages;
 use crate::replication::{Accounting, Lane, LaneMeter, Sample, Totals};
 use crate::view::Side;
 
-/// Traffic of a half or a column.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sent {
     all: Totals,
@@ -27,19 +26,16 @@ impl Sent {
     }
 
     /// Mean bandwidth in article accounting over the ticks with a lane, kilobits per second. `None` without a lane.
-    #[must_use]
     pub fn mean_kbps(&self) -> Option<f64> {
         (self.all.ticks > 0).then(|| self.all.kbps(Accounting::PayloadAndUdp))
     }
 
     /// Mean distance of the interacting cubes from the simulation, metres. `None` without a lane.
-    #[must_use]
     pub fn mean_error_m(&self) -> Option<f64> {
         self.all.mean_error_m()
     }
 
     /// Mean bandwidth per combination of stages, kilobits per second.
-    #[must_use]
     pub fn kbps_of_stages(&self) -> Vec<(Stages, f64)> {
         let kbps = |(stages, totals): &(Stages, Totals)| {
             let kbps = totals.kbps(Accounting::PayloadAndUdp);

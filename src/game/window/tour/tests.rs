@@ -40,14 +40,11 @@ fn the_tour_begins_with_any_step() {
 
 /// A game with the tour, and initial settings that no step uses.
 fn game() -> (HeadlessGame, Setting) {
-    struct Window;
-    impl Plugin for Window {
-        fn build(&self, app: &mut App) {
-            app.init_resource::<EguiWantsInput>();
-            install(app);
-        }
-    }
-    let plugins = (InputPlugin, ViewPlugin, PanelPlugin::default(), KeyboardPlugin, Window);
+    let window = |app: &mut App| {
+        app.init_resource::<EguiWantsInput>();
+        install(app);
+    };
+    let plugins = (InputPlugin, ViewPlugin, PanelPlugin::default(), KeyboardPlugin, window);
     let mut game = HeadlessGame::with_plugins(None, plugins);
     let lane = |text: &str| text.parse::<LaneSettings>().unwrap();
     let world = game.app.world_mut();
@@ -155,16 +152,6 @@ fn escape_from_every_step_restores_the_settings_whatever_was_changed_there() {
 }
 
 #[test]
-fn the_tab_of_before_is_kept_when_the_window_is_closed_during_the_tour() {
-    let (mut game, before) = game();
-    act(&mut game, Action::Tour);
-    assert_ne!(setting(&mut game).page, before.page);
-    game.app.world_mut().write_message(AppExit::Success);
-    game.step();
-    assert_eq!(setting(&mut game).page, before.page);
-}
-
-#[test]
 fn a_script_that_played_before_plays_on() {
     let (mut game, before) = game();
     let mine = ScriptPlayback::new(Script { ticks: 77, ..Script::default() });
@@ -179,12 +166,20 @@ fn a_script_that_played_before_plays_on() {
     act(&mut game, Action::LeaveTour);
     assert_eq!(ticks(&game), 77);
     assert_eq!(setting(&mut game), before);
+    // If the window is closed during the tour, the tab from before is kept.
+    act(&mut game, Action::Tour);
+    assert_ne!(setting(&mut game).page, before.page);
+    game.app.world_mut().write_message(AppExit::Success);
+    game.step();
+    assert_eq!(setting(&mut game).page, before.page);
 }
 
 #[test]
-fn a_key_of_the_player_takes_over_until_the_next_step() {
+fn the_game_goes_on_and_a_key_takes_over_until_the_next_step() {
     let (mut game, _) = game();
+    act(&mut game, Action::Pause);
     act(&mut game, Action::Tour);
+    assert!(!game.app.world().resource::<Time<Virtual>>().is_paused());
     assert!(plays(&game) && !tour(&game).is_done);
     key(&mut game, KeyCode::ArrowLeft, ButtonState::Pressed);
     game.step();
@@ -215,12 +210,4 @@ fn tasks_are_ticked_off() {
         assert_eq!(tour(&game).is_done, is_todo, "{}", step.title);
         act(&mut game, Action::TourNext);
     }
-}
-
-#[test]
-fn a_paused_game_goes_on_in_the_tour() {
-    let (mut game, _) = game();
-    act(&mut game, Action::Pause);
-    act(&mut game, Action::Tour);
-    assert!(!game.app.world().resource::<Time<Virtual>>().is_paused());
 }

@@ -15,7 +15,6 @@ use crate::theme::egui_color;
 use crate::view::overlay::Overlay;
 use crate::view::side::Side;
 
-/// Time span of the graph.
 pub(super) const SECONDS: usize = 8;
 
 const TICKS: usize = SECONDS * TICKS_PER_SECOND as usize;
@@ -32,14 +31,11 @@ pub(super) const LEFT: f32 = 4.0;
 /// Distance of the plot from the top edge of the band, points.
 pub(super) const TOP: f32 = 10.0;
 
-/// A switch during a film.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flag {
     /// Simulation tick at which the new setting starts.
     pub tick: u64,
-    /// Half of the switched lane.
     pub side: Side,
-    /// Description of the new setting.
     pub title: String,
 }
 
@@ -152,7 +148,6 @@ impl Pen<'_> {
     }
 }
 
-/// A plot with its vertical scale.
 pub(super) struct Graph {
     plot: Rect,
     scale: Scale,
@@ -170,7 +165,6 @@ impl Graph {
         Self { plot, scale, ends: scale.ends(FROM_KBPS, overlay.peak_kbps.max(FROM_KBPS)) }
     }
 
-    /// Vertical position of a bandwidth.
     fn height(&self, kbps: f64) -> f32 {
         let share = self.scale.fraction(kbps, &self.ends);
         self.plot.max.y - share as f32 * self.plot.height()
@@ -188,7 +182,6 @@ impl Graph {
         marks
     }
 
-    /// Points of the line, oldest first.
     fn points(&self, meter: &LaneMeter) -> Vec<Pos2> {
         let plot = self.plot;
         let points = means(meter).into_iter().enumerate().map(|(index, kbps)| {
@@ -220,7 +213,6 @@ fn means(meter: &LaneMeter) -> Vec<f64> {
 }
 
 /// Largest mean bandwidth in a film's graph, kilobits per second, or 0 without samples.
-#[must_use]
 pub fn peak_kbps(meter: &LaneMeter) -> f64 {
     means(meter).into_iter().fold(0.0, f64::max)
 }

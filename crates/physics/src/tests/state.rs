@@ -1,11 +1,11 @@
 //! States, and worlds that are restored from them.
 
-use cubewire_codec::{Inputs, Origin, Plan, QuantizedSnapshot, ladder};
-use cubewire_physics::{Input, ReceiverWorld, World, WorldState};
+use cubewire_codec::{Inputs, Origin};
 use cubewire_protocol::Engine;
-use cubewire_scene::{CUBES, Keys};
+use cubewire_scene::Keys;
 
-use crate::{hash, input};
+use super::{awake, hash, input, played, quantized};
+use crate::{Input, ReceiverWorld, World, WorldState};
 
 /// Asserts that all numbers are equal bit by bit.
 fn assert_same(a: &WorldState, b: &WorldState, what: &str) {
@@ -57,8 +57,7 @@ fn a_rebuilt_world_goes_on_as_a_restored_one_does() {
 #[test]
 fn a_world_can_be_rebuilt_at_every_tick() {
     // With a growing ball.
-    let mut world = World::new();
-    (0..150).for_each(|tick| world.advance(input(tick)));
+    let mut world = played(150);
     let mut restored = world.clone();
     for tick in 150..270 {
         world.advance(rebuilding(tick));
@@ -71,60 +70,45 @@ fn a_world_can_be_rebuilt_at_every_tick() {
 #[test]
 fn rebuilding_a_world_before_its_first_tick_changes_nothing() {
     let [mut rebuilt, mut world] = [World::new(), World::new()];
-    rebuilt.advance(rebuilding(0));
-    world.advance(input(0));
-    for tick in 1..300 {
-        assert_eq!(hash(&rebuilt), hash(&world), "tick {tick}");
+    rebuilt.rebuild();
+    for tick in 0..300 {
         rebuilt.advance(input(tick));
         world.advance(input(tick));
+        assert_eq!(hash(&rebuilt), hash(&world), "tick {tick}");
     }
 }
 
 #[test]
 fn cubes_that_sleep_go_on_sleeping_after_a_rebuild() {
-    let mut world = World::new();
-    for tick in 0..700 {
-        world.advance(input(tick));
-    }
+    let mut world = played(700);
     // Without keys, all cubes come to rest.
-    for _ in 0..600 {
-        world.step(Keys::default());
-    }
-    assert!(world.at_rest().iter().all(|&rests| rests));
+    (0..600).for_each(|_| world.step(Keys::default()));
+    assert_eq!(awake(&world), 0);
     world.rebuild();
-    let before = world.snapshot();
+    let before = hash(&world);
     for _ in 0..300 {
         world.step(Keys::default());
-        assert!(world.at_rest().iter().all(|&rests| rests));
-    }
-    let after = world.snapshot();
-    for cube in 0..CUBES {
-        assert_eq!(before.bodies[cube].position, after.bodies[cube].position);
-        assert_eq!(before.bodies[cube].orientation, after.bodies[cube].orientation);
+        assert_eq!((awake(&world), hash(&world)), (0, before));
     }
 
     // They wake when they are touched.
     let moving = Keys { right: true, up: true, ..Keys::default() };
-    let mut most_awake = 0;
-    for _ in 0..200 {
+    let most_awake = (0..200).map(|_| {
         world.step(moving);
-        most_awake = most_awake.max(world.at_rest().iter().filter(|&&rests| !rests).count());
-    }
-    assert!(most_awake > 5, "{most_awake}");
+        awake(&world)
+    });
+    assert!(most_awake.max() > Some(5));
 }
 
 /// Sequence numbers wrap every 65 536 ticks.
 #[test]
 fn a_state_is_restored_however_long_the_world_before_it_has_lived() {
-    let mut world = World::new();
-    (0..100).for_each(|tick| world.advance(input(tick)));
-    let precision = ladder::SIMULATED.stages.precision();
-    let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), precision);
-    snapshot.quantize(&world.snapshot(), precision).unwrap();
+    let world = played(100);
+    let snapshot = quantized(&world);
     let state = world.state().to_bytes();
     let inputs = Inputs::new(Origin::Restored(1), &[0]).unwrap();
     for gap in [65_536 - 512, 65_536 - 1, 65_536, 65_536 + 1] {
-        let mut engine = ReceiverWorld::new();
+        let mut engine = ReceiverWorld::default();
         for tick in [1_000, 1_000 + gap] {
             assert!(engine.restore(tick, &snapshot, &state));
             assert!(engine.simulate(tick + 1, &inputs).is_some(), "after {gap}");

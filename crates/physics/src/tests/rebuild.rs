@@ -1,24 +1,9 @@
-//! Tests of how a rebuild changes the game.
+//! How a rebuild changes the game.
 
 use cubewire_scene::{self as scene, CUBES, Keys};
 
+use super::{awake, rolling};
 use crate::World;
-
-/// Keys that roll the player to and fro.
-pub(crate) fn rolling(tick: u64, gather: bool) -> Keys {
-    Keys {
-        right: tick % 100 < 50,
-        left: tick % 100 >= 50,
-        up: tick % 160 < 80,
-        down: tick % 160 >= 80,
-        gather,
-        ..Keys::default()
-    }
-}
-
-fn awake(world: &World) -> usize {
-    world.at_rest().iter().filter(|&&rests| !rests).count()
-}
 
 /// Kinetic energy of the linear motion, joules.
 fn energy(world: &World) -> f64 {

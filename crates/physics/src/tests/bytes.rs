@@ -1,28 +1,21 @@
 //! Bytes of states. Valid bytes give the rounded state, and others do no harm.
 
 use cubewire_codec::{BodyState, Plan, QuantizedSnapshot, Snapshot, ladder};
-use cubewire_scene::{Keys, PLAYER};
-use glam::Quat;
+use cubewire_scene::{CUBES, Keys, PLAYER};
+use glam::{Quat, Vec3};
+use miniz_oxide::deflate::compress_to_vec;
 use proptest::prelude::*;
 
-use super::*;
-use crate::World;
+use super::{quantized, rolling};
 use crate::pose::PRECISION;
-use crate::rebuild::tests::rolling;
+use crate::state::{ExactBody, MAX_STATE_BYTES, STEPS, TICKS_BYTES, VELOCITY_BYTES};
+use crate::{World, WorldState, WorldStateError};
 
 /// A world with a ball.
 fn played(ticks: u64) -> World {
     let mut world = World::new();
-    for tick in 0..ticks {
-        world.step(rolling(tick, true));
-    }
+    (0..ticks).for_each(|tick| world.step(rolling(tick, true)));
     world
-}
-
-fn quantized(world: &World) -> QuantizedSnapshot {
-    let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), PRECISION);
-    world.quantize_into(&mut snapshot).unwrap();
-    snapshot
 }
 
 fn initial() -> QuantizedSnapshot {

@@ -1,0 +1,60 @@
+//! Tests of worlds, and of a sender and a receiver that simulate.
+
+mod bytes;
+mod lane;
+mod rebuild;
+mod state;
+mod world;
+
+use cubewire_codec::{Plan, QuantizedSnapshot};
+use cubewire_scene::Keys;
+
+use crate::pose::PRECISION;
+use crate::{Input, World, state_hash};
+
+/// Input that rolls, gathers a ball, lets go, blows, and resets every nine seconds.
+fn input(tick: u64) -> Input {
+    let within = tick % 540;
+    let keys = Keys {
+        right: (40..90).contains(&within),
+        up: (90..200).contains(&within),
+        left: (200..260).contains(&within),
+        gather: (60..330).contains(&within),
+        blow: within >= 400,
+        ..Keys::default()
+    };
+    Input { resets: tick > 0 && within == 0, keys, ..Input::default() }
+}
+
+/// Keys that roll the player to and fro.
+pub(crate) fn rolling(tick: u64, gather: bool) -> Keys {
+    Keys {
+        right: tick % 100 < 50,
+        left: tick % 100 >= 50,
+        up: tick % 160 < 80,
+        down: tick % 160 >= 80,
+        gather,
+        ..Keys::default()
+    }
+}
+
+/// A world after some ticks of [`input`].
+fn played(ticks: u64) -> World {
+    let mut world = World::new();
+    (0..ticks).for_each(|tick| world.advance(input(tick)));
+    world
+}
+
+fn awake(world: &World) -> usize {
+    world.at_rest().iter().filter(|&&rests| !rests).count()
+}
+
+fn hash(world: &World) -> u64 {
+    state_hash(0, &world.snapshot())
+}
+
+fn quantized(world: &World) -> QuantizedSnapshot {
+    let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), PRECISION);
+    world.quantize_into(&mut snapshot).unwrap();
+    snapshot
+}
