@@ -34,7 +34,6 @@ impl Plugin for ClipPlugin {
     }
 }
 
-/// Lanes that were in a half during the last minute.
 #[derive(Resource, Debug, Default)]
 struct RemovedLanes(Vec<ClipLane>);
 
@@ -59,7 +58,6 @@ impl ClipLane {
         }
     }
 
-    /// Whether the half showed cubes of this lane at a tick.
     fn covers(&self, tick: u64) -> bool {
         self.ticks().is_some_and(|ticks| ticks.contains(&tick))
     }
@@ -113,7 +111,6 @@ impl ClipLane {
     }
 }
 
-/// Keeps a copy of a lane that is removed.
 fn keep(
     removed: On<Remove, LaneHistory>,
     wanted: Res<Wanted>,
@@ -127,7 +124,6 @@ fn keep(
     }
 }
 
-/// Drops ticks older than a minute.
 fn forget(wanted: Res<Wanted>, lanes: Query<&LaneHistory>, mut kept: ResMut<RemovedLanes>) {
     if kept.0.is_empty() {
         return;
@@ -140,22 +136,18 @@ fn forget(wanted: Res<Wanted>, lanes: Query<&LaneHistory>, mut kept: ResMut<Remo
     });
 }
 
-/// A copy of the last seconds of both halves.
 #[derive(Clone, Debug)]
 pub struct Clip {
     ticks: RangeInclusive<u64>,
     world: WorldHistory,
     lanes: Vec<ClipLane>,
-    /// Camera, colours and other settings of the picture.
     pub view: ViewState,
 }
 
 impl Clip {
-    /// Copies the last `seconds`, up to the shown tick of the past if there is one. The copy is shorter if the halves
-    /// showed less, or if colours show the bits of packets that are not recorded any more.
-    ///
-    /// # Errors
-    /// A sentence, if the right half has no history.
+    /// Copies the last `seconds`, up to the shown tick of the past if there is one. The copy is shorter if the halves showed
+    /// less, or if colours show the bits of packets that are not recorded any more. Fails with a sentence if the right half has
+    /// no history.
     pub fn of_last(seconds: u32, world: &mut World) -> Result<Self, String> {
         let mut view = ViewState::of(world);
         if view.colors == CubeColors::Wait {
@@ -182,14 +174,10 @@ impl Clip {
         Ok(clip)
     }
 
-    /// Ticks of the clip, from the oldest to the newest.
-    #[must_use]
     pub const fn ticks(&self) -> &RangeInclusive<u64> {
         &self.ticks
     }
 
-    /// Number of ticks.
-    #[must_use]
     pub const fn length(&self) -> u64 {
         *self.ticks.end() - *self.ticks.start() + 1
     }
@@ -223,7 +211,6 @@ impl Clip {
         lanes.find(|(_, lane)| lane.side == side && lane.covers(tick))
     }
 
-    /// Content of a half at a tick.
     fn content(&self, side: Side, tick: u64) -> PaneContent {
         let lane = self.lane_at(side, tick);
         let content = lane.and_then(|(_, lane)| lane.content(tick));
@@ -231,7 +218,6 @@ impl Clip {
     }
 
     /// Cubes of both halves at a tick. Empty for a half without cubes.
-    #[must_use]
     pub fn cubes(&self, tick: u64) -> [Vec<BodyState>; Side::ALL.len()] {
         let lanes = Side::ALL.map(|side| self.lane_at(side, tick));
         let lanes = lanes.map(|lane| lane.map(|(_, lane)| &lane.history));
@@ -241,8 +227,6 @@ impl Clip {
         })
     }
 
-    /// Title of the film.
-    #[must_use]
     pub fn title(&self) -> &'static str {
         let left = self.content(Side::Left, *self.ticks.start());
         match (left, self.world.0.last_tick()) {
@@ -254,15 +238,12 @@ impl Clip {
         }
     }
 
-    /// Changes of the halves after the first tick.
-    #[must_use]
     pub fn flags(&self) -> Vec<Flag> {
         let ticks = *self.ticks.start() + 1..=*self.ticks.end();
         let changes = ticks.flat_map(|tick| Side::ALL.map(|side| self.change(side, tick)));
         changes.flatten().collect()
     }
 
-    /// Change of a half's content at a tick.
     fn change(&self, side: Side, tick: u64) -> Option<Flag> {
         let [before, now] = [tick - 1, tick].map(|tick| self.content(side, tick));
         let title = describe_change(&before, &now)?;
@@ -290,7 +271,6 @@ impl Clip {
         }
     }
 
-    /// Updates the lane of a half to a tick: its settings and measurements.
     fn show_lane(&self, side: Side, tick: u64, world: &mut World) {
         let wanted = self.lane_at(side, tick);
         let mut shown = world.query::<(Entity, &Side, &Filmed)>();

@@ -40,7 +40,6 @@ impl Plugin for InputLogPlugin {
 }
 
 impl Recorded {
-    /// Metadata of a replay recorded by this program.
     fn by_this_program(states: Vec<u64>) -> Self {
         let profile = if cfg!(debug_assertions) { "debug" } else { "release" };
         let (machine, system) = (std::env::consts::ARCH, std::env::consts::OS);

@@ -17,7 +17,7 @@ use super::playout;
 use super::receive::{self, Decoded};
 use super::remote::{ServerConnection, Welcomed};
 use super::settings::{PlayoutSettings, SenderSettings};
-use super::sync::status::LaneSync;
+use super::sync::LaneSync;
 use super::transport::{End, TransportSystems};
 use super::{Replica, ReplicationSystems, spawn, sync, text};
 
@@ -33,9 +33,9 @@ impl Plugin for ViewerPlugin {
             .configure_sets(
                 FixedUpdate,
                 (
-                    TransportSystems::Receive(End::Receiver),
+                    TransportSystems::Receive(End::Client),
                     ReplicationSystems::Receive,
-                    TransportSystems::Flush(End::Receiver),
+                    TransportSystems::Flush(End::Client),
                     ReplicationSystems::Observe,
                 )
                     .chain(),

@@ -36,7 +36,7 @@ pub fn record(
         // A higher rate is no limit.
         bps.min(f64::from(i32::MAX)) as u32
     });
-    let video = Video::create_limited(path, film.size.into(), fps, max_bps)?;
+    let video = Video::create(path, film.size.into(), fps, max_bps)?;
     check_adapter()?;
     let shoot = |add: &mut AddFrame<'_>| {
         let mut pace = Pace::new(progress, film.card_frames());
@@ -69,7 +69,7 @@ pub(super) fn encode<T>(
         let (sender, receiver) = sync_channel::<Vec<u8>>(MAX_WAITING_FRAMES);
         let encoder = scope.spawn(move || {
             for frame in receiver {
-                video.add(&frame)?;
+                video.add(&frame, None)?;
             }
             Ok::<_, FileError>(video)
         });

@@ -121,16 +121,16 @@ fn saved(rows: &[(Option<Ablated>, f64)], part: Part) -> f64 {
 pub(super) fn measured(lane: &LaneView<'_>) -> Option<Vec<(Option<Ablated>, f64)>> {
     let (ablation, stages) = (lane.ablation?, lane.settings.sender.stages);
     let rows = ablation.rows();
-    let present = rows[0].kbps()?;
+    let present = rows[0].kbps?;
     let costs = RungCosts::new(lane.meter, None, &lane.settings.sender, None);
     let is_old = old(lane).is_some();
     let rows = rows.iter().map(|row| {
-        let encoded = row.kbps()?;
+        let encoded = row.kbps?;
         let kbps = match is_old {
             true => encoded,
             false => costs.scaled(encoded, present),
         };
-        Some((row.ablated().cloned(), kbps))
+        Some((row.ablated.cloned(), kbps))
     });
     rows.collect::<Option<Vec<_>>>().filter(|_| ablation.present() == stages)
 }
@@ -146,7 +146,7 @@ pub(super) fn caption(look: Look, lane: &LaneView<'_>) -> (String, Color32) {
 
 /// Returns the age of the figures, seconds, if it is more than 1 s. A slow machine may lag behind.
 pub(super) fn old(lane: &LaneView<'_>) -> Option<f64> {
-    let ticks = lane.ablation?.age_ticks(lane.now())?;
+    let ticks = lane.ablation?.costs().age_ticks(lane.now())?;
     let seconds = ticks as f64 / f64::from(TICKS_PER_SECOND);
     (seconds > 1.0).then_some(seconds)
 }

@@ -14,15 +14,11 @@ pub struct ReplayCheck {
     outcome: Outcome,
 }
 
-/// Result of the comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Outcome {
-    /// All states so far were equal, and the replay has not ended.
     #[default]
     Unfinished,
-    /// All states were equal.
     Same,
-    /// A state differed.
     Different(Difference),
 }
 
@@ -30,18 +26,14 @@ pub enum Outcome {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the states differ from the recorded ones between ticks {from} and {to}: {reason}")]
 pub struct Difference {
-    /// Last tick at which the states were equal.
     pub from: u64,
-    /// Tick at which the difference was found.
     pub to: u64,
-    /// Probable reason.
     pub reason: String,
 }
 
 impl ReplayCheck {
     /// Creates the check of `script`, or returns `None` if it is not a replay. Insert it before the first tick, with a
     /// log that continues [across resets](InputLog::across_resets).
-    #[must_use]
     pub fn new(script: &Script) -> Option<Self> {
         Some(Self {
             recorded: script.recorded.clone()?,
@@ -51,8 +43,6 @@ impl ReplayCheck {
         })
     }
 
-    /// Result so far.
-    #[must_use]
     pub const fn outcome(&self) -> &Outcome {
         &self.outcome
     }

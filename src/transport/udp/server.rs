@@ -36,16 +36,15 @@ impl Plugin for UdpServerPlugin {
         let receive = (meet, receive)
             .chain()
             .after(CubewireSystems::Receive)
-            .in_set(TransportSystems::Receive(End::Sender));
-        let account = (account, publish).chain().in_set(TransportSystems::Flush(End::Sender));
+            .in_set(TransportSystems::Receive(End::Server));
+        let account = (account, publish).chain().in_set(TransportSystems::Flush(End::Server));
         app.add_plugins(self.0.clone())
-            .init_resource::<Viewers>()
-            .insert_resource(Terms(contract()))
+            .insert_resource(Viewers { admitted: 0, budgets: Vec::new(), contract: contract() })
             .add_systems(PreUpdate, receive)
             .add_systems(
                 FixedUpdate,
                 report_pause
-                    .after(TransportSystems::Receive(End::Sender))
+                    .after(TransportSystems::Receive(End::Server))
                     .before(ReplicationSystems::Acks),
             )
             .add_systems(Update, account)
@@ -53,17 +52,13 @@ impl Plugin for UdpServerPlugin {
     }
 }
 
-/// The protocol contract for all viewers.
-#[derive(Resource)]
-struct Terms(Contract);
-
 /// Counts of a server's viewers, and their budgets.
-#[derive(Resource, Debug, Default)]
+#[derive(Resource, Debug)]
 pub struct Viewers {
-    /// Number of viewers admitted since the start.
     pub admitted: u64,
     /// Budgets of the connected viewers. Kept when the server ends.
     pub budgets: Vec<ViewerBudget>,
+    contract: Contract,
 }
 
 /// A viewer's budget on the wire, in kilobits per second. `None` means no limit.
@@ -72,7 +67,6 @@ pub struct ViewerBudget {
     /// Connection number. Serialized as text, because JSON numbers are exact only up to 53 bits.
     #[serde(serialize_with = "text")]
     pub viewer: u64,
-    /// The requested budget.
     pub asked_kbps: Option<u32>,
     /// The granted budget: the requested one, or less if the network does not transfer it.
     pub given_kbps: Option<u32>,
@@ -82,11 +76,9 @@ fn text<S: Serializer>(number: &u64, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(number)
 }
 
-/// A connected viewer.
 #[derive(Component, Debug)]
 struct Viewer {
     session: ServerSession,
-    /// The initial state in its welcome.
     initial: Snapshot,
     /// Whether its lane exists. The first request creates it.
     has_lane: bool,
@@ -96,13 +88,11 @@ struct Viewer {
     since: Duration,
     /// Traffic already counted in its lane's meter.
     counted: Traffic,
-    /// The requested budget and the granted one.
     kbps: [Option<u32>; 2],
 }
 
 type IsNew = (With<MessageBuffer>, With<ClientAddress>, Without<Viewer>);
 
-/// Begins a session with each new connection.
 fn meet(time: Res<Time<Real>>, new: Query<Entity, IsNew>, mut commands: Commands) {
     for client in &new {
         commands.entity(client).try_insert(Viewer {
@@ -144,7 +134,7 @@ type AskingViewer<'a> = (
 /// Processes the viewers' messages and delivers their acks to the lanes.
 fn receive(
     time: Res<Time<Real>>,
-    (world, terms): (Res<CubeWorld>, Res<Terms>),
+    world: Res<CubeWorld>,
     (mut host, mut admitted): (ResMut<UdpHost>, ResMut<Viewers>),
     mut viewers: Query<AskingViewer<'_>>,
     mut commands: Commands,
@@ -174,14 +164,14 @@ fn receive(
             }
             let asked = ClientMessage::decode(&message).map(|message| {
                 let was_open = viewer.session.is_open();
-                let asked = viewer.session.on_message(&terms.0, message);
+                let asked = viewer.session.on_message(&admitted.contract, message);
                 asked.map_err(|reason| (reason, was_open))
             });
             outcome = match asked {
                 None => Err("a malformed message".to_owned()),
                 Some(Ok(ServerEvent::Welcome)) => {
                     admitted.admitted += 1;
-                    viewer.welcome(&terms.0, now, &world, &mut buffer)
+                    viewer.welcome(&admitted.contract, now, &world, &mut buffer)
                 }
                 Some(Ok(ServerEvent::Settings(settings))) => {
                     let peer = || RemoteViewer {
@@ -191,7 +181,7 @@ fn receive(
                         loss_fraction: 0.0,
                         fallback: None,
                     };
-                    viewer.apply(&terms.0, client, settings, peer, &mut commands)
+                    viewer.apply(&admitted.contract, client, settings, peer, &mut commands)
                 }
                 // A refused viewer may stay connected for a while to receive the reason.
                 Some(Err((reason, false))) => {
@@ -224,7 +214,6 @@ impl Viewer {
         Err(why.to_owned())
     }
 
-    /// Sends the welcome with the current state of the world.
     fn welcome(
         &mut self,
         contract: &Contract,
@@ -305,7 +294,6 @@ type ServedLane<'a> = (
     &'a mut RemoteViewer,
 );
 
-/// Updates meters, peer states and budgets from the transport's measurements.
 fn account(
     mut host: ResMut<UdpHost>,
     mut viewers: ResMut<Viewers>,
