@@ -102,7 +102,6 @@ pub enum ReplicationSystems {
 }
 
 /// Runs the sending halves and the local lanes. Needs a transport plugin.
-#[derive(Debug)]
 pub struct ReplicationPlugin;
 
 impl Plugin for ReplicationPlugin {

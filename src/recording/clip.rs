@@ -22,7 +22,6 @@ use crate::view::{
 };
 
 /// Keeps the histories of removed lanes for a minute, for [`Clip`]s.
-#[derive(Debug)]
 pub struct ClipPlugin;
 
 impl Plugin for ClipPlugin {
@@ -219,8 +218,7 @@ impl Clip {
 
     /// Cubes of both halves at a tick. Empty for a half without cubes.
     pub fn cubes(&self, tick: u64) -> [Vec<BodyState>; Side::ALL.len()] {
-        let lanes = Side::ALL.map(|side| self.lane_at(side, tick));
-        let lanes = lanes.map(|lane| lane.map(|(_, lane)| &lane.history));
+        let lanes = Side::ALL.map(|side| self.lane_at(side, tick).map(|(_, lane)| &lane.history));
         Side::ALL.map(|side| {
             let shown = shown_at(tick, side, self.view.mode, &self.world, lanes);
             shown.unwrap_or_default()
@@ -273,9 +271,9 @@ impl Clip {
 
     fn show_lane(&self, side: Side, tick: u64, world: &mut World) {
         let wanted = self.lane_at(side, tick);
-        let mut shown = world.query::<(Entity, &Side, &Filmed)>();
-        let mut shown = shown.iter(world).filter(|(_, of, _)| **of == side);
-        let mut shown = shown.next().map(|(entity, _, filmed)| (entity, filmed.0));
+        let mut halves = world.query::<(Entity, &Side, &Filmed)>();
+        let shown = halves.iter(world).find(|(_, of, _)| **of == side);
+        let mut shown = shown.map(|(entity, _, filmed)| (entity, filmed.0));
         if let Some((entity, index)) = shown
             && wanted.is_none_or(|(wanted, _)| wanted != index)
         {

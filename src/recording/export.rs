@@ -27,7 +27,6 @@ pub use link::query;
 pub use rows::{COLUMNS, Column, CsvRows};
 
 /// Handles the [`Action`] that saves measurements, and F12. Needs a [`RecordingFolder`].
-#[derive(Debug)]
 pub struct ExportPlugin;
 
 impl Plugin for ExportPlugin {

@@ -35,7 +35,6 @@ pub enum LiveSystems {
 pub(super) struct SharedPicture;
 
 /// Records replays, and on a desktop videos, when their keys are pressed. Needs [`RecordingFolder`] and [`Notices`].
-#[derive(Debug)]
 pub struct LivePlugin;
 
 impl Plugin for LivePlugin {

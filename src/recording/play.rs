@@ -12,7 +12,6 @@ use crate::simulation::{
 };
 use crate::view::{Halves, Overlay, PaneContent, ShowHalf, Side};
 
-#[derive(Debug)]
 pub struct ScriptPlugin;
 
 impl Plugin for ScriptPlugin {

@@ -20,7 +20,6 @@ pub use check::{Difference, Outcome, ReplayCheck};
 pub use log::InputLog;
 
 /// Updates the [`InputLog`], and the [`ReplayCheck`] while that resource exists.
-#[derive(Debug)]
 pub struct InputLogPlugin;
 
 impl Plugin for InputLogPlugin {

@@ -9,9 +9,7 @@ use super::receive::{Decoded, DecodedPacket};
 /// Results of the comparison since this component was added to a lane.
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneCheck {
-    /// Number of snapshots compared, cube by cube.
     pub compared: u64,
-    /// Number of compared snapshots that differ from the sent one.
     pub wrong: u64,
 }
 

@@ -22,9 +22,7 @@ pub(super) struct Decoded(pub(super) Vec<DecodedPacket>);
 #[derive(Debug)]
 pub(super) struct DecodedPacket {
     pub(super) tick: u64,
-    /// Whether it arrived too late to be displayed.
     pub(super) is_late: bool,
-    /// Whether the receiver simulated this snapshot.
     pub(super) is_simulated: bool,
 }
 

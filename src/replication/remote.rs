@@ -13,7 +13,6 @@ use super::settings::SenderSettings;
 #[derive(Component, Clone, Debug, PartialEq)]
 pub struct RemoteViewer {
     pub id: u64,
-    /// Network address as text.
     pub address: String,
     /// Mean round-trip time of the last few dozen snapshots and their acks. 0 before the first ack.
     pub round_trip: Duration,
@@ -25,7 +24,6 @@ pub struct RemoteViewer {
 
 #[derive(Resource, Clone, Debug, PartialEq)]
 pub struct Serving {
-    /// Address for viewers to connect to.
     pub address: String,
     pub traffic: SocketTraffic,
 }
@@ -46,9 +44,7 @@ pub struct ServerConnection {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConnectionStatus {
-    /// Waiting for the server's welcome.
     Connecting,
-    /// The welcome has arrived.
     Connected,
     Lost(String),
 }

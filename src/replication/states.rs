@@ -132,7 +132,6 @@ impl States {
         first.is_some_and(|first| tick >= first) && self.last_tick() >= Some(tick)
     }
 
-    /// Whether no tick has a cube.
     pub const fn is_empty(&self) -> bool {
         self.newest.is_empty()
     }

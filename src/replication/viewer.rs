@@ -22,7 +22,6 @@ use super::transport::{End, TransportSystems};
 use super::{Replica, ReplicationSystems, spawn, sync, text};
 
 /// Runs the receiving lane. Needs a transport that connects to a server.
-#[derive(Debug)]
 pub struct ViewerPlugin;
 
 impl Plugin for ViewerPlugin {

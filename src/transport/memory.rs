@@ -9,7 +9,6 @@ use crate::replication::transport::{End, ReceiverBuffer, TransportSystems};
 use crate::replication::{LaneMeter, LinkSettings, LocalLane, end};
 
 /// Connects every [`LocalLane`] over the link that its [`LinkSettings`] describe. Packets are delayed in simulation time.
-#[derive(Debug)]
 pub struct MemoryTransportPlugin;
 
 impl Plugin for MemoryTransportPlugin {

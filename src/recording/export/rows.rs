@@ -1,7 +1,6 @@
 //! Samples of a lane as a table.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::io::{self, Write};
 use std::sync::LazyLock;
 
@@ -14,12 +13,6 @@ use crate::replication::{PacketRecord, ReplicaError, Sample, Totals, rung_or_sta
 pub struct Column {
     pub name: Cow<'static, str>,
     value: Box<dyn Fn(&Sample) -> Value + Send + Sync>,
-}
-
-impl fmt::Debug for Column {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Column").field(&self.name).finish()
-    }
 }
 
 /// All columns in order. Packet values are null in a tick without a snapshot. If a viewer received several snapshots in
@@ -84,7 +77,6 @@ fn newest(name: &'static str, value: fn(&PacketRecord) -> Value) -> Column {
     column(name, move |sample| sample.snapshots.last().map_or(Value::Null, value))
 }
 
-/// Column of the replica error. Null if it is not measured.
 fn error(name: &'static str, value: fn(&ReplicaError) -> f32) -> Column {
     column(name, move |sample| {
         let error = &sample.replica_error;
@@ -113,7 +105,6 @@ fn text(value: Value) -> String {
     }
 }
 
-#[derive(Debug)]
 pub struct CsvRows<W: Write>(csv::Writer<W>);
 
 impl<W: Write> CsvRows<W> {

@@ -42,7 +42,6 @@ pub(super) struct Figures {
 
 type Encoder = JoinHandle<Result<Video, FileError>>;
 
-/// Picture of the window and its frame number.
 type Message = (Image, u64);
 
 #[derive(Debug)]
@@ -59,7 +58,6 @@ struct Capture {
     encoder: Encoder,
 }
 
-/// Requested screenshot with the numbers of its video and its frame.
 #[derive(Component, Clone, Copy, Debug)]
 struct Requested {
     capture: u64,

@@ -13,7 +13,6 @@ pub struct InputLog {
     has_begun: bool,
     script: Script,
     held: Keys,
-    /// Contents of the halves in the previous tick. `None` before the first tick.
     shown: [Option<PaneContent>; Side::ALL.len()],
     hash: u64,
     states: Vec<u64>,

@@ -142,7 +142,6 @@ fn bounds(flags: &[bool], width: usize) -> Option<(Range<usize>, Range<usize>)> 
     found
 }
 
-/// Unwraps I/O errors, so that a full disk is reported as such.
 fn reason(error: EncodingError) -> io::Error {
     match error {
         EncodingError::Io(error) => error,

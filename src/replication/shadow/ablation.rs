@@ -17,7 +17,6 @@ pub struct WantsAblation(pub bool);
 /// Costs of a lane's present stages, and of these stages without each part.
 #[derive(Component, Debug)]
 pub struct Ablation {
-    /// In the order of the rows, without the first row.
     ablated: Vec<Ablated>,
     /// Costs of the present stages, followed by the costs of each ablation.
     pub(super) costs: Sampled,
@@ -50,7 +49,6 @@ impl Ablation {
         Self { ablated, costs: costs.of_bytes(newest, bytes) }
     }
 
-    /// Returns the stages that parts are removed from.
     pub fn present(&self) -> Stages {
         self.costs.stages()[0]
     }

@@ -158,7 +158,6 @@ impl LaneSettings {
         }
     }
 
-    /// A warning if the chosen interpolation needs velocities that the stages do not send. `None` otherwise.
     pub fn velocity_warning(&self) -> Option<String> {
         let wanted = self.playout.interpolation.name();
         let shown = self.playout.effective_interpolation(self.sender.stages);
@@ -209,7 +208,6 @@ fn is_perfect(link: &Conditions) -> bool {
     conditions(link).iter().all(|(text, _)| text.is_none())
 }
 
-/// Text for a link without any condition.
 const PERFECT: &str = "Perfect";
 
 fn link(link: &Conditions) -> String {

@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
 use cubewire_bevy::transport::SLICE_BYTES;
 use cubewire_bevy::udp::{ClientAddress, ClientId, UdpHost, UdpServer};
-use cubewire_bevy::{CubewireSystems, MessageBuffer, Traffic, disconnect};
+use cubewire_bevy::{CubewireSystems, MessageBuffer, SocketTraffic, Traffic, disconnect};
 use cubewire_codec::Snapshot;
 use cubewire_protocol::{
     ClientMessage, Contract, FallbackReason, ServerEvent, ServerMessage, ServerSession, Settings,
@@ -28,7 +28,6 @@ pub const MAX_VIEWERS: usize = 64;
 /// Admits viewers. Needs [`ReplicationPlugin`](crate::replication::ReplicationPlugin).
 ///
 /// The socket is read and written in every frame, so that viewers stay connected while the game is paused.
-#[derive(Debug)]
 pub struct UdpServerPlugin(pub UdpServer);
 
 impl Plugin for UdpServerPlugin {
@@ -37,8 +36,12 @@ impl Plugin for UdpServerPlugin {
             .chain()
             .after(CubewireSystems::Receive)
             .in_set(TransportSystems::Receive(End::Server));
-        let account = (account, publish).chain().in_set(TransportSystems::Flush(End::Server));
+        let account = account.in_set(TransportSystems::Flush(End::Server));
         app.add_plugins(self.0.clone())
+            .insert_resource(Serving {
+                address: self.0.address().to_string(),
+                traffic: SocketTraffic::default(),
+            })
             .insert_resource(Viewers { admitted: 0, budgets: Vec::new(), contract: contract() })
             .add_systems(PreUpdate, receive)
             .add_systems(
@@ -52,7 +55,6 @@ impl Plugin for UdpServerPlugin {
     }
 }
 
-/// Counts of a server's viewers, and their budgets.
 #[derive(Resource, Debug)]
 pub struct Viewers {
     pub admitted: u64,
@@ -297,6 +299,7 @@ type ServedLane<'a> = (
 fn account(
     mut host: ResMut<UdpHost>,
     mut viewers: ResMut<Viewers>,
+    mut serving: ResMut<Serving>,
     mut lanes: Query<ServedLane<'_>>,
 ) {
     viewers.budgets.clear();
@@ -315,16 +318,7 @@ fn account(
             host.log(&line);
         }
     }
-}
-
-fn publish(host: Res<UdpHost>, serving: Option<ResMut<Serving>>, mut commands: Commands) {
-    let now = Serving { address: host.address().to_string(), traffic: host.traffic() };
-    match serving {
-        Some(mut serving) => {
-            serving.set_if_neq(now);
-        }
-        None => commands.insert_resource(now),
-    }
+    serving.set_if_neq(Serving { address: host.address().to_string(), traffic: host.traffic() });
 }
 
 /// Time until a client without a request is disconnected. On a bad network the first request takes a few seconds.

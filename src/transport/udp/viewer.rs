@@ -25,7 +25,6 @@ use crate::replication::{
 #[error("cannot connect: {0}")]
 pub struct ConnectError(#[from] io::Error);
 
-/// Server address and connection parameters.
 #[derive(Clone, Debug)]
 pub struct ViewerSettings {
     /// Addresses of the server, at least one. Each is tried in turn.
@@ -47,7 +46,6 @@ impl ViewerSettings {
     }
 }
 
-/// The viewer's end of a connection.
 #[derive(Resource, Debug)]
 pub struct UdpViewer {
     settings: ViewerSettings,
@@ -75,7 +73,6 @@ impl UdpViewer {
 
 /// Receives snapshots from the server. Needs the resource [`UdpViewer`] and
 /// [`ViewerPlugin`](crate::replication::ViewerPlugin). The socket is read and written in every frame.
-#[derive(Debug)]
 pub struct UdpViewerPlugin;
 
 impl Plugin for UdpViewerPlugin {

@@ -15,7 +15,6 @@ use crate::recording::live::{self, LiveSystems, RecordingFolder, clock, replay_s
 use crate::recording::replay::InputLog;
 use crate::view::Notices;
 
-#[derive(Debug)]
 pub(in crate::recording) struct VideoPlugin;
 
 impl Plugin for VideoPlugin {
