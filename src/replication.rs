@@ -15,7 +15,6 @@
 //! [`ReplicationPlugin`]), the viewer the receiving half (run by [`ViewerPlugin`]).
 
 mod budget;
-mod check;
 mod deltas;
 mod digest;
 mod displayed;
@@ -56,7 +55,6 @@ pub use cubewire_protocol::record::{
 };
 
 pub use budget::{EncodeBudget, LaneCost};
-pub use check::LaneCheck;
 pub use deltas::{DELTA_BITS, DeltaCounts};
 pub use digest::Digest;
 pub use displayed::{Compared, CubeError, CubeErrors, DisplayedState};
@@ -67,6 +65,7 @@ pub use lane::{Lane, LaneBudget, LocalLane, SendStates};
 pub(crate) use meter::itemized;
 pub use meter::{Detailed, LaneMeter, METER_TICKS, TARGET_KBPS, kbps, millimetres};
 pub use rebuilds::{Rebuilds, RebuildsAsRecorded};
+pub use receive::LaneCheck;
 pub use remote::{ConnectionStatus, Reconnect, RemoteViewer, ServerConnection, Serving, Welcomed};
 pub(crate) use replica_error::RecentStates;
 pub use rung_costs::RungCosts;
@@ -147,7 +146,7 @@ impl Plugin for ReplicationPlugin {
                         .chain()
                         .in_set(ReplicationSystems::Receive),
                     (
-                        check::check,
+                        receive::check,
                         sync::observe,
                         playout::sample,
                         replica_error::remember,

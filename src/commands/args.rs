@@ -148,7 +148,7 @@ impl LaneArgs {
 
 /// Options of `serve` and `view` for a run without a window.
 #[derive(Clone, Debug, Args)]
-pub struct UnseenArgs {
+pub struct WindowlessArgs {
     /// Run without a window
     #[arg(long)]
     pub(super) headless: bool,
@@ -163,8 +163,8 @@ pub struct UnseenArgs {
 /// The file of a [`Digest`], created before the run, so that a mistyped path fails at once.
 pub(super) struct DigestFile(PathBuf, NewFile);
 
-impl UnseenArgs {
-    pub(super) const fn is_unseen(&self) -> bool {
+impl WindowlessArgs {
+    pub(super) const fn is_windowless(&self) -> bool {
         self.headless || self.json
     }
 

@@ -8,7 +8,7 @@ use cubewire_bevy::udp::{Key, UdpHost, UdpServer};
 use cubewire_cli::whole_number;
 use serde_json::json;
 
-use super::args::{UnseenArgs, address};
+use super::args::{WindowlessArgs, address};
 use super::figures;
 use super::security::SecurityArgs;
 use super::window::{WindowArgs, opens_window};
@@ -34,7 +34,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = whole_number(1..=MAX_VIEWERS))]
     pub(super) viewers: usize,
     #[command(flatten)]
-    pub(super) unseen: UnseenArgs,
+    pub(super) windowless: WindowlessArgs,
     #[command(flatten)]
     pub(super) window: WindowArgs,
 }
@@ -46,7 +46,7 @@ impl ServeArgs {
         let server = self.listen(key)?;
         let address = SocketAddr::new(self.bind.ip(), server.address().port());
         let settings = self.window.settings()?;
-        let opens_window = opens_window(self.unseen.is_unseen(), out)?;
+        let opens_window = opens_window(self.windowless.is_windowless(), out)?;
         let viewers = match key {
             Key::LOOPBACK => "viewers on this machine",
             _ => "viewers with the key",
@@ -86,7 +86,7 @@ impl ServeArgs {
         let plugins = (UdpServerPlugin(server), RealTimePlugin);
         let mut game = HeadlessGame::with_plugins(script, plugins);
         game.app.init_resource::<EncodeBudget>();
-        let digest = self.unseen.digest(&mut game.app)?;
+        let digest = self.windowless.digest(&mut game.app)?;
         real_time::play(&mut game.app, seconds, |_| true);
         digest.map_or(Ok(()), |digest| digest.finish(&game.app))?;
         let world = game.app.world();
@@ -101,6 +101,6 @@ impl ServeArgs {
             // Budgets of the viewers that are connected at the end.
             "budgets": viewers.budgets,
         });
-        Ok(figures::print(&served, self.unseen.json, out)?)
+        Ok(figures::print(&served, self.windowless.json, out)?)
     }
 }

@@ -12,7 +12,7 @@ use cubewire_codec::Stages;
 use cubewire_scene::TICKS_PER_SECOND;
 use serde_json::{Value, json};
 
-use super::args::{LaneArgs, UnseenArgs};
+use super::args::{LaneArgs, WindowlessArgs};
 use super::figures;
 use super::security::SecurityArgs;
 use super::warning::warn;
@@ -49,7 +49,7 @@ pub struct ViewArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = whole_number(1..=ViewerSettings::MAX_TIMEOUT.as_secs()))]
     pub(super) timeout: u64,
     #[command(flatten)]
-    pub(super) unseen: UnseenArgs,
+    pub(super) windowless: WindowlessArgs,
     #[command(flatten)]
     pub(super) lane: LaneArgs,
     #[command(flatten)]
@@ -85,7 +85,7 @@ impl ViewArgs {
             key: self.security.key()?,
             timeout: Duration::from_secs(self.timeout),
         })?;
-        if !opens_window(self.unseen.is_unseen(), out)? {
+        if !opens_window(self.windowless.is_windowless(), out)? {
             return self.view(viewer, lane, out);
         }
         let settings = WindowSettings { right: lane, ..settings };
@@ -102,7 +102,7 @@ impl ViewArgs {
     ) -> Result<(), Failure> {
         let stages = lane.sender.stages;
         let mut viewer = HeadlessViewer::with_plugins(viewer, lane, RealTimePlugin);
-        let digest = self.unseen.digest(&mut viewer.app)?;
+        let digest = self.windowless.digest(&mut viewer.app)?;
         let mut was_connected = false;
         let goes_on = |app: &App| {
             let Some(connection) = app.world().get_resource::<ServerConnection>() else {
@@ -134,7 +134,7 @@ impl ViewArgs {
         digest.map_or(Ok(()), |digest| digest.finish(&viewer.app))?;
         let connection = viewer.connection();
         let viewed = figures_of(connection.id, viewer.meter(), stages);
-        figures::print(&viewed, self.unseen.json, out)?;
+        figures::print(&viewed, self.windowless.json, out)?;
         match connection.status {
             ConnectionStatus::Lost(why) => Err(why.into()),
             ConnectionStatus::Connecting | ConnectionStatus::Connected => Ok(()),

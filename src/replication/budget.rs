@@ -46,7 +46,7 @@ impl Default for Throttle {
     }
 }
 
-/// Encoding time of a lane, and the restrictions that apply to it: none by default.
+/// Encoding time of a lane, and the restrictions that apply to it. The default is unrestricted.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct LaneCost {
     /// Mean seconds per snapshot, indexed by [`BaselineChoice`].

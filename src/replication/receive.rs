@@ -104,3 +104,23 @@ pub(super) fn receive(
         }
     }
 }
+
+/// Results of comparing decoded snapshots with the sent ones, cube by cube, since this component was added to a local lane.
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LaneCheck {
+    pub compared: u64,
+    pub wrong: u64,
+}
+
+pub(super) fn check(mut lanes: Query<(&Sender, &Replica, &Decoded, &mut LaneCheck)>) {
+    for (sender, replica, decoded, mut check) in &mut lanes {
+        for &DecodedPacket { tick, .. } in &decoded.0 {
+            // The sender drops its copy after a while.
+            if let Some(sent) = sender.0.get(tick) {
+                let received = replica.0.get(tick).map(|held| held.snapshot());
+                check.compared += 1;
+                check.wrong += u64::from(received != Some(sent.snapshot()));
+            }
+        }
+    }
+}

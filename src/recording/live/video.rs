@@ -300,7 +300,7 @@ mod tests {
         assert_eq!(frame(image, UVec2::new(5, 3), UVec2::new(4, 2)), None);
     }
 
-    /// A capture whose encoder takes nothing, with room for `waiting` pictures.
+    /// Returns a capture whose encoder reads no pictures, and whose queue holds `waiting` pictures.
     fn idle(waiting: usize) -> (Capture, Receiver<Message>) {
         let (sender, receiver) = sync_channel(waiting);
         let encoder = thread::spawn(|| Video::create(Path::new("a"), (2, 2), 1, None));
@@ -342,7 +342,7 @@ mod tests {
     }
 
     /// Frame numbers of the pictures of a display in ten seconds, and the number of pictures. Each picture is early or late by
-    /// up to `jitter` frames of the display. `stutters` says at which seconds the display shows nothing.
+    /// up to `jitter` frames of the display. `stutters` returns whether the display is frozen at a time in seconds.
     fn film(rate: f64, jitter: f64, stutters: fn(f64) -> bool) -> (Vec<u64>, usize) {
         let mut random = 1_u64;
         let times = (0..(10.0 * rate) as u64).map(|picture| {
