@@ -61,10 +61,7 @@ enum Command {
 }
 
 impl Cli {
-    /// Runs the command, which prints to `out`.
-    ///
-    /// # Errors
-    /// The failure, as one line. An [`io::Error`] is a failure of `out`.
+    /// Runs the command, which prints to `out`. An [`io::Error`] is a failure of `out`.
     pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         match self.command {
             Some(Command::Tour(args)) => args.run(out),
@@ -83,7 +80,6 @@ impl Cli {
 
 /// Parses the command line and runs the command. An error is printed to standard error, with exit code 2. After a
 /// signal, the exit code is the code of the signal.
-#[must_use]
 pub fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
     if let Some(error) = without_session() {

@@ -21,7 +21,6 @@ use downloads::without_codes;
 #[cfg(target_family = "wasm")]
 pub(crate) use downloads::{NewFile, recall, remember};
 
-/// Error about a file or a folder, with its path.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {reason}", path.display())]
 pub struct FileError {
@@ -37,10 +36,8 @@ impl FileError {
     }
 }
 
-/// Reads the [text](file::read) of a file.
-///
-/// # Errors
-/// Also if it is longer than `bytes`. No more bytes are read, because the path may be a device.
+/// Reads the [text](file::read) of a file. Fails if it is longer than `bytes`. No more bytes are read, because the path may be a
+/// device.
 pub(crate) fn read_at_most(path: &Path, bytes: u64) -> io::Result<String> {
     read_open(File::open(path)?, bytes)
 }
@@ -52,15 +49,4 @@ pub(crate) fn read_open(file: File, bytes: u64) -> io::Result<String> {
         return Err(file::too_long(bytes));
     }
     file::read(file, bytes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_wrong_with_a_file_is_said_in_words() {
-        let error = FileError::at(Path::new("a.mp4"))(io::Error::from_raw_os_error(28));
-        assert_eq!(error.to_string(), "a.mp4: No space left on device");
-    }
 }

@@ -40,7 +40,11 @@
 //! Modules that a browser cannot support are left out of its build: `commands`, `game::desktop`, `recording::video`,
 //! `transport::udp`. `clock`, `files` and `display` have one implementation per platform.
 
-#![allow(missing_docs, reason = "only the program and its tests use this library")]
+#![allow(
+    missing_docs,
+    missing_debug_implementations,
+    reason = "a library only for the app's own program, page, tests and tools"
+)]
 
 mod clock;
 #[cfg(not(target_family = "wasm"))]

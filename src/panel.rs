@@ -110,8 +110,8 @@ impl Plugin for PanelPlugin {
                 )
                     .chain()
                     .in_set(PanelSystems::Notices)
-                    .after(TransportSystems::Flush(End::Sender))
-                    .after(TransportSystems::Flush(End::Receiver)),
+                    .after(TransportSystems::Flush(End::Server))
+                    .after(TransportSystems::Flush(End::Client)),
             )
             .add_systems(
                 FixedUpdate,

@@ -1,12 +1,4 @@
 //! Scripts, replays, videos of the screen, and exports.
-//!
-//! - A [`Script`] lists the held keys and the contents of the halves by tick. [`ScriptPlugin`] plays it.
-//! - [`KeyboardPlugin`] reads the keyboard while no script is played.
-//! - A replay is a script recorded by [`InputLogPlugin`].
-//! - [`LivePlugin`] handles the keys that start and stop replays and videos.
-//! - `video` encodes frames. It does not exist in a browser.
-//! - [`export`] saves measurements, and pictures of the window.
-//! - A [`Clip`] is a copy of the last seconds, to be filmed.
 
 mod clip;
 mod course;

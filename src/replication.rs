@@ -15,12 +15,10 @@
 //! [`ReplicationPlugin`]), the viewer the receiving half (run by [`ViewerPlugin`]).
 
 mod budget;
-mod check;
 mod deltas;
 mod digest;
 mod displayed;
 mod lane;
-mod mean;
 mod meter;
 mod playout;
 mod quantized;
@@ -30,7 +28,6 @@ mod remote;
 mod replica_error;
 mod rung_costs;
 mod send;
-mod send_states;
 mod settings;
 mod shadow;
 mod spawn;
@@ -58,21 +55,20 @@ pub use cubewire_protocol::record::{
 };
 
 pub use budget::{EncodeBudget, LaneCost};
-pub use check::LaneCheck;
 pub use deltas::{DELTA_BITS, DeltaCounts};
 pub use digest::Digest;
 pub use displayed::{Compared, CubeError, CubeErrors, DisplayedState};
 pub(crate) use displayed::{between, shown_cube};
 pub(crate) use lane::end;
-pub use lane::{Lane, LaneBudget, LocalLane};
+pub use lane::{Lane, LaneBudget, LocalLane, SendStates};
 #[cfg(test)]
 pub(crate) use meter::itemized;
 pub use meter::{Detailed, LaneMeter, METER_TICKS, TARGET_KBPS, kbps, millimetres};
 pub use rebuilds::{Rebuilds, RebuildsAsRecorded};
+pub use receive::LaneCheck;
 pub use remote::{ConnectionStatus, Reconnect, RemoteViewer, ServerConnection, Serving, Welcomed};
 pub(crate) use replica_error::RecentStates;
 pub use rung_costs::RungCosts;
-pub use send_states::SendStates;
 pub use settings::{
     LaneSettings, LaneSettingsQuery, LaneSettingsQueryItem, LinkSettings, PlayoutDelay,
     PlayoutSettings, SenderSettings,
@@ -84,8 +80,7 @@ pub(crate) use spawn::change as change_lane;
 pub use spawn::{ChangeLane, sending_half, spawn_lane, spawn_receiving_lane};
 pub use spelling::{SEND_INTERVALS, rung, rung_or_stages};
 pub use states::States;
-pub use sync::ForceDesync;
-pub use sync::status::LaneSync;
+pub use sync::{ForceDesync, LaneSync};
 pub use text::{
     LaneChange, fallback, fallback_of_viewer, network, network_names, rung_name, setting,
 };
@@ -94,7 +89,6 @@ pub use viewer::ViewerPlugin;
 /// The phases of a lane's tick, in this order, in [`FixedUpdate`] after [`SimulationSystems::Step`].
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReplicationSystems {
-    /// Processes the received acks.
     Acks,
     /// Encodes the newest snapshot and passes it to the transport.
     Send,
@@ -107,7 +101,6 @@ pub enum ReplicationSystems {
 }
 
 /// Runs the sending halves and the local lanes. Needs a transport plugin.
-#[derive(Debug)]
 pub struct ReplicationPlugin;
 
 impl Plugin for ReplicationPlugin {
@@ -122,13 +115,13 @@ impl Plugin for ReplicationPlugin {
             .configure_sets(
                 FixedUpdate,
                 (
-                    TransportSystems::Receive(End::Sender),
+                    TransportSystems::Receive(End::Server),
                     ReplicationSystems::Acks,
                     ReplicationSystems::Send,
-                    TransportSystems::Flush(End::Sender),
-                    TransportSystems::Receive(End::Receiver),
+                    TransportSystems::Flush(End::Server),
+                    TransportSystems::Receive(End::Client),
                     ReplicationSystems::Receive,
-                    TransportSystems::Flush(End::Receiver),
+                    TransportSystems::Flush(End::Client),
                     ReplicationSystems::Observe,
                     ReplicationSystems::Shadow,
                 )
@@ -153,7 +146,7 @@ impl Plugin for ReplicationPlugin {
                         .chain()
                         .in_set(ReplicationSystems::Receive),
                     (
-                        check::check,
+                        receive::check,
                         sync::observe,
                         playout::sample,
                         replica_error::remember,
@@ -173,20 +166,12 @@ impl Plugin for ReplicationPlugin {
 pub struct Replica(pub(crate) SnapshotReceiver);
 
 impl Replica {
-    /// Wraps a receiver, which may be configured differently than by [`spawn_lane`].
-    #[must_use]
-    pub const fn new(receiver: SnapshotReceiver) -> Self {
-        Self(receiver)
-    }
-
     /// Creates a replica that can run the simulation, from the welcome that arrived at `now`.
     fn simulating(welcome: Welcome, delay: Duration, now: Duration) -> Result<Self> {
         let receiver = SnapshotReceiver::new(welcome, Limits::default(), delay, now)?;
         Ok(Self(receiver.with_engine(Box::new(ReceiverWorld::default()))))
     }
 
-    /// The wrapped receiver.
-    #[must_use]
     pub const fn receiver(&self) -> &SnapshotReceiver {
         &self.0
     }

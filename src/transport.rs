@@ -5,8 +5,7 @@
 //! server, the entity of a viewer's connection is also its lane. Both implement the interface described in
 //! [`replication::transport`](crate::replication::transport).
 //!
-//! Both use [`RenetConnection`](cubewire_bevy::RenetConnection), which turns messages into renet packets and back. Snapshots and acks are unreliable
-//! messages. Over UDP, the session (hello, welcome, requests and grants) uses reliable messages.
+//! Snapshots and acks are unreliable messages. Over UDP, the session (hello, welcome, requests and grants) uses reliable ones.
 
 mod memory;
 #[cfg(not(target_family = "wasm"))]

@@ -1,23 +1,24 @@
 //! Arguments that several commands share, and their value parsers.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
+use bevy::app::App;
 use bevy::math::UVec2;
 use clap::Args;
 use cubewire_link::{Preset, Trace};
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::files::{FileError, read_at_most};
+use super::warning::of_replaced;
+use crate::files::{FileError, NewFile, read_at_most};
 use crate::game::Failure;
 use crate::recording::{MAX_SECONDS, Script, length_of_play};
-use crate::replication::{self, LaneChange, LaneSettings, SEND_INTERVALS, setting};
+use crate::replication::{self, Digest, LaneChange, LaneSettings, SEND_INTERVALS, setting};
 use crate::view::Quality;
 
 /// Length of a run in seconds, more than 0 and at most [`MAX_SECONDS`].
@@ -25,8 +26,6 @@ use crate::view::Quality;
 pub struct Seconds(pub f64);
 
 impl Seconds {
-    /// Number of ticks, at least one.
-    #[must_use]
     pub fn ticks(self) -> u64 {
         ((self.0 * f64::from(TICKS_PER_SECOND)).round() as u64).max(1)
     }
@@ -41,62 +40,39 @@ impl FromStr for Seconds {
 }
 
 /// Parses a time to skip at the start, from 0 to [`MAX_SECONDS`] seconds.
-///
-/// # Errors
-/// If the text is not a number in this range.
 pub fn skipped_seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok();
     let seconds = seconds.filter(|seconds| (0.0..=MAX_SECONDS).contains(seconds));
     seconds.ok_or_else(|| format!("{text} is not a number of seconds from 0 to 86400"))
 }
 
-/// Parses the address of a socket.
-///
-/// # Errors
-/// If the text is not an IP address and port. Host names are not accepted.
 pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
     let address = text.parse();
     address
         .map_err(|_| format!("{text} is not an IP address and port, for example 192.168.1.5:7000"))
 }
 
-/// Width and height in pixels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size(pub UVec2);
-
-impl Size {
-    const SIDES: RangeInclusive<u32> = 64..=16_384;
+/// Parses a width and height in pixels.
+pub fn size(text: &str) -> Result<UVec2, String> {
+    let side = |text: &str| text.parse().ok().filter(|side| (64..=16_384).contains(side));
+    let sides = text.split_once('x');
+    let sides = sides.and_then(|(width, height)| Some(UVec2::new(side(width)?, side(height)?)));
+    sides.ok_or_else(|| {
+        format!("{text} is not a width and height from 64 to 16384, for example 1280x720")
+    })
 }
 
-impl FromStr for Size {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let side = |text: &str| text.parse().ok().filter(|side| Self::SIDES.contains(side));
-        let sides = text.split_once('x');
-        let sides = sides.and_then(|(width, height)| Some((side(width)?, side(height)?)));
-        let (width, height) = sides.ok_or_else(|| {
-            format!("{text} is not a width and height from 64 to 16384, for example 1280x720")
-        })?;
-        Ok(Self(UVec2::new(width, height)))
-    }
-}
-
-/// Where to find the names of the rungs, for the help.
 pub(super) const RUNGS: &str = "`cubewire ladder --list` prints their names";
 
-/// Names of all kinds of interpolation, for the help.
 pub(super) fn interpolations() -> String {
     Interpolation::ALL.map(Interpolation::name).join(", ")
 }
 
-/// Send rates in snapshots per second, for the help.
 pub(super) fn rates() -> String {
     let rates = SEND_INTERVALS.map(|ticks| (TICKS_PER_SECOND / ticks).to_string());
     rates.join(", ")
 }
 
-/// Argument for the graphics quality.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct QualityArg {
     /// Quality of the graphics
@@ -104,7 +80,6 @@ pub struct QualityArg {
     pub(super) quality: Quality,
 }
 
-/// Arguments for the initial settings of a lane.
 #[derive(Clone, Debug, Args)]
 pub struct LaneArgs {
     #[arg(long, value_name = "NAME", value_parser = setting("rung"), help = format!(
@@ -139,10 +114,6 @@ pub struct LaneArgs {
 }
 
 impl LaneArgs {
-    /// Applies the given arguments to a lane.
-    ///
-    /// # Errors
-    /// If the trace cannot be read, or the rung does not support a budget.
     pub fn apply(&self, lane: &mut LaneSettings) -> Result<(), Failure> {
         for change in self.changes().into_iter().flatten() {
             change.apply(lane)?;
@@ -160,15 +131,11 @@ impl LaneArgs {
         Ok(())
     }
 
-    /// Name of the simulated network or of the trace, for display. `None` for the default network.
-    #[must_use]
     pub fn network_name(&self) -> Option<String> {
         let trace = self.trace.as_ref().map(|path| path.display().to_string());
         trace.or_else(|| Some(self.network?.name.to_owned()))
     }
 
-    /// Whether all arguments are missing.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         let changes = self.changes().into_iter();
         changes.flatten().next().is_none() && self.network.is_none() && self.trace.is_none()
@@ -179,12 +146,55 @@ impl LaneArgs {
     }
 }
 
+/// Options of `serve` and `view` for a run without a window.
+#[derive(Clone, Debug, Args)]
+pub struct WindowlessArgs {
+    /// Run without a window
+    #[arg(long)]
+    pub(super) headless: bool,
+    /// Write a CSV file at the end with a hash of every snapshot sent or decoded. Replaces an existing file. Needs --headless
+    #[arg(long, value_name = "FILE", requires = "headless", hide = true)]
+    digest: Option<PathBuf>,
+    /// Print the figures at the end as JSON, without a window
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// The file of a [`Digest`], created before the run, so that a mistyped path fails at once.
+pub(super) struct DigestFile(PathBuf, NewFile);
+
+impl WindowlessArgs {
+    pub(super) const fn is_windowless(&self) -> bool {
+        self.headless || self.json
+    }
+
+    /// Starts the digest of a run, if it is asked for.
+    pub(super) fn digest(&self, app: &mut App) -> Result<Option<DigestFile>, Failure> {
+        let Some(path) = self.digest.clone() else {
+            return Ok(None);
+        };
+        of_replaced(&path);
+        app.init_resource::<Digest>();
+        let file = NewFile::create(&path).map_err(FileError::at(&path))?;
+        Ok(Some(DigestFile(path, file)))
+    }
+}
+
+impl DigestFile {
+    pub(super) fn finish(self, app: &App) -> Result<(), Failure> {
+        let Self(path, mut file) = self;
+        let lines = app.world().resource::<Digest>().csv();
+        let written = file.write_all(lines.as_bytes()).and_then(|()| file.finish());
+        written.map_err(FileError::at(&path))?;
+        Ok(())
+    }
+}
+
 fn read_trace(path: &Path) -> Result<Trace, Failure> {
     let text = read_at_most(path, Trace::MAX_BYTES).map_err(FileError::at(path))?;
     Ok(Trace::from_csv(&text).map_err(FileError::at(path))?)
 }
 
-/// Arguments for the script, the length of the run, and its unmeasured start.
 #[derive(Clone, Debug, Args)]
 pub struct PlayArgs {
     /// Script of key presses (RON), such as assets/scripts/mix.ron. Without it, no key is pressed. The lanes in the
@@ -200,18 +210,11 @@ pub struct PlayArgs {
 }
 
 impl PlayArgs {
-    /// Loads the script, if one is given.
-    ///
-    /// # Errors
-    /// If the script cannot be read.
     pub fn script(&self) -> Result<Option<Script>, Failure> {
         load_script(self.script.as_deref())
     }
 
-    /// Number of ticks to play, and how many at the start are not measured.
-    ///
-    /// # Errors
-    /// If no tick would be measured.
+    /// Number of ticks to play, and how many at the start are not measured. Fails if no tick would be measured.
     pub fn ticks(&self, script: Option<&Script>) -> Result<(usize, usize), Failure> {
         let ticks = match (self.seconds, script) {
             (Some(seconds), _) => seconds.ticks() as usize,
@@ -225,8 +228,6 @@ impl PlayArgs {
         Ok((ticks, skip as usize))
     }
 
-    /// File name of the script, for display.
-    #[must_use]
     pub fn name(&self) -> Option<String> {
         let path = self.script.as_ref();
         path.map(|path| path.display().to_string())
@@ -244,22 +245,14 @@ pub(super) fn in_seconds(ticks: f64) -> f64 {
     (ticks * 10.0 / f64::from(TICKS_PER_SECOND)).round() / 10.0
 }
 
-/// Description of a run without a script.
 pub(super) const NO_SCRIPT: &str =
     "no keys pressed (see --script, for example assets/scripts/mix.ron)";
 
-/// Loads a script, if a file is given.
-///
-/// # Errors
-/// If the script cannot be read.
 pub fn load_script(path: Option<&Path>) -> Result<Option<Script>, Failure> {
     Ok(path.map(Script::load).transpose()?)
 }
 
 /// Checks that a folder exists. Called early, so that a mistyped path does not lose a recording.
-///
-/// # Errors
-/// If the path is not an existing folder.
 pub fn check_folder(path: &Path) -> Result<(), Failure> {
     let wrong = match fs::metadata(path) {
         Ok(found) if found.is_dir() => return Ok(()),

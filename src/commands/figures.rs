@@ -7,9 +7,6 @@ use serde::Serialize;
 use serde_json::Value;
 
 /// Prints figures as JSON, or as a table with one row per figure.
-///
-/// # Errors
-/// If writing to `out` fails.
 pub(super) fn print(figures: &impl Serialize, json: bool, out: &mut impl Write) -> io::Result<()> {
     let figures = serde_json::to_value(figures).expect("figures are plain data");
     if json {
@@ -56,7 +53,6 @@ fn add(table: &mut Table, of: &str, name: &str, value: &Value) {
     table.row([format!("{of} {name}").trim().to_owned(), cell]);
 }
 
-/// Formats a value. Numbers have at most three decimals.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -26,7 +26,6 @@ use table::Table;
 
 pub use summary::{KindBits, Summary};
 
-/// Arguments of `cubewire headless`.
 #[derive(Clone, Debug, Args)]
 pub struct HeadlessArgs {
     #[command(flatten)]
@@ -56,10 +55,7 @@ pub struct HeadlessArgs {
 }
 
 impl HeadlessArgs {
-    /// Plays and prints.
-    ///
-    /// # Errors
-    /// The failure, as one line. Also if a snapshot was refused, or a decoded snapshot differs from the sent one.
+    /// Plays and prints. Fails also if a snapshot was refused, or a decoded snapshot differs from the sent one.
     pub fn run(&self, out: &mut impl Write) -> Result<(), Failure> {
         let script = self.play.script()?;
         let (ticks, skip) = self.play.ticks(script.as_ref())?;

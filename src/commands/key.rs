@@ -9,7 +9,6 @@ use cubewire_bevy::udp::Key;
 use crate::files::{self, FileError};
 use crate::game::Failure;
 
-/// Arguments of `cubewire key`.
 #[derive(Clone, Debug, Args)]
 pub struct KeyArgs {
     /// Write the key to a new file that only its owner can read, instead of printing it. Never replaces an existing
@@ -19,10 +18,6 @@ pub struct KeyArgs {
 }
 
 impl KeyArgs {
-    /// Generates a new key, and prints or writes it.
-    ///
-    /// # Errors
-    /// If the key cannot be printed or written, or if the file exists, which may contain a key in use.
     pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         let line = format!("{}\n", Key::random().to_hex());
         if let Some(path) = &self.out {
@@ -48,11 +43,9 @@ impl KeyArgs {
     }
 }
 
-/// Error for an existing file.
 const IN_USE: &str =
     "the file exists and may contain a key in use: choose another name, or delete it first";
 
-/// Whether standard output is a file that other users can read.
 #[cfg(unix)]
 fn is_file_for_others() -> bool {
     use std::fs::File;

@@ -24,7 +24,6 @@ use crate::panel::Scene;
 use crate::recording::Script;
 use crate::replication::{HEADER_BYTES, LaneSettings, ShadowRung, TARGET_KBPS, kbps};
 
-/// Arguments of `cubewire ladder`.
 #[derive(Clone, Debug, Args)]
 pub struct LadderArgs {
     #[command(flatten)]
@@ -43,14 +42,11 @@ pub struct LadderArgs {
     pub(super) list: bool,
 }
 
-/// Cost of one rung.
 #[derive(Clone, Debug, Serialize)]
 pub struct RungCost {
-    /// Name of the rung.
     pub rung: &'static str,
     /// Mean bandwidth in article accounting, kilobits per second.
     pub mean_kbps: f64,
-    /// Uncompressed bandwidth divided by `mean_kbps`.
     pub factor: f64,
     /// Bandwidth if every packet were as large as the largest one, kilobits per second.
     pub peak_kbps: f64,
@@ -61,9 +57,6 @@ pub struct RungCost {
 }
 
 /// Plays a game and encodes it with every rung. The first `skip` ticks are not measured.
-///
-/// # Errors
-/// If the game cannot be set up.
 pub fn measure(mut game: LaneGame, ticks: usize, skip: usize) -> Result<Vec<RungCost>, GameError> {
     game.add_shadow();
     let progress = progress(ticks as u64, "ticks");
@@ -80,12 +73,12 @@ pub fn measure(mut game: LaneGame, ticks: usize, skip: usize) -> Result<Vec<Rung
 
     let shadow = game.shadow()?;
     let rungs = shadow.as_ref().map_or(&[][..], |shadow| shadow.rungs());
-    let uncompressed = rungs.iter().find(|rung| rung.rung().name == ladder::UNCOMPRESSED.name);
+    let uncompressed = rungs.iter().find(|rung| rung.rung.name == ladder::UNCOMPRESSED.name);
     let uncompressed_kbps = uncompressed.map_or(0.0, ShadowRung::mean_kbps);
     let cost = rungs.iter().map(|rung| {
         let totals = &rung.totals;
         RungCost {
-            rung: rung.rung().name,
+            rung: rung.rung.name,
             mean_kbps: rung.mean_kbps(),
             factor: uncompressed_kbps / rung.mean_kbps(),
             peak_kbps: kbps(totals.max_payload_bytes + HEADER_BYTES, 1),
@@ -97,10 +90,6 @@ pub fn measure(mut game: LaneGame, ticks: usize, skip: usize) -> Result<Vec<Rung
 }
 
 impl LadderArgs {
-    /// Plays, prints and draws.
-    ///
-    /// # Errors
-    /// The failure, as one line.
     pub fn run(&self, out: &mut impl Write) -> Result<(), Failure> {
         if self.list {
             return Ok(ladder::all().try_for_each(|rung| writeln!(out, "{}", rung.name))?);
@@ -151,9 +140,6 @@ fn new_plot(png: &Path) -> Result<NewFile, FileError> {
 }
 
 /// Prints the bandwidth of every rung for a few seconds of `script`, or of a katamari ball without one.
-///
-/// # Errors
-/// The failure, as one line.
 pub fn print_demo(
     script: Option<Script>,
     seconds: Option<f64>,
@@ -167,7 +153,6 @@ pub fn print_demo(
     Ok(())
 }
 
-/// Length of the run on a machine without a display.
 const DEMO_SECONDS: f64 = 10.0;
 
 /// The table with a description of its columns and the first rung below the target, at most 100 columns wide.
@@ -261,15 +246,5 @@ mod tests {
         assert!(text.ends_with("256 kbps: predicted is the first rung below it"), "{text}");
         let above = short(&costs[..2]);
         assert!(above.ends_with("256 kbps: no rung is below it"), "{above}");
-    }
-
-    #[test]
-    fn details_have_a_column_for_each_kind_of_bits() {
-        let text = details(&[cost("delta", 500.0)]);
-        let header = text.lines().next().unwrap();
-        for kind in BitKind::DEMO {
-            assert!(header.contains(kind.name()), "{header}");
-        }
-        assert!(text.contains("| delta |         750.0 |"), "{text}");
     }
 }

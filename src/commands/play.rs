@@ -19,7 +19,6 @@ use crate::recording::{
 };
 use crate::replication::LaneSettings;
 
-/// Arguments of `cubewire play`.
 #[derive(Clone, Debug, Args)]
 pub struct PlayReplayArgs {
     /// Replay recorded with F9, or a script
@@ -42,19 +41,14 @@ pub struct PlayReplayArgs {
     frame: FrameArgs,
 }
 
-/// Result of a script that was played once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Played {
-    /// Hash over all states.
     pub hash: u64,
     /// Result of comparing the states with the recorded ones. `None` if the script is not a replay.
     pub outcome: Option<Outcome>,
 }
 
 /// Plays the first `ticks` ticks of a script.
-///
-/// # Errors
-/// If the game cannot be set up.
 pub fn play(script: Script, ticks: u64) -> Result<Played, GameError> {
     let mut game = LaneGame::with_plugins(None, LaneSettings::default(), InputLogPlugin)?;
     // Resets are part of the script, so the log must continue after them.
@@ -75,10 +69,7 @@ pub fn play(script: Script, ticks: u64) -> Result<Played, GameError> {
 }
 
 impl PlayReplayArgs {
-    /// Plays, in a window if there is a display.
-    ///
-    /// # Errors
-    /// The failure, as one line. Also if the states differ from the recorded ones.
+    /// Plays, in a window if there is a display. Fails also if the states differ from the recorded ones.
     pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         let script = Script::load(&self.file)?;
         if let Some(path) = &self.ticks {
@@ -93,7 +84,6 @@ impl PlayReplayArgs {
         window::run(WindowSettings { left, right, script: Some(script), ..settings })
     }
 
-    /// Plays with every rung, without a window, and writes the CSV file.
     fn write_ticks(
         &self,
         script: Script,
@@ -116,7 +106,6 @@ impl PlayReplayArgs {
         Ok(writeln!(out, "{}: {ticks} ticks", path.display())?)
     }
 
-    /// Ticks of `--seconds`, or of the script.
     fn count_ticks(&self, script: &Script) -> u64 {
         match self.frame.seconds {
             Some(seconds) => seconds.ticks(),
@@ -124,7 +113,6 @@ impl PlayReplayArgs {
         }
     }
 
-    /// Plays without a window and prints the result.
     fn play(&self, script: Script, out: &mut impl Write) -> Result<(), Failure> {
         let ticks = script.ticks.min(self.count_ticks(&script));
         let played = play(script, ticks)?;

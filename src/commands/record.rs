@@ -12,7 +12,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 use cubewire_text::TextError;
 
 use super::args::{
-    QualityArg, RUNGS, Seconds, Size, in_seconds, interpolations, load_script, rates,
+    QualityArg, RUNGS, Seconds, in_seconds, interpolations, load_script, rates, size,
     skipped_seconds, skips_all,
 };
 use super::figures;
@@ -30,7 +30,7 @@ use crate::replication::{self, LaneSettings};
 use crate::theme::Theme;
 use crate::view::{CubeColors, Exaggeration, Overlay, PaneContent, Part, Side, ViewState};
 
-use report::Report;
+use report::{report, warn_if_over};
 
 fn lanes() -> String {
     format!(
@@ -79,8 +79,8 @@ pub struct RecordArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = skipped_seconds)]
     skip: f64,
     /// Width and height in pixels. For an MP4 both must be even, and at most 3840x2160 [default: 1280x720]
-    #[arg(long, value_name = "WxH")]
-    size: Option<Size>,
+    #[arg(long, value_name = "WxH", value_parser = size)]
+    size: Option<UVec2>,
     /// Frames per second, up to 240, for a GIF 50, 25, 20, 10, 5, 4, 2 or 1 [default: 60, for a GIF 20]
     #[arg(long, value_name = "N", value_parser = whole_number(1..=MAX_FRAMES_PER_SECOND))]
     fps: Option<u32>,
@@ -133,7 +133,6 @@ pub struct RecordArgs {
     json: bool,
 }
 
-/// Arguments that need halves.
 const OF_HALVES: [&str; 2] = ["left", "right"];
 
 /// Arguments that conflict with a series.
@@ -156,30 +155,23 @@ const OF_ONE_VIDEO: [&str; 16] = [
     "json",
 ];
 
-/// Size without `--size`.
 const DEFAULT_SIZE: UVec2 = UVec2::new(1280, 720);
 
-/// Length in seconds without a script and without `--seconds`.
 const DEFAULT_SECONDS: f64 = 10.0;
 
 impl RecordArgs {
-    /// Renders the film or the series.
-    ///
-    /// # Errors
-    /// The failure, as one line.
     pub fn run(&self, out: &mut impl Write) -> Result<(), Failure> {
-        let size = self.size.map(|size| size.0);
         if let Some(series) = self.series {
             if Format::of(&self.out).is_some() {
                 let hint = "a series is a folder of videos: give the name of a folder";
                 return Err(FileError::at(&self.out)(hint).into());
             }
             let report = |line: &str| writeln!(out, "{line}").and_then(|()| out.flush());
-            let size = size.unwrap_or_else(|| series.size());
+            let size = self.size.unwrap_or_else(|| series.size());
             of_replaced(&self.out.join("index.html"));
             return record_series(series, size, self.look(), &self.out, report);
         }
-        let film = self.film(size.unwrap_or(DEFAULT_SIZE))?;
+        let film = self.film(self.size.unwrap_or(DEFAULT_SIZE))?;
         of_replaced(&self.out);
         let frames = film.card_frames() + film.frames;
         let progress = progress(frames, "frames");
@@ -187,9 +179,8 @@ impl RecordArgs {
         let take = record(&film, &self.out, max_bytes, &progress)?;
         progress.finish_and_clear();
         stop::say_if_early(take.frames, frames, "frames");
-        let report = Report::new(&self.out, &film, &take);
-        report.warn_if_over(max_bytes);
-        figures::print(&report, self.json, out)?;
+        warn_if_over(&self.out, max_bytes);
+        figures::print(&report(&self.out, &film, &take), self.json, out)?;
         match take.replay {
             Some(Outcome::Different(difference)) => Err(difference.into()),
             _ => Ok(()),
@@ -330,7 +321,6 @@ impl RecordArgs {
     }
 }
 
-/// Parses a size in megabytes.
 fn megabytes(text: &str) -> Result<f64, String> {
     let megabytes = text.parse().ok();
     let megabytes = megabytes.filter(|megabytes| (0.01..=1e6).contains(megabytes));

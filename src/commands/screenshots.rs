@@ -4,10 +4,11 @@ use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
+use bevy::math::UVec2;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::args::{Size, check_folder};
+use super::args::{check_folder, size};
 use super::warning::say;
 use crate::files::FileError;
 use crate::game::Failure;
@@ -15,7 +16,6 @@ use crate::game::desktop::screenshots::{SHOTS, Shot};
 use crate::recording::video::Format;
 use crate::theme::Theme;
 
-/// Arguments of `cubewire screenshots`.
 #[derive(Clone, Debug, Args)]
 pub struct ScreenshotsArgs {
     /// Output folder, created if it does not exist. Replaces pictures with the same names
@@ -25,8 +25,8 @@ pub struct ScreenshotsArgs {
     #[arg(long, value_name = "NAME", value_parser = shot())]
     only: Vec<Shot>,
     /// Size in pixels, can be repeated
-    #[arg(long, value_name = "WxH", default_value = "1280x720")]
-    size: Vec<Size>,
+    #[arg(long, value_name = "WxH", default_value = "1280x720", value_parser = size)]
+    size: Vec<UVec2>,
     /// Theme, can be repeated
     #[arg(long, default_values = ["light", "dark"])]
     theme: Vec<Theme>,
@@ -40,10 +40,6 @@ fn shot() -> impl TypedValueParser<Value = Shot> {
 }
 
 impl ScreenshotsArgs {
-    /// Renders the pictures and prints their paths.
-    ///
-    /// # Errors
-    /// The failure, as one line.
     pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         if self.out.exists() {
             check_folder(&self.out)?;

@@ -23,14 +23,9 @@ pub(super) struct SecurityArgs {
     pub(super) insecure: bool,
 }
 
-/// Environment variable with the key, used if no file is given.
 const KEY_VARIABLE: &str = "CUBEWIRE_KEY";
 
 impl SecurityArgs {
-    /// Reads the key.
-    ///
-    /// # Errors
-    /// If there is no key, or it is not usable.
     pub(super) fn key(&self) -> Result<Key, Failure> {
         if self.insecure {
             return Ok(Key::LOOPBACK);

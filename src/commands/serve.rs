@@ -2,29 +2,24 @@
 
 use std::io::Write;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 
 use clap::Args;
-use cubewire_bevy::SocketTraffic;
 use cubewire_bevy::udp::{Key, UdpHost, UdpServer};
 use cubewire_cli::whole_number;
-use serde::Serialize;
+use serde_json::json;
 
-use super::args::address;
+use super::args::{WindowlessArgs, address};
 use super::figures;
 use super::security::SecurityArgs;
-use super::warning::of_replaced;
 use super::window::{WindowArgs, opens_window};
-use crate::files::FileError;
 use crate::game::Failure;
 use crate::game::desktop::peers;
-use crate::game::desktop::real_time::{self, RealTimePlugin, finish_digest};
+use crate::game::desktop::real_time::{self, RealTimePlugin};
 use crate::game::headless::HeadlessGame;
 use crate::recording::Script;
-use crate::replication::{Digest, EncodeBudget, Rebuilds};
-use crate::transport::udp::{MAX_VIEWERS, UdpServerPlugin, ViewerBudget, Viewers};
+use crate::replication::{EncodeBudget, Rebuilds};
+use crate::transport::udp::{MAX_VIEWERS, UdpServerPlugin, Viewers};
 
-/// Arguments of `cubewire serve`.
 #[derive(Clone, Debug, Args)]
 pub struct ServeArgs {
     /// Address to listen at, such as 192.168.1.5:7000
@@ -38,46 +33,20 @@ pub struct ServeArgs {
     /// Maximum number of connected viewers, up to 64. Each takes up to 20 MB
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = whole_number(1..=MAX_VIEWERS))]
     pub(super) viewers: usize,
-    /// Run without a window
-    #[arg(long)]
-    pub(super) headless: bool,
-    /// Write a CSV file at the end with a hash of every sent snapshot. Replaces an existing file. Needs --headless
-    #[arg(long, value_name = "FILE", requires = "headless", hide = true)]
-    pub(super) digest: Option<PathBuf>,
-    /// Print the figures at the end as JSON, without a window
-    #[arg(long)]
-    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) windowless: WindowlessArgs,
     #[command(flatten)]
     pub(super) window: WindowArgs,
 }
 
-/// Figures of a run without a window.
-#[derive(Clone, Debug, Serialize)]
-struct Served {
-    /// Number of ticks played.
-    ticks: u64,
-    /// Number of admitted viewers.
-    viewers: u64,
-    /// How often the scene was rebuilt to send its state to viewers.
-    rebuilds: u64,
-    /// Highest number of rebuilds in a minute.
-    most_rebuilds_in_a_minute: usize,
-    traffic: SocketTraffic,
-    /// Budgets of the viewers that are connected at the end.
-    budgets: Vec<ViewerBudget>,
-}
-
 impl ServeArgs {
     /// Plays and serves, in a window if there is a display.
-    ///
-    /// # Errors
-    /// The failure, as one line.
     pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         let key = self.security.key()?;
         let server = self.listen(key)?;
         let address = SocketAddr::new(self.bind.ip(), server.address().port());
         let settings = self.window.settings()?;
-        let opens_window = opens_window(self.headless || self.json, out)?;
+        let opens_window = opens_window(self.windowless.is_windowless(), out)?;
         let viewers = match key {
             Key::LOOPBACK => "viewers on this machine",
             _ => "viewers with the key",
@@ -107,7 +76,6 @@ impl ServeArgs {
         Ok(public.fold(server.max_clients(self.viewers), UdpServer::public))
     }
 
-    /// Serves without a window.
     fn serve(
         &self,
         script: Option<Script>,
@@ -118,25 +86,21 @@ impl ServeArgs {
         let plugins = (UdpServerPlugin(server), RealTimePlugin);
         let mut game = HeadlessGame::with_plugins(script, plugins);
         game.app.init_resource::<EncodeBudget>();
-        if let Some(path) = &self.digest {
-            of_replaced(path);
-            let digest = Digest::create(path).map_err(FileError::at(path))?;
-            game.app.insert_resource(digest);
-        }
+        let digest = self.windowless.digest(&mut game.app)?;
         real_time::play(&mut game.app, seconds, |_| true);
-        if let Some(path) = &self.digest {
-            finish_digest(game.app.world_mut()).map_err(FileError::at(path))?;
-        }
+        digest.map_or(Ok(()), |digest| digest.finish(&game.app))?;
         let world = game.app.world();
         let (viewers, rebuilds) = (world.resource::<Viewers>(), world.resource::<Rebuilds>());
-        let served = Served {
-            ticks: game.cubes().tick(),
-            viewers: viewers.admitted,
-            rebuilds: rebuilds.total(),
-            most_rebuilds_in_a_minute: rebuilds.most_in_a_minute(),
-            traffic: world.resource::<UdpHost>().traffic(),
-            budgets: viewers.budgets.clone(),
-        };
-        Ok(figures::print(&served, self.json, out)?)
+        let served = json!({
+            "ticks": game.cubes().tick(),
+            "viewers": viewers.admitted,
+            // How often the scene was rebuilt to send its state to viewers.
+            "rebuilds": rebuilds.total(),
+            "most_rebuilds_in_a_minute": rebuilds.most_in_a_minute(),
+            "traffic": world.resource::<UdpHost>().traffic(),
+            // Budgets of the viewers that are connected at the end.
+            "budgets": viewers.budgets,
+        });
+        Ok(figures::print(&served, self.windowless.json, out)?)
     }
 }

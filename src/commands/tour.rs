@@ -10,7 +10,6 @@ use crate::game::Failure;
 use crate::game::window::{self, WindowSettings};
 use crate::panel::STEPS;
 
-/// Arguments of `cubewire tour`.
 #[derive(Clone, Debug, Args)]
 pub struct TourArgs {
     #[arg(default_value_t = 1, value_parser = step, help = format!(
@@ -21,7 +20,6 @@ pub struct TourArgs {
     pub(super) frame: FrameArgs,
 }
 
-/// Parses the number of a step, counted from 1.
 fn step(text: &str) -> Result<usize, String> {
     let step = text.parse().ok();
     let step = step.filter(|step| (1..=STEPS.len()).contains(step));
@@ -30,13 +28,12 @@ fn step(text: &str) -> Result<usize, String> {
 
 impl TourArgs {
     /// Opens the window at the step. Without a display, prints the reason and the texts from this step on.
-    ///
-    /// # Errors
-    /// The failure, as one line.
     pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
-        let settings = self.settings()?;
+        // The tour plays its scripts instead of the game.
+        let tour =
+            WindowSettings { calm: true, tour: Some(self.step - 1), ..self.frame.settings()? };
         let Some(missing) = display::missing() else {
-            return window::run(settings);
+            return window::run(tour);
         };
         writeln!(
             out,
@@ -44,22 +41,8 @@ impl TourArgs {
         )?;
         Ok(print(self.step, out)?)
     }
-
-    /// Settings of the window.
-    ///
-    /// # Errors
-    /// If the folder for recordings does not exist.
-    pub fn settings(&self) -> Result<WindowSettings, Failure> {
-        Ok(WindowSettings {
-            // The tour plays its scripts instead.
-            calm: true,
-            tour: Some(self.step - 1),
-            ..self.frame.settings()?
-        })
-    }
 }
 
-/// Prints the texts of all steps from `first` on, counted from 1.
 fn print(first: usize, out: &mut impl Write) -> std::io::Result<()> {
     for (number, step) in (1..).zip(&STEPS).skip(first - 1) {
         writeln!(out, "\n{number}. {}\n{}", step.title, step.text)?;

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use bevy::prelude::*;
@@ -11,22 +10,20 @@ use cubewire_bevy::udp::UdpConnection;
 use cubewire_cli::whole_number;
 use cubewire_codec::Stages;
 use cubewire_scene::TICKS_PER_SECOND;
-use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::args::LaneArgs;
+use super::args::{LaneArgs, WindowlessArgs};
 use super::figures;
 use super::security::SecurityArgs;
-use super::warning::{of_replaced, warn};
+use super::warning::warn;
 use super::window::{FrameArgs, opens_window};
-use crate::files::FileError;
 use crate::game::Failure;
 use crate::game::desktop::peers;
-use crate::game::desktop::real_time::{self, RealTimePlugin, finish_digest};
+use crate::game::desktop::real_time::{self, RealTimePlugin};
 use crate::game::desktop::viewer::HeadlessViewer;
 use crate::game::window::WindowSettings;
 use crate::replication::{
-    self, Accounting, ConnectionStatus, Digest, LaneMeter, LaneSettings, LinkSettings,
-    ServerConnection,
+    self, Accounting, ConnectionStatus, LaneMeter, LaneSettings, LinkSettings, ServerConnection,
 };
 use crate::transport::udp::{UdpViewer, ViewerSettings};
 use crate::view::PaneContent;
@@ -51,79 +48,44 @@ pub struct ViewArgs {
     /// Close the connection after this many seconds without traffic
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = whole_number(1..=ViewerSettings::MAX_TIMEOUT.as_secs()))]
     pub(super) timeout: u64,
-    /// Run without a window
-    #[arg(long)]
-    pub(super) headless: bool,
-    /// Write a CSV file at the end with a hash of every decoded snapshot. Replaces an existing file. Needs --headless
-    #[arg(long, value_name = "FILE", requires = "headless", hide = true)]
-    pub(super) digest: Option<PathBuf>,
-    /// Print the figures at the end as JSON, without a window
-    #[arg(long)]
-    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) windowless: WindowlessArgs,
     #[command(flatten)]
     pub(super) lane: LaneArgs,
     #[command(flatten)]
     pub(super) frame: FrameArgs,
 }
 
-/// Figures of a run without a window.
-#[derive(Clone, Debug, Serialize)]
-struct Viewed {
-    /// ID of this viewer on the server, as text. `None` if the connection was lost.
-    viewer: Option<String>,
-    /// Number of decoded snapshots.
-    snapshots: u64,
-    /// Number of snapshots received more than once.
-    duplicates: u64,
-    /// Number of packets that the decoder rejected.
-    refused: u64,
-    /// Reason for requesting other stages than --rung has, if it did.
-    fallback: Option<String>,
-    /// How often playout stalled.
-    stalls: u64,
-    /// Total length of the stalls, seconds.
-    stalled_seconds: f64,
-    /// Mean bandwidth of the connection in article accounting, kilobits per second.
-    article_kbps: f64,
-    /// Mean bandwidth of the connection in wire accounting, kilobits per second.
-    wire_kbps: f64,
-}
-
-impl Viewed {
-    /// Figures since the start of the connection. `asked` has the stages that were requested.
-    fn of(viewer: Option<String>, meter: &LaneMeter, asked: Stages) -> Self {
-        let totals = meter.totals();
-        Self {
-            viewer,
-            snapshots: meter.received,
-            duplicates: meter.duplicates,
-            refused: meter.refused,
-            fallback: replication::fallback(asked, meter.fallback),
-            stalls: totals.stalls,
-            stalled_seconds: totals.starved_ticks as f64 / f64::from(TICKS_PER_SECOND),
-            article_kbps: totals.kbps(Accounting::PayloadAndUdp),
-            wire_kbps: totals.kbps(Accounting::OnTheWire),
-        }
-    }
+/// Figures since the start of the connection. `asked` has the stages that were requested.
+fn figures_of(viewer: Option<u64>, meter: &LaneMeter, asked: Stages) -> Value {
+    let totals = meter.totals();
+    json!({
+        // As text, because JSON numbers are exact only up to 53 bits. Null if the connection was lost.
+        "viewer": viewer.map(|id| id.to_string()),
+        "snapshots": meter.received,
+        "duplicates": meter.duplicates,
+        "refused": meter.refused,
+        // Reason for requesting other stages than --rung has, if it did.
+        "fallback": replication::fallback(asked, meter.fallback),
+        "stalls": totals.stalls,
+        "stalled_seconds": totals.starved_ticks as f64 / f64::from(TICKS_PER_SECOND),
+        "article_kbps": totals.kbps(Accounting::PayloadAndUdp),
+        "wire_kbps": totals.kbps(Accounting::OnTheWire),
+    })
 }
 
 impl ViewArgs {
-    /// Shows the replica, in a window if there is a display.
-    ///
-    /// # Errors
-    /// The failure, as one line.
     pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         let mut lane = LaneSettings { link: LinkSettings::PERFECT, ..LaneSettings::default() };
         self.lane.apply(&mut lane)?;
         warn(&PaneContent::Simulation, &lane, None, &[]);
         let settings = self.frame.settings()?;
-        let server = resolve(&self.connect)?;
         let viewer = UdpViewer::new(ViewerSettings {
-            server: &*server,
+            server: resolve(&self.connect)?,
             key: self.security.key()?,
             timeout: Duration::from_secs(self.timeout),
         })?;
-        if !opens_window(self.headless || self.json, out)? {
+        if !opens_window(self.windowless.is_windowless(), out)? {
             return self.view(viewer, lane, out);
         }
         let settings = WindowSettings { right: lane, ..settings };
@@ -140,11 +102,7 @@ impl ViewArgs {
     ) -> Result<(), Failure> {
         let stages = lane.sender.stages;
         let mut viewer = HeadlessViewer::with_plugins(viewer, lane, RealTimePlugin);
-        if let Some(path) = &self.digest {
-            of_replaced(path);
-            let digest = Digest::create(path).map_err(FileError::at(path))?;
-            viewer.app.insert_resource(digest);
-        }
+        let digest = self.windowless.digest(&mut viewer.app)?;
         let mut was_connected = false;
         let goes_on = |app: &App| {
             let Some(connection) = app.world().get_resource::<ServerConnection>() else {
@@ -173,13 +131,10 @@ impl ViewArgs {
             };
             return Err(format!("never connected: {why}").into());
         }
-        if let Some(path) = &self.digest {
-            finish_digest(viewer.app.world_mut()).map_err(FileError::at(path))?;
-        }
+        digest.map_or(Ok(()), |digest| digest.finish(&viewer.app))?;
         let connection = viewer.connection();
-        let id = connection.id.map(|id| id.to_string());
-        let viewed = Viewed::of(id, viewer.meter(), stages);
-        figures::print(&viewed, self.json, out)?;
+        let viewed = figures_of(connection.id, viewer.meter(), stages);
+        figures::print(&viewed, self.windowless.json, out)?;
         match connection.status {
             ConnectionStatus::Lost(why) => Err(why.into()),
             ConnectionStatus::Connecting | ConnectionStatus::Connected => Ok(()),
@@ -216,8 +171,8 @@ mod tests {
         }));
         assert_eq!(meter.kbps(Accounting::PayloadAndUdp), 0.0);
         let stages = LaneSettings::default().sender.stages;
-        let viewed = Viewed::of(None, &meter, stages);
-        let wanted = 120.0 * 30.0 / 31.0;
-        assert!((viewed.article_kbps - wanted).abs() < 1e-9, "{}", viewed.article_kbps);
+        let viewed = figures_of(None, &meter, stages);
+        let (kbps, wanted) = (viewed["article_kbps"].as_f64().unwrap(), 120.0 * 30.0 / 31.0);
+        assert!((kbps - wanted).abs() < 1e-9, "{kbps}");
     }
 }

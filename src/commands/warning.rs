@@ -8,7 +8,6 @@ use crate::recording::{Script, Switch, Turn, course};
 use crate::replication::LaneSettings;
 use crate::view::{PaneContent, Side};
 
-/// Prints a warning.
 pub(super) fn say(sentence: impl Display) {
     // Ignore a closed standard error.
     let _ = writeln!(io::stderr(), "warning: {sentence}");
@@ -22,7 +21,6 @@ pub(super) fn of_replaced(path: &Path) {
     }
 }
 
-/// Prints the warnings of [`sentences`].
 pub(super) fn warn(
     left: &PaneContent,
     right: &LaneSettings,
@@ -73,52 +71,39 @@ mod tests {
     const WARNING: &str = "hermite → linear: hermite needs velocities, which delta does not send; the \
                            rungs up to at-rest send them";
 
-    fn lane(text: &str) -> LaneSettings {
-        text.parse().unwrap()
-    }
-
     #[test]
-    fn lanes_without_velocities_are_warned_of_once() {
-        let lacking = lane("rung:delta,interpolation:hermite");
-        let of = |right: &LaneSettings| sentences(&PaneContent::Simulation, right, None, &[]);
-        assert_eq!(of(&lacking), [WARNING]);
-        assert_eq!(of(&lane("rung:at-rest,interpolation:hermite")), [""; 0]);
-        let both = sentences(&PaneContent::Lane(lacking.clone()), &lacking, None, &[]);
-        assert_eq!(both, ["left", "right"].map(|side| format!("{side} half: {WARNING}")));
-    }
-
-    #[test]
-    fn budgets_that_cannot_be_kept_are_warned_of() {
-        let of = |lane: &LaneSettings, switches: &[Switch]| {
-            sentences(&PaneContent::Simulation, lane, None, switches)
-        };
-        let wanted = "a budget requires a rung that lists changed cubes, unlike `uncompressed`";
-        let kept = lane("rung:predicted,budget:64kbps");
-        assert_eq!(of(&lane("rung:uncompressed,budget:64kbps"), &[]), [wanted]);
-        assert_eq!(of(&kept, &[]), [""; 0]);
-        let switch = "1s:rung:uncompressed".parse().unwrap();
-        assert_eq!(of(&kept, &[switch]), [wanted]);
-    }
-
-    #[test]
-    fn switches_and_steps_of_a_script_are_followed() {
-        let start = lane("rung:at-rest,interpolation:hermite");
-        let switch = |text: &str| text.parse::<Switch>().unwrap();
-        let after =
-            |switches: &[Switch]| sentences(&PaneContent::Simulation, &start, None, switches);
-        assert_eq!(after(&[switch("2s:rung:delta")]), [WARNING]);
-        assert_eq!(after(&[switch("2s:rung:delta,interpolation:linear")]), [""; 0]);
-        // Switches apply by time, not in the order of the arguments.
-        let later = [switch("2s:rung:delta"), switch("1s:interpolation:linear")];
-        assert_eq!(after(&later), [""; 0]);
-        // There is no left lane to switch.
-        assert_eq!(after(&[switch("1s:left.rung:delta")]), [""; 0]);
+    fn each_lane_of_a_film_is_warned_of_once() {
         let script = "(ticks: 100, steps: [(at: 50, right: \"rung:delta,interpolation:hermite\")])";
         let script = Script::parse(script, Path::new("a.ron")).unwrap();
-        let played = |switches: &[Switch]| {
-            sentences(&PaneContent::Simulation, &lane("rung:delta"), Some(&script), switches)
-        };
-        assert_eq!(played(&[]), [WARNING]);
-        assert_eq!(played(&[switch("1s:rung:index,interpolation:none")]), [WARNING]);
+        let lacking = "rung:delta,interpolation:hermite";
+        let start = "rung:at-rest,interpolation:hermite";
+        let kept = "rung:predicted,budget:64kbps";
+        let refused = "a budget requires a rung that lists changed cubes, unlike `uncompressed`";
+        let of_halves = ["left", "right"].map(|side| format!("{side} half: {WARNING}"));
+        let of_halves = of_halves.each_ref().map(String::as_str);
+        for (left, right, switches, wanted) in [
+            ("simulation", lacking, &[][..], &[WARNING][..]),
+            ("simulation", start, &[], &[]),
+            (lacking, lacking, &[], &of_halves),
+            ("simulation", "rung:uncompressed,budget:64kbps", &[], &[refused]),
+            ("simulation", kept, &[], &[]),
+            ("simulation", kept, &["1s:rung:uncompressed"], &[refused]),
+            ("simulation", start, &["2s:rung:delta"], &[WARNING]),
+            ("simulation", start, &["2s:rung:delta,interpolation:linear"], &[]),
+            // Switches apply by time, not in the order of the arguments.
+            ("simulation", start, &["2s:rung:delta", "1s:interpolation:linear"], &[]),
+            // There is no left lane to switch.
+            ("simulation", start, &["1s:left.rung:delta"], &[]),
+        ] {
+            let case = format!("{left}, {right}, {switches:?}");
+            let (left, right) = (left.parse().unwrap(), right.parse().unwrap());
+            let switches: Vec<Switch> = switches.iter().map(|text| text.parse().unwrap()).collect();
+            assert_eq!(sentences(&left, &right, None, &switches), wanted, "{case}");
+        }
+        let delta = "rung:delta".parse().unwrap();
+        for switches in [vec![], vec!["1s:rung:index,interpolation:none".parse().unwrap()]] {
+            let played = sentences(&PaneContent::Simulation, &delta, Some(&script), &switches);
+            assert_eq!(played, [WARNING], "{switches:?}");
+        }
     }
 }

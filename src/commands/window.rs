@@ -3,10 +3,11 @@
 use std::io::Write;
 use std::path::PathBuf;
 
+use bevy::math::UVec2;
 use clap::Args;
 use directories::ProjectDirs;
 
-use super::args::{LaneArgs, QualityArg, Seconds, Size, check_folder, load_script};
+use super::args::{LaneArgs, QualityArg, Seconds, check_folder, load_script, size};
 use super::ladder;
 use super::warning::{say, warn};
 use crate::display;
@@ -16,7 +17,6 @@ use crate::replication::LaneSettings;
 use crate::theme::Theme;
 use crate::view::PaneContent;
 
-/// Arguments of `cubewire` without a subcommand.
 #[derive(Clone, Debug, Args)]
 pub struct WindowArgs {
     #[command(flatten)]
@@ -44,7 +44,6 @@ pub struct WindowArgs {
     pub(super) frame: FrameArgs,
 }
 
-/// Arguments of every command that opens a window.
 #[derive(Clone, Debug, Args)]
 pub struct FrameArgs {
     /// Folder for replays (F9), videos (F10), pictures (F12) and exports
@@ -54,8 +53,8 @@ pub struct FrameArgs {
     #[arg(long, allow_hyphen_values = true)]
     pub(super) seconds: Option<Seconds>,
     /// Size of the window, limited to the screen
-    #[arg(long, value_name = "WxH", default_value = "1440x900")]
-    pub(super) size: Size,
+    #[arg(long, value_name = "WxH", default_value = "1440x900", value_parser = size)]
+    pub(super) size: UVec2,
     /// Colours of panel and scene [default: as in the last window, dark at first]
     #[arg(long, value_name = "THEME")]
     pub(super) theme: Option<Theme>,
@@ -65,9 +64,6 @@ pub struct FrameArgs {
 
 impl WindowArgs {
     /// Opens the window. Without a display, prints the reason and the ladder.
-    ///
-    /// # Errors
-    /// The failure, as one line.
     pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         let settings = self.settings()?;
         let Some(missing) = display::missing() else {
@@ -84,15 +80,10 @@ impl WindowArgs {
         ladder::print_demo(settings.script, settings.seconds, out)
     }
 
-    /// Whether an argument sets the content of a half.
     fn sets_lanes(&self) -> bool {
         !self.lane.is_empty() || self.left.is_some() || self.right.is_some()
     }
 
-    /// Settings of the window.
-    ///
-    /// # Errors
-    /// If a file cannot be read, or the folder for recordings does not exist.
     pub fn settings(&self) -> Result<WindowSettings, Failure> {
         let script = load_script(self.script.as_deref())?;
         let (left, mut right) = halves(self.left.clone(), self.right.clone(), script.as_ref());
@@ -109,10 +100,6 @@ impl WindowArgs {
 }
 
 impl FrameArgs {
-    /// Settings of a default window with these arguments.
-    ///
-    /// # Errors
-    /// If the folder for recordings does not exist.
     pub fn settings(&self) -> Result<WindowSettings, Failure> {
         check_folder(&self.recordings)?;
         Ok(WindowSettings {
@@ -122,7 +109,7 @@ impl FrameArgs {
             calm: false,
             recordings: self.recordings.clone(),
             seconds: self.seconds.map(|seconds| seconds.0),
-            size: self.size.0,
+            size: self.size,
             quality: self.quality.quality,
             theme: self.theme,
             panel: panel_file(),
@@ -138,9 +125,6 @@ fn panel_file() -> Option<PathBuf> {
 }
 
 /// Whether to open a window. Prints the reason if a display is missing.
-///
-/// # Errors
-/// If writing to `out` fails.
 pub fn opens_window(headless: bool, out: &mut impl Write) -> Result<bool, Failure> {
     if headless {
         return Ok(false);

@@ -9,15 +9,11 @@ pub(crate) use cubewire_files::NewFile;
 
 use super::read_at_most;
 
-/// Writes a complete file.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     cubewire_files::write_whole(path, |file| file.write_all(bytes))
 }
 
-/// Writes a complete new file that only its owner can read.
-///
-/// # Errors
-/// Also if a file with this name exists.
+/// Writes a complete new file that only its owner can read. Fails if a file with this name exists.
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = NewFile::create_private(path)?;
     file.write_all(bytes)?;
@@ -31,16 +27,13 @@ pub(crate) fn is_for_others(metadata: &fs::Metadata) -> bool {
     metadata.is_file() && metadata.permissions().mode() & 0o077 != 0
 }
 
-/// Whether other users can read the file. Unknown on this system.
 #[cfg(not(unix))]
 pub(crate) fn is_for_others(_: &fs::Metadata) -> bool {
     false
 }
 
-/// Maximum size of settings.
 const MAX_SETTINGS_BYTES: u64 = 1 << 20;
 
-/// Reads settings of an earlier run.
 pub(crate) fn recall(path: &Path) -> io::Result<String> {
     read_at_most(path, MAX_SETTINGS_BYTES)
 }
@@ -56,17 +49,6 @@ pub(crate) fn remember(path: &Path, text: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[cfg(unix)]
-    #[test]
-    fn a_private_file_is_not_for_others() {
-        let folder = tempfile::tempdir().unwrap();
-        let [key, public] = ["key", "public"].map(|name| folder.path().join(name));
-        write_private(&key, b"secret").unwrap();
-        assert!(!is_for_others(&fs::metadata(key).unwrap()));
-        write_whole(&public, b"").unwrap();
-        assert!(is_for_others(&fs::metadata(public).unwrap()));
-    }
 
     #[test]
     fn a_text_is_read_up_to_its_bound() {

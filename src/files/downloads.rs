@@ -59,7 +59,6 @@ pub(super) fn without_codes(text: &str) -> String {
     text.to_owned()
 }
 
-/// Reads settings that the browser stores for this page.
 pub(crate) fn recall(path: &Path) -> io::Result<String> {
     let text = page::recall(&path.to_string_lossy());
     text.ok_or_else(|| io::ErrorKind::NotFound.into())

@@ -19,7 +19,6 @@ use crate::replication::{Lane, LaneMeter, LocalLane, METER_TICKS, Record, Sample
 use crate::view::{CubeColors, Flag, Overlay, PaneContent, Side, Trails, ViewState, shown_at};
 
 /// Keeps the histories of removed lanes for a minute, for [`Clip`]s.
-#[derive(Debug)]
 pub struct ClipPlugin;
 
 impl Plugin for ClipPlugin {
@@ -31,7 +30,6 @@ impl Plugin for ClipPlugin {
     }
 }
 
-/// Lanes that were in a half during the last minute.
 #[derive(Resource, Debug, Default)]
 struct RemovedLanes(Vec<ClipLane>);
 
@@ -56,7 +54,6 @@ impl ClipLane {
         }
     }
 
-    /// Whether the half showed cubes of this lane at a tick.
     fn covers(&self, tick: u64) -> bool {
         self.ticks().is_some_and(|ticks| ticks.contains(&tick))
     }
@@ -110,7 +107,6 @@ impl ClipLane {
     }
 }
 
-/// Keeps a copy of a lane that is removed.
 fn keep(
     removed: On<Remove, LaneHistory>,
     wanted: Res<Wanted>,
@@ -124,7 +120,6 @@ fn keep(
     }
 }
 
-/// Drops ticks older than a minute.
 fn forget(wanted: Res<Wanted>, lanes: Query<&LaneHistory>, mut kept: ResMut<RemovedLanes>) {
     if kept.0.is_empty() {
         return;
@@ -137,22 +132,18 @@ fn forget(wanted: Res<Wanted>, lanes: Query<&LaneHistory>, mut kept: ResMut<Remo
     });
 }
 
-/// A copy of the last seconds of both halves.
 #[derive(Clone, Debug)]
 pub struct Clip {
     ticks: RangeInclusive<u64>,
     world: WorldHistory,
     lanes: Vec<ClipLane>,
-    /// Camera, colours and other settings of the picture.
     pub view: ViewState,
 }
 
 impl Clip {
-    /// Copies the last `seconds`, up to the shown tick of the past if there is one. The copy is shorter if the halves
-    /// showed less, or if colours show the bits of packets that are not recorded any more.
-    ///
-    /// # Errors
-    /// A sentence, if the right half has no history.
+    /// Copies the last `seconds`, up to the shown tick of the past if there is one. The copy is shorter if the halves showed
+    /// less, or if colours show the bits of packets that are not recorded any more. Fails with a sentence if the right half has
+    /// no history.
     pub fn of_last(seconds: u32, world: &mut World) -> Result<Self, String> {
         let mut view = ViewState::of(world);
         if view.colors == CubeColors::Wait {
@@ -179,14 +170,10 @@ impl Clip {
         Ok(clip)
     }
 
-    /// Ticks of the clip, from the oldest to the newest.
-    #[must_use]
     pub const fn ticks(&self) -> &RangeInclusive<u64> {
         &self.ticks
     }
 
-    /// Number of ticks.
-    #[must_use]
     pub const fn length(&self) -> u64 {
         *self.ticks.end() - *self.ticks.start() + 1
     }
@@ -220,7 +207,6 @@ impl Clip {
         lanes.find(|(_, lane)| lane.side == side && lane.covers(tick))
     }
 
-    /// Content of a half at a tick.
     fn content(&self, side: Side, tick: u64) -> PaneContent {
         let lane = self.lane_at(side, tick);
         let content = lane.and_then(|(_, lane)| lane.content(tick));
@@ -229,16 +215,13 @@ impl Clip {
 
     /// Cubes of both halves at a tick. Empty for a half without cubes.
     pub fn cubes(&self, tick: u64) -> [Vec<BodyState>; Side::ALL.len()] {
-        let lanes = Side::ALL.map(|side| self.lane_at(side, tick));
-        let lanes = lanes.map(|lane| lane.map(|(_, lane)| &lane.history));
+        let lanes = Side::ALL.map(|side| self.lane_at(side, tick).map(|(_, lane)| &lane.history));
         Side::ALL.map(|side| {
             let shown = shown_at(tick, side, self.view.mode, &self.world, lanes);
             shown.unwrap_or_default()
         })
     }
 
-    /// Title of the film.
-    #[must_use]
     pub fn title(&self) -> &'static str {
         let left = self.content(Side::Left, *self.ticks.start());
         match (left, self.world.0.last_tick()) {
@@ -250,15 +233,12 @@ impl Clip {
         }
     }
 
-    /// Changes of the halves after the first tick.
-    #[must_use]
     pub fn flags(&self) -> Vec<Flag> {
         let ticks = *self.ticks.start() + 1..=*self.ticks.end();
         let changes = ticks.flat_map(|tick| Side::ALL.map(|side| self.change(side, tick)));
         changes.flatten().collect()
     }
 
-    /// Change of a half's content at a tick.
     fn change(&self, side: Side, tick: u64) -> Option<Flag> {
         let [before, now] = [tick - 1, tick].map(|tick| self.content(side, tick));
         let title = describe_change(&before, &now)?;
@@ -291,12 +271,11 @@ impl Clip {
         }
     }
 
-    /// Updates the lane of a half to a tick: its settings and measurements.
     fn show_lane(&self, side: Side, tick: u64, world: &mut World) {
         let wanted = self.lane_at(side, tick);
-        let mut shown = world.query::<(Entity, &Side, &Filmed)>();
-        let mut shown = shown.iter(world).filter(|(_, of, _)| **of == side);
-        let mut shown = shown.next().map(|(entity, _, filmed)| (entity, filmed.0));
+        let mut halves = world.query::<(Entity, &Side, &Filmed)>();
+        let shown = halves.iter(world).find(|(_, of, _)| **of == side);
+        let mut shown = shown.map(|(entity, _, filmed)| (entity, filmed.0));
         if let Some((entity, index)) = shown
             && wanted.is_none_or(|(wanted, _)| wanted != index)
         {

@@ -4,20 +4,16 @@ use super::{Script, Switch};
 use crate::replication::LaneSettings;
 use crate::view::{PaneContent, Side};
 
-/// Content of a half from a tick on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Turn {
     /// Start of the content, in ticks since the start of the script. 0 for the initial content.
     pub from: u64,
-    /// The half.
     pub side: Side,
-    /// Its content.
     pub content: PaneContent,
 }
 
 /// Returns the initial contents of the halves, and the new content after each step of the script and each switch, in
 /// the order of their ticks. The ticks of the switches count from the start of the script.
-#[must_use]
 pub fn course(
     left: &PaneContent,
     right: &LaneSettings,
@@ -58,7 +54,6 @@ enum Change<'a> {
 }
 
 /// Describes the change between two contents of a half. `None` if they do not differ.
-#[must_use]
 pub fn describe_change(old: &PaneContent, new: &PaneContent) -> Option<String> {
     match (old, new) {
         (PaneContent::Lane(old), PaneContent::Lane(new)) => old.describe_change(new),

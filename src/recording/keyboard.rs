@@ -12,7 +12,6 @@ use crate::simulation::{HeldKeys, ResetSimulation};
 use crate::view::{self, TouchKeys};
 
 /// Applies held keys and handles reset, pause and step. Adds the [`ControlsPlugin`].
-#[derive(Debug)]
 pub struct KeyboardPlugin;
 
 impl Plugin for KeyboardPlugin {

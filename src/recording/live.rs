@@ -1,10 +1,9 @@
 //! Records replays (F9), and videos of the window in real time (F10).
 
-mod replay;
 #[cfg(not(target_family = "wasm"))]
 mod video;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
@@ -12,6 +11,8 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::replay::InputLog;
 use crate::controls::Action;
+use crate::display;
+use crate::files::{FileError, NewFile};
 use crate::panel::PanelSystems;
 use crate::view::Notices;
 
@@ -19,41 +20,42 @@ use crate::view::Notices;
 #[derive(Resource, Clone, Debug)]
 pub struct RecordingFolder(pub PathBuf);
 
-/// Updates the notices of recordings, in [`Update`].
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct LiveSystems;
-
-/// Requests pictures of the window, in [`Last`].
-#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct CaptureSystems;
-
-/// Reports finished recordings, in [`Last`].
-#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct CollectSystems;
+pub enum LiveSystems {
+    /// Updates the notices of recordings, in [`Update`].
+    Notices,
+    /// Requests pictures of the window, in [`Last`].
+    Capture,
+    /// Reports finished recordings, in [`Last`].
+    Collect,
+}
 
 /// Marks a requested picture of the window that is used for more than a video.
 #[derive(Component, Clone, Copy, Debug)]
 pub(super) struct SharedPicture;
 
 /// Records replays, and on a desktop videos, when their keys are pressed. Needs [`RecordingFolder`] and [`Notices`].
-#[derive(Debug)]
 pub struct LivePlugin;
 
 impl Plugin for LivePlugin {
     fn build(&self, app: &mut App) {
         app.add_observer(on_action)
-            .add_systems(Update, show_length.in_set(LiveSystems).after(PanelSystems::Notices))
+            .add_systems(
+                Update,
+                show_length.in_set(LiveSystems::Notices).after(PanelSystems::Notices),
+            )
             .add_systems(
                 Last,
-                end.after(exit_on_all_closed).run_if(on_message::<AppExit>).in_set(CollectSystems),
+                end.after(exit_on_all_closed)
+                    .run_if(on_message::<AppExit>)
+                    .in_set(LiveSystems::Collect),
             )
-            .configure_sets(Last, CollectSystems.after(CaptureSystems));
+            .configure_sets(Last, LiveSystems::Collect.after(LiveSystems::Capture));
         #[cfg(not(target_family = "wasm"))]
         app.add_plugins(video::VideoPlugin);
     }
 }
 
-/// Handles F9.
 fn on_action(
     action: On<Action>,
     time: Res<Time<Real>>,
@@ -70,7 +72,7 @@ fn on_action(
     }
     match log {
         Some(mut log) if log.recorded_ticks().is_none() => log.begin(),
-        Some(mut log) => notices.show(replay::end(&mut log, &folder.0), time.elapsed()),
+        Some(mut log) => notices.show(end_replay(&mut log, &folder.0), time.elapsed()),
         None => {
             let sentence = "A viewer cannot record replays; F10 records a video";
             notices.show(sentence.to_owned(), time.elapsed());
@@ -78,7 +80,6 @@ fn on_action(
     }
 }
 
-/// Shows the length of the current replay over the scene.
 fn show_length(log: Option<Res<InputLog>>, mut notices: ResMut<Notices>) {
     let replay = replay_seconds(log.as_deref());
     let text = replay.map(|seconds| format!("Replay {}", clock(seconds, 1)));
@@ -87,13 +88,11 @@ fn show_length(log: Option<Res<InputLog>>, mut notices: ResMut<Notices>) {
     }
 }
 
-/// Length of the current replay, seconds. `None` if no replay is recorded.
 fn replay_seconds(log: Option<&InputLog>) -> Option<f64> {
     let ticks = log?.recorded_ticks()?;
     Some(ticks as f64 / f64::from(TICKS_PER_SECOND))
 }
 
-/// Saves the current replay when the app exits.
 fn end(
     time: Res<Time<Real>>,
     folder: Res<RecordingFolder>,
@@ -103,7 +102,28 @@ fn end(
     if let Some(mut log) = log
         && log.recorded_ticks().is_some()
     {
-        notices.show(replay::end(&mut log, &folder.0), time.elapsed());
+        notices.show(end_replay(&mut log, &folder.0), time.elapsed());
+    }
+}
+
+/// Ends the recording and saves it. Returns a sentence about the result.
+fn end_replay(log: &mut InputLog, folder: &Path) -> String {
+    let Some(script) = log.replay() else {
+        log.end();
+        return "No replay: no tick was played".to_owned();
+    };
+    let file = NewFile::create_numbered(folder, "ron");
+    match file.and_then(|file| script.write(file)) {
+        Ok(path) => {
+            log.end();
+            let how = match display::address() {
+                Some(_) => "drop it on the page to play it",
+                None => "cubewire play plays it back",
+            };
+            format!("{}: {how}", path.display())
+        }
+        // The recording continues, so no tick is lost.
+        Err(error) => format!("{}; F9 tries again", FileError::at(folder)(error)),
     }
 }
 

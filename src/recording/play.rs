@@ -12,8 +12,6 @@ use crate::simulation::{
 };
 use crate::view::{Halves, Overlay, PaneContent, ShowHalf, Side};
 
-/// Plays the script of the [`ScriptPlayback`] while that resource exists.
-#[derive(Debug)]
 pub struct ScriptPlugin;
 
 impl Plugin for ScriptPlugin {
@@ -25,7 +23,6 @@ impl Plugin for ScriptPlugin {
     }
 }
 
-/// The script that is played, and its settings.
 #[derive(Resource, Clone, Debug)]
 pub struct ScriptPlayback {
     script: Script,
@@ -38,38 +35,28 @@ pub struct ScriptPlayback {
 
 impl ScriptPlayback {
     /// Plays the keys of `script` in a loop, starting with the next tick. Ignores the contents of the halves.
-    #[must_use]
     pub const fn new(script: Script) -> Self {
         Self { script, start: None, repeats: true, shows_halves: false, switches: Vec::new() }
     }
 
-    /// Plays the script once. Afterwards no keys are held.
-    #[must_use]
     pub const fn once(mut self) -> Self {
         self.repeats = false;
         self
     }
 
     /// Also applies the script's contents of the halves, and `switches`. Their ticks count from the start of the script.
-    #[must_use]
     pub fn showing_halves(self, switches: Vec<Switch>) -> Self {
         Self { shows_halves: true, ..self.switching(switches) }
     }
 
-    /// Also applies `switches`. Their ticks count from the start of the script.
-    #[must_use]
     pub fn switching(self, switches: Vec<Switch>) -> Self {
         Self { switches, ..self }
     }
 
-    /// The script that is played.
-    #[must_use]
     pub const fn script(&self) -> &Script {
         &self.script
     }
 
-    /// Whether the script has ended and does not repeat.
-    #[must_use]
     pub fn is_over(&self, world: &CubeWorld) -> bool {
         let played = self.start.map_or(0, |start| world.tick() - start);
         !self.repeats && played >= self.script.ticks
@@ -134,11 +121,9 @@ fn play(
     }
 }
 
-/// The script changes the content of a half.
 #[derive(Event, Clone, Debug)]
 struct ContentChange(ShowHalf);
 
-/// Changes settings of the lane in a half, if there is one.
 fn on_switch(switch: On<Switch>, halves: Halves<'_, '_>, mut commands: Commands) {
     let side = switch.side();
     let PaneContent::Lane(mut settings) = halves.content(side) else {
@@ -151,7 +136,6 @@ fn on_switch(switch: On<Switch>, halves: Halves<'_, '_>, mut commands: Commands)
     commands.trigger(ContentChange(ShowHalf { side, content }));
 }
 
-/// Changes the content of a half and announces it over the scene.
 fn on_content_change(
     shown: On<ContentChange>,
     time: Res<Time<Fixed>>,

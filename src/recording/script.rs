@@ -30,40 +30,32 @@ pub(super) const HASH_EVERY: u64 = 10 * TICKS_PER_SECOND as u64;
 /// Maximum length of a script in ticks: one day.
 pub(super) const MAX_TICKS: u64 = MAX_SECONDS as u64 * TICKS_PER_SECOND as u64;
 
-/// Held keys and contents of the halves, by tick.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Script {
     /// Length in ticks, after which the script repeats. From 1 to the ticks of a day in a file. 0 in the default, which
     /// holds no keys.
     pub ticks: u64,
-    /// Description of the play for the title card of a film.
     #[serde(default, skip_serializing_if = "is_default")]
     pub about: Option<String>,
     /// Lead-in: ticks at the start that precede the recording. They are played, but not shown.
     #[serde(default, skip_serializing_if = "is_default")]
     pub lead_in: u64,
-    /// Initial content of the left half.
     #[serde(default, skip_serializing_if = "is_default")]
     pub left: Option<Box<PaneContent>>,
     /// Initial content of the right half, a lane.
     #[serde(default, skip_serializing_if = "is_default")]
     pub right: Option<Box<PaneContent>>,
-    /// Changes in ascending order of their ticks.
     #[serde(deserialize_with = "file::steps")]
     pub steps: Vec<Step>,
-    /// Metadata of a replay.
     #[serde(default, skip_serializing_if = "is_default")]
     pub recorded: Option<Recorded>,
 }
 
-/// Metadata of a replay, with hashes to verify it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recorded {
-    /// Format version of the file.
     pub format: u32,
-    /// Version of cubewire that recorded the replay.
     pub cubewire: String,
     /// Version of the physics engine, build profile and platform.
     pub build: String,
@@ -74,23 +66,19 @@ pub struct Recorded {
     pub checksum: u32,
 }
 
-/// Change of the held keys or of the content of a half.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// Tick of the change, counted from 0.
     pub at: u64,
     /// Keys held from this tick until another step changes them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub hold: Option<Vec<Key>>,
-    /// Whether R is pressed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reset: bool,
     /// Whether the physics engine's sets are [rebuilt](crate::simulation::RebuildSimulation), because a viewer needed
     /// their state.
     #[serde(default, skip_serializing_if = "is_default")]
     pub rebuild: bool,
-    /// Content of the left half from this tick on.
     #[serde(default, skip_serializing_if = "is_default")]
     pub left: Option<Box<PaneContent>>,
     /// Content of the right half from this tick on, a lane.
@@ -102,70 +90,54 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// A key that can be held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Key {
-    /// Left arrow.
     Left,
-    /// Right arrow.
     Right,
-    /// Up arrow.
     Up,
-    /// Down arrow.
     Down,
-    /// Space.
     Blow,
     /// Z: katamari.
     Gather,
 }
 
+/// A flag of [`Keys`] for each key.
+const FLAGS: [(Key, fn(&mut Keys) -> &mut bool); 6] = [
+    (Key::Left, |keys| &mut keys.left),
+    (Key::Right, |keys| &mut keys.right),
+    (Key::Up, |keys| &mut keys.up),
+    (Key::Down, |keys| &mut keys.down),
+    (Key::Blow, |keys| &mut keys.blow),
+    (Key::Gather, |keys| &mut keys.gather),
+];
+
 impl Key {
-    /// List of the held keys.
-    pub(super) fn of(held: Keys) -> Vec<Self> {
-        let keys = [
-            (held.left, Self::Left),
-            (held.right, Self::Right),
-            (held.up, Self::Up),
-            (held.down, Self::Down),
-            (held.blow, Self::Blow),
-            (held.gather, Self::Gather),
-        ];
-        let held = keys.into_iter().filter(|(is_held, _)| *is_held);
-        held.map(|(_, key)| key).collect()
+    pub(super) fn of(mut held: Keys) -> Vec<Self> {
+        let held = FLAGS.into_iter().filter(|(_, flag)| *flag(&mut held));
+        held.map(|(key, _)| key).collect()
     }
 }
 
 impl Script {
-    /// Keys held during a tick. No keys before the first step.
-    #[must_use]
     pub fn keys_at(&self, tick: u64) -> Keys {
         let after = self.steps.partition_point(|step| step.at <= tick);
         let mut before = self.steps[..after].iter().rev();
         let held: &[Key] = before.find_map(|step| step.hold.as_deref()).unwrap_or(&[]);
-        Keys {
-            left: held.contains(&Key::Left),
-            right: held.contains(&Key::Right),
-            up: held.contains(&Key::Up),
-            down: held.contains(&Key::Down),
-            blow: held.contains(&Key::Blow),
-            gather: held.contains(&Key::Gather),
+        let mut keys = Keys::default();
+        for (key, flag) in FLAGS {
+            *flag(&mut keys) = held.contains(&key);
         }
+        keys
     }
 
-    /// Whether R is pressed at this tick.
-    #[must_use]
     pub fn resets_at(&self, tick: u64) -> bool {
         self.step_at(tick).is_some_and(|step| step.reset)
     }
 
-    /// Whether the physics engine's sets are rebuilt at this tick.
-    #[must_use]
     pub fn rebuilds_at(&self, tick: u64) -> bool {
         self.step_at(tick).is_some_and(|step| step.rebuild)
     }
 
-    /// New content of a half at this tick, if it changes.
-    #[must_use]
     pub fn content_at(&self, tick: u64, side: Side) -> Option<&PaneContent> {
         let step = self.step_at(tick)?;
         match side {
@@ -174,8 +146,6 @@ impl Script {
         }
     }
 
-    /// Initial content of a half, if the script sets it.
-    #[must_use]
     pub fn content_at_start(&self, side: Side) -> Option<&PaneContent> {
         match side {
             Side::Left => self.left.as_deref(),
@@ -200,20 +170,19 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_held_from_their_step_until_the_next() {
-        let script = parse("(ticks: 9, steps: [(at: 2, hold: [Right, Blow]), (at: 5, hold: [])])");
-        let script = script.unwrap();
-        assert_eq!(script.keys_at(1), Keys::default());
+    fn keys_are_held_from_their_step_until_the_next_and_a_reset_happens_once() {
+        let text =
+            "(ticks: 9, steps: [(at: 2, hold: [Right, Blow], reset: true), (at: 5, hold: [])])";
+        let script = parse(text).unwrap();
         let keys = Keys { right: true, blow: true, ..Keys::default() };
-        assert_eq!(script.keys_at(2), keys);
-        assert_eq!(script.keys_at(4), keys);
-        assert_eq!(script.keys_at(5), Keys::default());
-    }
-
-    #[test]
-    fn a_reset_happens_only_at_its_tick() {
-        let script = parse("(ticks: 9, steps: [(at: 2, hold: [], reset: true)])").unwrap();
-        assert_eq!([1, 2, 3].map(|tick| script.resets_at(tick)), [false, true, false]);
+        for (tick, held, resets) in [
+            (1, Keys::default(), false),
+            (2, keys, true),
+            (4, keys, false),
+            (5, Keys::default(), false),
+        ] {
+            assert_eq!((script.keys_at(tick), script.resets_at(tick)), (held, resets), "{tick}");
+        }
     }
 
     #[test]
@@ -289,14 +258,18 @@ mod tests {
     fn errors_state_where_they_are() {
         let error = parse("(ticks: 9, steps: [\n  (at: 2, hold: [Rihgt]),\n])").unwrap_err();
         assert!(error.starts_with("a.ron:2:") && error.contains("Rihgt"), "{error}");
-        let error = parse("(ticks: 9, steps: [(at: 5, hold: []), (at: 5, hold: [])])");
-        assert_eq!(error.unwrap_err(), "a.ron: step 2: tick 5 does not come after tick 5");
-        let error = parse("(ticks: 9, steps: [(at: 9, hold: [])])").unwrap_err();
-        assert_eq!(error, "a.ron: step 1: tick 9 is not before the end at tick 9");
-        assert_eq!(parse("(ticks: 0, steps: [])").unwrap_err(), "a.ron: ticks must be at least 1");
-        assert_eq!(
-            parse("(ticks: 18446744073709551615, steps: [])").unwrap_err(),
-            "a.ron: ticks must be at most 5184000 (one day), not 18446744073709551615"
-        );
+        for (text, wanted) in [
+            (
+                "(ticks: 9, steps: [(at: 9, hold: [])])",
+                "a.ron: step 1: tick 9 is not before the end at tick 9",
+            ),
+            ("(ticks: 0, steps: [])", "a.ron: ticks must be at least 1"),
+            (
+                "(ticks: 18446744073709551615, steps: [])",
+                "a.ron: ticks must be at most 5184000 (one day), not 18446744073709551615",
+            ),
+        ] {
+            assert_eq!(parse(text).unwrap_err(), wanted);
+        }
     }
 }

@@ -10,38 +10,28 @@ use cubewire_text::TextError;
 use crate::replication::{LaneChange, LaneSettings};
 use crate::view::Side;
 
-/// Settings of a lane that change at a tick.
 #[derive(Event, Clone, Debug, PartialEq, Eq)]
 pub struct Switch {
     /// Tick of the change. The caller defines tick 0: the first visible frame, or the first tick of the script.
     pub at: u64,
-    /// Which lane changes.
     pub place: Place,
     change: LaneChange,
 }
 
-/// Lane of a [`Switch`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The right half, or every column.
     Unnamed,
-    /// A half.
     Half(Side),
     /// A column, counted from 1.
     Column(usize),
 }
 
-/// Maximum length of a run in seconds: one day.
 pub const MAX_SECONDS: f64 = 86_400.0;
 
-/// Describes a valid length of a run for error messages.
 pub(crate) const LENGTH_OF_PLAY: &str =
     "a number of seconds above 0 and up to 86400, for example 2.5";
 
-/// Parses the length of a run in seconds: more than 0 and at most [`MAX_SECONDS`].
-///
-/// # Errors
-/// If the text is not a number in this range.
 pub fn length_of_play(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok();
     let seconds = seconds.filter(|&seconds| seconds > 0.0 && seconds <= MAX_SECONDS);
@@ -50,7 +40,6 @@ pub fn length_of_play(text: &str) -> Result<f64, String> {
 
 impl Switch {
     /// Half of the lane. A column shows its lane in the right half.
-    #[must_use]
     pub const fn side(&self) -> Side {
         match self.place {
             Place::Half(side) => side,
@@ -58,17 +47,11 @@ impl Switch {
         }
     }
 
-    /// Delays the switch by `ticks` ticks.
-    #[must_use]
     pub fn delayed(mut self, ticks: u64) -> Self {
         self.at += ticks;
         self
     }
 
-    /// Applies the switch to `settings`.
-    ///
-    /// # Errors
-    /// See [`LaneChange::apply`].
     pub fn apply(&self, settings: &mut LaneSettings) -> Result<(), TextError> {
         self.change.apply(settings)
     }

@@ -27,7 +27,6 @@ pub struct Video {
     encoder: Option<Box<dyn Encode>>,
 }
 
-/// Writes the frames of one video, in order.
 trait Encode: Send {
     /// Appends a frame. It is shown from `at`, counted from the start of the video, or without `at` right after the
     /// previous frame.
@@ -44,63 +43,20 @@ trait Encode: Send {
 impl Video {
     /// Starts a video. The extension of `path` selects the format: `.mp4`, `.gif` or `.png`. PNG files are numbered:
     /// `a/cubes.png` creates `a/cubes-00000.png` and so on, and replaces existing files with these names. `size` is
-    /// width and height in pixels. `fps` is the number of frames per second, ignored for PNG.
-    ///
-    /// # Errors
-    /// If the extension is unknown, the format does not support the size or the rate, or the file cannot be
-    /// created.
-    pub fn create(path: &Path, size: (u32, u32), fps: u32) -> Result<Self, FileError> {
-        Self::create_limited(path, size, fps, None)
-    }
-
-    /// Starts a video as [`create`](Self::create) does. `max_bps` limits the mean data rate of an MP4 in bits per second,
-    /// at the cost of quality.
-    ///
-    /// # Errors
-    /// As [`create`](Self::create), or if a format other than MP4 has a limit.
-    pub fn create_limited(
+    /// width and height in pixels. `fps` is the number of frames per second, ignored for PNG. `max_bps` limits the mean data
+    /// rate of an MP4 in bits per second, at the cost of quality. Other formats cannot have a limit.
+    pub fn create(
         path: &Path,
         size: (u32, u32),
         fps: u32,
         max_bps: Option<u32>,
     ) -> Result<Self, FileError> {
-        let opened = match Format::of(path) {
-            Some(format) if max_bps.is_some() && format.extension != MP4 => {
-                Err(io::Error::other("only the size of an MP4 can be limited"))
-            }
-            Some(format) => (format.open)(path, size, fps, max_bps),
-            None => {
-                let reason = format!("the name of a video must end in {}", extensions());
-                Err(io::Error::other(reason))
-            }
-        };
-        opened.map(|encoder| Self::new(path.to_owned(), encoder, size)).map_err(FileError::at(path))
+        let encoder = open(path, size, fps, max_bps).map_err(FileError::at(path))?;
+        Ok(Self::new(path.to_owned(), encoder, size))
     }
 
-    /// Starts an MP4 with the first free name of the form `cubewire-1.mp4` in a folder.
-    ///
-    /// # Errors
-    /// As [`create`](Self::create).
-    pub fn create_numbered(folder: &Path, size: (u32, u32), fps: u32) -> Result<Self, FileError> {
-        let create = || NewFile::create_numbered(folder, "mp4");
-        Self::in_folder(folder, create, size, fps)
-    }
-
-    /// Starts an MP4 with the first free name of the form `name.mp4`, `name-2.mp4` in a folder.
-    ///
-    /// # Errors
-    /// As [`create`](Self::create).
-    pub fn create_named(
-        folder: &Path,
-        name: &str,
-        size: (u32, u32),
-        fps: u32,
-    ) -> Result<Self, FileError> {
-        let create = || NewFile::create_named(folder, name, "mp4");
-        Self::in_folder(folder, create, size, fps)
-    }
-
-    fn in_folder(
+    /// Starts an MP4 in the file of a folder that `create` returns.
+    pub(crate) fn in_folder(
         folder: &Path,
         create: impl FnOnce() -> io::Result<NewFile>,
         size: (u32, u32),
@@ -115,27 +71,13 @@ impl Video {
         Self { path, size, is_empty: true, encoder: Some(encoder) }
     }
 
-    /// Appends a frame of width × height × 4 bytes: sRGB, RGBA with one byte per channel, rows from the top, no
-    /// padding. Alpha is ignored.
+    /// Appends a frame of width × height × 4 bytes: sRGB, RGBA with one byte per channel, rows from the top, no padding.
+    /// Alpha is ignored. A frame of another length is an error, which leaves the video unchanged. After any other error, the
+    /// video cannot be continued.
     ///
-    /// # Errors
-    /// If the frame has another length, which leaves the video unchanged. If the frame cannot be encoded or written,
-    /// after which the video cannot be continued.
-    pub fn add(&mut self, frame: &[u8]) -> Result<(), FileError> {
-        self.append(frame, None)
-    }
-
-    /// Appends a frame to an MP4 as [`add`](Self::add) does. It is shown from `at`, counted from the start of the
-    /// video, until the next frame. The first frame is always shown from the start. A frame that is not later than the
-    /// previous one is shown a thousandth of a frame after it.
-    ///
-    /// # Errors
-    /// As [`add`](Self::add).
-    pub fn add_at(&mut self, frame: &[u8], at: Duration) -> Result<(), FileError> {
-        self.append(frame, Some(at))
-    }
-
-    fn append(&mut self, frame: &[u8], at: Option<Duration>) -> Result<(), FileError> {
+    /// In an MP4, the frame is shown from `at`, counted from the start of the video, until the next frame. The first frame is
+    /// always shown from the start. A frame that is not later than the previous one is shown a thousandth of a frame after it.
+    pub fn add(&mut self, frame: &[u8], at: Option<Duration>) -> Result<(), FileError> {
         check_frame(&self.path, self.size, frame)?;
         let mut encoder = self.encoder.take().ok_or_else(|| self.given_up())?;
         let added = encoder.add(frame, at);
@@ -145,11 +87,8 @@ impl Video {
         Ok(())
     }
 
-    /// Completes the file, gives it its name and returns its path. The last frame is shown as long as the others or, in
-    /// an MP4, until `end`, counted from the start of the video.
-    ///
-    /// # Errors
-    /// If the video has no frame, if there was an earlier error, or if the file cannot be written.
+    /// Completes the file, gives it its name and returns its path. The last frame is shown as long as the others or, in an MP4,
+    /// until `end`, counted from the start of the video. Fails if the video has no frame, or after an earlier error.
     pub fn finish(mut self, end: Option<Duration>) -> Result<PathBuf, FileError> {
         let encoder = self.encoder.take().ok_or_else(|| self.given_up())?;
         if self.is_empty {
@@ -172,46 +111,44 @@ impl fmt::Debug for Video {
     }
 }
 
-/// Creates a file from its path, its size in pixels, its frames per second, and the limit of its data rate.
-type Open = fn(&Path, (u32, u32), u32, Option<u32>) -> io::Result<Box<dyn Encode>>;
-
 const MP4: &str = "mp4";
 
-/// A video format.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
     /// Extension of the file name, without a dot.
     pub extension: &'static str,
-    /// Default number of frames per second.
     pub default_fps: u32,
-    open: Open,
 }
 
-/// All formats.
 pub const FORMATS: [Format; 3] = [
-    Format {
-        extension: MP4,
-        default_fps: 60,
-        open: |path, size, fps, max_bps| {
-            let create = || NewFile::create(path);
-            Ok(Box::new(Mp4::begin(create, size, fps, max_bps)?))
-        },
-    },
-    Format {
-        extension: "gif",
-        default_fps: 20,
-        open: |path, size, fps, _| Ok(Box::new(gif::Gif::create(path, size, fps)?)),
-    },
-    Format {
-        extension: "png",
-        default_fps: 60,
-        open: |path, size, _, _| Ok(Box::new(png::Pngs::create(path, size)?)),
-    },
+    Format { extension: MP4, default_fps: 60 },
+    Format { extension: "gif", default_fps: 20 },
+    Format { extension: "png", default_fps: 60 },
 ];
+
+fn open(
+    path: &Path,
+    size: (u32, u32),
+    fps: u32,
+    max_bps: Option<u32>,
+) -> io::Result<Box<dyn Encode>> {
+    let extension = Format::of(path).map(|format| format.extension);
+    if max_bps.is_some() && extension.is_some_and(|extension| extension != MP4) {
+        return Err(io::Error::other("only the size of an MP4 can be limited"));
+    }
+    Ok(match extension {
+        Some(MP4) => Box::new(Mp4::begin(|| NewFile::create(path), size, fps, max_bps)?),
+        Some("gif") => Box::new(gif::Gif::create(path, size, fps)?),
+        Some(_) => Box::new(png::Pngs::create(path, size)?),
+        None => {
+            let reason = format!("the name of a video must end in {}", extensions());
+            return Err(io::Error::other(reason));
+        }
+    })
+}
 
 impl Format {
     /// The format that the extension of `path` selects, in upper or lower case.
-    #[must_use]
     pub fn of(path: &Path) -> Option<Self> {
         let extension = path.extension()?;
         let mut formats = FORMATS.into_iter();
@@ -220,7 +157,6 @@ impl Format {
 }
 
 /// Text with the extensions of all formats: `.mp4, .gif or .png`.
-#[must_use]
 pub fn extensions() -> String {
     let extensions = FORMATS.map(|format| format!(".{}", format.extension));
     let (last, others) = extensions.split_last().expect("there are several formats");
@@ -228,7 +164,6 @@ pub fn extensions() -> String {
 }
 
 /// Rounds a colour channel to one of 64 values. This is hardly visible, and halves the size of a picture.
-#[must_use]
 pub const fn round(channel: u8) -> u8 {
     channel & 0xfc | channel >> 6
 }
@@ -241,7 +176,6 @@ fn check_frame(path: &Path, (width, height): (u32, u32), frame: &[u8]) -> Result
     }
 }
 
-/// Error for a size that the format does not support.
 fn unsupported((width, height): (u32, u32), limits: &str) -> io::Error {
     io::Error::other(format!("its size must be from {limits} pixels, not {width}x{height}"))
 }
@@ -269,7 +203,7 @@ mod tests {
 
     fn refusal(name: &str, size: (u32, u32), fps: u32) -> String {
         let folder = tempfile::tempdir().unwrap();
-        let error = Video::create(&folder.path().join(name), size, fps).unwrap_err();
+        let error = Video::create(&folder.path().join(name), size, fps, None).unwrap_err();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         let text = error.to_string();
         let (path, reason) = text.split_once(": ").unwrap();
@@ -278,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn unsupported_extensions_sizes_and_rates_are_rejected_with_the_reason() {
+    fn what_cannot_be_written_is_rejected_with_the_reason() {
         let extension = "the name of a video must end in .mp4, .gif or .png";
         assert_eq!(refusal("a.mkv", (64, 64), 60), extension);
         assert_eq!(refusal("mp4", (64, 64), 60), extension);
@@ -298,13 +232,8 @@ mod tests {
         let rates = "an MP4 must have 1 to 1000 frames a second, not ";
         assert_eq!(refusal("a.mp4", (64, 64), 0), format!("{rates}0"));
         assert_eq!(refusal("a.mp4", (64, 64), u32::MAX), format!("{rates}4294967295"));
-    }
-
-    #[test]
-    fn a_missing_folder_is_an_error() {
         for name in ["no/folder/a.mp4", "no/folder/a.gif"] {
-            let said = refusal(name, (64, 64), 50);
-            assert!(said.starts_with("there is no folder "), "{said}");
+            assert!(refusal(name, (64, 64), 50).starts_with("there is no folder "));
         }
     }
 
@@ -312,13 +241,13 @@ mod tests {
     fn a_frame_of_another_size_is_rejected_and_the_video_continues() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["a.mp4", "a.gif", "a.png"] {
-            let mut video = Video::create(&folder.path().join(name), (64, 32), 50).unwrap();
+            let mut video = Video::create(&folder.path().join(name), (64, 32), 50, None).unwrap();
             for length in [0, 64 * 32 * 3, 64 * 32 * 4 + 1] {
-                let error = video.add(&vec![0; length]).unwrap_err().to_string();
+                let error = video.add(&vec![0; length], None).unwrap_err().to_string();
                 let text = format!("{name}: a frame must have 8192 bytes, not {length}");
                 assert!(error.ends_with(&text), "{error}");
             }
-            video.add(&[0; 8192]).unwrap();
+            video.add(&[0; 8192], None).unwrap();
             video.finish(None).unwrap();
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
@@ -328,15 +257,12 @@ mod tests {
     fn unfinished_and_empty_videos_leave_no_file() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["a.mp4", "a.gif", "a.png"] {
-            let path = folder.path().join(name);
-            let empty = Video::create(&path, (64, 64), 50).unwrap();
-            let error = empty.finish(None).unwrap_err().to_string();
+            let create = || Video::create(&folder.path().join(name), (64, 64), 50, None).unwrap();
+            let error = create().finish(None).unwrap_err().to_string();
             assert!(error.ends_with("at least one frame"), "{error}");
-        }
-        for name in ["a.mp4", "a.gif"] {
-            let mut video = Video::create(&folder.path().join(name), (64, 64), 50).unwrap();
-            video.add(&scene((64, 64), 0)).unwrap();
-            drop(video);
+            if name != "a.png" {
+                create().add(&scene((64, 64), 0), None).unwrap();
+            }
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
@@ -348,9 +274,9 @@ mod tests {
             let files = ["1", "2"].map(|part| {
                 let folder = folder.path().join(part);
                 fs::create_dir_all(&folder).unwrap();
-                let mut video = Video::create(&folder.join(name), (192, 128), 50).unwrap();
+                let mut video = Video::create(&folder.join(name), (192, 128), 50, None).unwrap();
                 for n in 0..20 {
-                    video.add(&scene((192, 128), n)).unwrap();
+                    video.add(&scene((192, 128), n), None).unwrap();
                 }
                 video.finish(None).unwrap();
                 let name = if name == "a.png" { "a-00019.png" } else { name };
@@ -379,11 +305,12 @@ mod tests {
         let names = ["a.mp4", "a.gif", "a.png"];
         // Small videos stay in the write buffer until they are finished.
         for (side, name) in [56, 480].into_iter().flat_map(|side| names.map(|name| (side, name))) {
-            let mut video = Video::create(&folder.path().join(name), (side, side), 50).unwrap();
+            let mut video =
+                Video::create(&folder.path().join(name), (side, side), 50, None).unwrap();
             let noise = |n: u32| n.wrapping_mul(2_654_435_769).rotate_left(9) as u8;
             let frame: Vec<u8> = (0..side * side * 4).map(noise).collect();
-            let error = if let Err(error) = video.add(&frame) {
-                assert!(video.add(&frame).is_err());
+            let error = if let Err(error) = video.add(&frame, None) {
+                assert!(video.add(&frame, None).is_err());
                 assert!(video.finish(None).is_err());
                 error.to_string()
             } else {

@@ -11,7 +11,7 @@ use bevy::prelude::*;
 use bevy::tasks::ComputeTaskPool;
 use cubewire_protocol::BaselineChoice;
 
-use super::mean::Mean;
+use super::meter::Mean;
 use super::settings::SenderSettings;
 
 /// Limits the time for encoding for remote viewers. Without this resource there is no limit.
@@ -46,7 +46,7 @@ impl Default for Throttle {
     }
 }
 
-/// Encoding time of a lane, and the restrictions that apply to it.
+/// Encoding time of a lane, and the restrictions that apply to it. The default is unrestricted.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct LaneCost {
     /// Mean seconds per snapshot, indexed by [`BaselineChoice`].
@@ -56,7 +56,6 @@ pub struct LaneCost {
 
 impl LaneCost {
     /// Applies the current restrictions to the requested settings.
-    #[must_use]
     pub fn granted(&self, asked: &SenderSettings) -> SenderSettings {
         SenderSettings {
             baseline: match self.throttle.newest_only {
@@ -69,7 +68,6 @@ impl LaneCost {
     }
 
     /// Mean time to encode a snapshot. `None` before the first measurement, which needs an [`EncodeBudget`].
-    #[must_use]
     pub fn of(&self, choice: BaselineChoice) -> Option<Duration> {
         self.means[choice as usize].0.map(Duration::from_secs_f64)
     }
@@ -93,8 +91,6 @@ impl LaneCost {
 }
 
 impl EncodeBudget {
-    /// Creates a budget of this much processor time per tick.
-    #[must_use]
     pub fn new(per_tick: Duration) -> Self {
         Self { per_tick, throttle: Throttle::default(), spent: AtomicU64::default() }
     }
@@ -106,7 +102,6 @@ impl EncodeBudget {
         spent < self.per_tick * 2
     }
 
-    /// Records the time of one encode.
     pub(super) fn spend(&self, cost: &mut LaneCost, choice: BaselineChoice, took: Duration) {
         cost.means[choice as usize].add(took.as_secs_f64());
         self.spent.fetch_add(took.as_nanos() as u64, Ordering::Relaxed);

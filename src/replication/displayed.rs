@@ -10,7 +10,6 @@ use cubewire_scene::TICKS_PER_SECOND;
 pub struct DisplayedState {
     /// The tick to display now, with a fraction. `None` before the first snapshot.
     pub due_tick: Option<f64>,
-    /// Displayed state of each cube. Empty before the first snapshot.
     pub cubes: Vec<BodyState>,
 }
 
@@ -57,18 +56,13 @@ pub struct Compared;
 #[derive(Component, Clone, Debug, Default, PartialEq)]
 pub struct CubeErrors(pub Vec<CubeError>);
 
-/// Difference between a displayed cube and the simulated one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CubeError {
-    /// Distance, metres.
     pub metres: f32,
-    /// Angle, degrees.
     pub degrees: f32,
 }
 
 impl CubeError {
-    /// Measures a displayed cube against the simulated one.
-    #[must_use]
     pub fn new(shown: &BodyState, simulated: &BodyState) -> Self {
         let angle = shown.orientation.angle_between(simulated.orientation);
         Self { metres: shown.position.distance(simulated.position), degrees: angle.to_degrees() }

@@ -1,15 +1,14 @@
-//! The components of a lane, and the choice of ticks at which it sends.
+//! The components of a lane.
 
 use bevy::prelude::*;
 use cubewire_bevy::{MessageBuffer, disconnect};
 use cubewire_codec::{InitialStateError, Limits, Plan, Snapshot};
-use cubewire_protocol::{SendBudget, SnapshotSender};
+use cubewire_protocol::{SendBudget, SendState, SnapshotSender, WaitHistory};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::budget::LaneCost;
 use super::meter::LaneMeter;
 use super::settings::{LinkSettings, SenderSettings};
-use super::sync::status::LaneSync;
+use super::sync::LaneSync;
 
 /// Marks a lane: a path of snapshots from a simulation to a replica, or the half of it that is in this process.
 #[derive(Component, Clone, Copy, Debug, Default)]
@@ -33,14 +32,11 @@ impl Default for LaneBudget {
 }
 
 impl LaneBudget {
-    /// The requested settings with the granted budget.
-    #[must_use]
     pub fn granted(&self, asked: &SenderSettings) -> SenderSettings {
         SenderSettings { budget: self.0.granted_kbps(asked.budget), ..*asked }
     }
 }
 
-/// The sending half's protocol state.
 #[derive(Component, Debug)]
 #[require(Lane, MessageBuffer, LaneBudget)]
 pub(crate) struct Sender(pub(super) SnapshotSender);
@@ -48,6 +44,27 @@ pub(crate) struct Sender(pub(super) SnapshotSender);
 impl Sender {
     pub(super) fn new(initial: Snapshot) -> Result<Self, InitialStateError> {
         Ok(Self(SnapshotSender::new(Plan::cubes(), initial, Limits::default())?))
+    }
+}
+
+/// Whether each cube of a lane is up to date, in flight or waiting, now and in the last second.
+#[derive(Component, Clone, Debug)]
+pub struct SendStates {
+    /// State of each cube after the newest tick. Empty without a budget.
+    pub now: Vec<SendState>,
+    /// Longest wait of each cube in the last second.
+    pub waits: WaitHistory,
+}
+
+impl Default for SendStates {
+    fn default() -> Self {
+        Self { now: Vec::new(), waits: WaitHistory::new(TICKS_PER_SECOND as u16) }
+    }
+}
+
+impl SendStates {
+    pub(crate) fn record(&mut self, tick: u64) {
+        self.waits.record(tick, &self.now);
     }
 }
 
@@ -64,17 +81,4 @@ pub(crate) fn end(commands: &mut Commands<'_, '_>, lane: Entity, why: impl ToStr
             error!("a lane stopped sending: {why}");
         }
     });
-}
-
-/// Whether a lane sends a snapshot in this tick. `cost` is present for remote viewers and applies their throttle.
-pub(super) fn is_due(
-    lane: Entity,
-    settings: &SenderSettings,
-    cost: Option<&LaneCost>,
-    tick: u64,
-) -> bool {
-    match cost {
-        Some(cost) => cost.is_due(lane, settings, tick),
-        None => settings.sends_at(tick),
-    }
 }

@@ -27,43 +27,33 @@ const STALE_AFTER: Duration = Duration::from_millis(250);
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct Detailed;
 
-/// The record of a lane, and counters since its start.
 #[derive(Component, Debug, Default, Deref, DerefMut)]
 pub struct LaneMeter {
-    /// Samples of the last minute, and totals.
     #[deref]
     pub record: Record,
     /// Counters of the simulated link towards the receiver, since the start.
     pub link: LinkStats,
     /// The first tick with the current link conditions.
     pub link_since: u64,
-    /// Decoded snapshots since the start.
     pub received: u64,
     /// Ticks since the newest snapshot arrived, or since the receiver started.
     pub silent_ticks: u32,
-    /// Duplicate snapshots since the start.
     pub duplicates: u64,
     /// Packets dropped since the start because they were too old or too far ahead to decode.
     pub out_of_window: u64,
-    /// Packets that the decoder rejected since the start.
     pub refused: u64,
-    /// Malformed acks since the start.
     pub refused_acks: u64,
-    /// The decoder's last error.
     pub last_refusal: Option<DecodeError>,
     /// Why the receiving half uses no arithmetic coding. `None` if it can.
     pub fallback: Option<FallbackReason>,
 }
 
 impl LaneMeter {
-    /// A meter with these samples, oldest first.
-    #[must_use]
     pub fn from_samples(samples: impl IntoIterator<Item = Sample>) -> Self {
         Self { record: Record::from_samples(samples), ..Self::default() }
     }
 
     /// Fates of the snapshots of the last `seconds`, without those from before the current link conditions.
-    #[must_use]
     pub fn arrivals(&self, seconds: u32) -> ArrivalCounts {
         let samples = self.newest((seconds * TICKS_PER_SECOND) as usize);
         let samples = samples.filter(|sample| sample.tick >= self.link_since);
@@ -72,7 +62,6 @@ impl LaneMeter {
 
     /// Time without a newer snapshot. `None` up to a limit: the sum of the send interval, 250 ms, and `frame`, the length of
     /// the newest frame. Snapshots are received only at the start of a frame.
-    #[must_use]
     pub fn stale(&self, send_interval_ticks: u32, frame: Duration) -> Option<Duration> {
         let age = TICK * self.silent_ticks;
         let interval = TICK * send_interval_ticks;
@@ -95,14 +84,30 @@ impl LaneMeter {
     }
 }
 
+/// An exponential moving average. `None` before the first measurement.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Mean(pub(super) Option<f64>);
+
+impl Mean {
+    const WEIGHT: f64 = 0.05;
+
+    pub(super) fn add(&mut self, measured: f64) {
+        let before = self.0.unwrap_or(measured);
+        self.0 = Some(before + Self::WEIGHT * (measured - before));
+    }
+
+    /// The average. 0 before the first measurement.
+    pub(super) fn get(self) -> f64 {
+        self.0.unwrap_or(0.0)
+    }
+}
+
 /// Kilobits per second for `bytes` sent in `ticks` ticks. 0 for zero ticks.
-#[must_use]
 pub fn kbps(bytes: usize, ticks: usize) -> f64 {
     record::kbps(bytes, ticks, TICKS_PER_SECOND)
 }
 
 /// Formats a distance: `3.9 mm`, `150 mm`, or `2.7 m`.
-#[must_use]
 pub fn millimetres(metres: f64) -> String {
     let mm = 1000.0 * metres;
     match mm < 999.5 {
@@ -148,5 +153,16 @@ mod tests {
     fn a_distance_below_100_mm_has_a_decimal() {
         assert_eq!(millimetres(0.003_94), "3.9 mm");
         assert_eq!(millimetres(0.099_96), "100 mm");
+    }
+
+    #[test]
+    fn a_smoothed_figure_approaches_what_is_measured() {
+        let mut mean = Mean::default();
+        mean.add(4.0);
+        assert_eq!(mean.get(), 4.0);
+        for _ in 0..200 {
+            mean.add(2.0);
+        }
+        assert!(mean.get() < 2.01);
     }
 }

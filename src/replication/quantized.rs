@@ -14,23 +14,10 @@ pub(super) struct QuantizedWorld {
 #[derive(Debug)]
 struct Entry {
     precision: Precision,
-    /// Tick and quantized snapshot. `None` before the first, and after a failure.
-    newest: Option<(u64, Arc<QuantizedSnapshot>)>,
+    tick: u64,
+    /// `None` after a failure, so that an old snapshot is never returned for this tick.
+    newest: Option<Arc<QuantizedSnapshot>>,
     pool: SnapshotPool,
-}
-
-impl Entry {
-    /// The snapshot, if it belongs to this tick.
-    fn of(&self, tick: u64) -> Option<&Arc<QuantizedSnapshot>> {
-        let (newest, snapshot) = self.newest.as_ref()?;
-        (*newest == tick).then_some(snapshot)
-    }
-
-    /// Whether it was used in the last [`KEPT_TICKS`].
-    fn is_recent(&self, tick: u64) -> bool {
-        let newest = self.newest.as_ref().map(|(newest, _)| newest + KEPT_TICKS);
-        newest.is_some_and(|end| tick < end)
-    }
 }
 
 /// Ticks after which an unused precision is dropped. A client can request another precision in every tick.
@@ -38,34 +25,24 @@ const KEPT_TICKS: u64 = 60;
 
 impl QuantizedWorld {
     /// Returns the `newest` snapshot, which belongs to `tick`, quantized to a precision.
-    ///
-    /// # Errors
-    /// [`QuantizeError`] if a value cannot be quantized.
     pub(super) fn get(
         &mut self,
         tick: u64,
         newest: &Snapshot,
         precision: Precision,
-    ) -> Result<&Arc<QuantizedSnapshot>, QuantizeError> {
-        self.snapshots.retain(|entry| entry.is_recent(tick));
-        let mut snapshots = self.snapshots.iter();
-        let index = snapshots.position(|entry| entry.precision == precision);
-        let index = index.unwrap_or_else(|| {
-            self.snapshots.push(Entry {
-                precision,
-                newest: None,
-                pool: SnapshotPool::new(Plan::cubes()),
-            });
+    ) -> Result<Arc<QuantizedSnapshot>, QuantizeError> {
+        self.snapshots.retain(|entry| tick < entry.tick + KEPT_TICKS);
+        let known = self.snapshots.iter().position(|entry| entry.precision == precision);
+        let index = known.unwrap_or_else(|| {
+            let pool = SnapshotPool::new(Plan::cubes());
+            self.snapshots.push(Entry { precision, tick, newest: None, pool });
             self.snapshots.len() - 1
         });
         let entry = &mut self.snapshots[index];
-        if entry.of(tick).is_none() {
-            // A failure leaves no snapshot, so that an old one is never returned for this tick.
-            entry.newest = None;
-            let snapshot = entry.pool.quantize(newest, precision)?;
-            entry.newest = Some((tick, snapshot));
-        }
-        Ok(entry.of(tick).expect("it was just quantized"))
+        let of_tick = entry.newest.take().filter(|_| entry.tick == tick);
+        let snapshot = of_tick.map_or_else(|| entry.pool.quantize(newest, precision), Ok)?;
+        (entry.tick, entry.newest) = (tick, Some(Arc::clone(&snapshot)));
+        Ok(snapshot)
     }
 }
 
@@ -82,15 +59,16 @@ mod tests {
         let newest = Snapshot { bodies: vec![BodyState::default(); 3] };
         let coarse = ladder::CHANGED_FLAGS.stages.precision();
         let full = ladder::UNCOMPRESSED.stages.precision();
-        let first = Arc::clone(quantized.get(0, &newest, coarse).unwrap());
+        let first = quantized.get(0, &newest, coarse).unwrap();
         let other = quantized.get(0, &newest, full).unwrap();
         assert_eq!(other.precision(), full);
         assert_eq!(quantized.snapshots.len(), 2);
+        assert!(Arc::ptr_eq(&quantized.get(0, &newest, coarse).unwrap(), &first));
         // A later tick is quantized again.
-        assert_eq!(quantized.get(7, &newest, coarse).unwrap(), &first);
+        let later = quantized.get(7, &newest, coarse).unwrap();
+        assert!(!Arc::ptr_eq(&later, &first));
+        assert_eq!(later, first);
         assert_eq!(quantized.snapshots.len(), 2);
-        assert!(quantized.snapshots[0].of(7).is_some());
-        assert!(quantized.snapshots[1].of(0).is_some());
     }
 
     #[test]

@@ -10,7 +10,7 @@ use bevy::prelude::*;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::budget::LaneCost;
-use super::lane::{Sender, is_due};
+use super::lane::Sender;
 use super::settings::SenderSettings;
 use crate::simulation::{CubeWorld, RebuildSimulation};
 
@@ -25,21 +25,16 @@ pub struct Rebuilds {
     is_planned: bool,
     /// Level of the leaky bucket: a rebuild adds [`TICKS_PER_REBUILD`], a tick removes 1. At most [`BURST`] times the former.
     owed_ticks: u64,
-    /// Ticks of the rebuilds in the last minute.
     recent: VecDeque<u64>,
     total: u64,
     most_in_a_minute: usize,
 }
 
 impl Rebuilds {
-    /// Number of rebuilds since the start.
-    #[must_use]
     pub const fn total(&self) -> u64 {
         self.total
     }
 
-    /// Largest number in any minute so far, at most [`MAX_A_MINUTE`](Self::MAX_A_MINUTE).
-    #[must_use]
     pub const fn most_in_a_minute(&self) -> usize {
         self.most_in_a_minute
     }
@@ -81,7 +76,8 @@ pub(super) fn plan(
     rebuilds.is_planned = replay.is_none()
         && rebuilds.may_rebuild(tick)
         && lanes.iter().any(|(lane, sender, settings, cost)| {
-            sender.0.wants_state().is_some() && is_due(lane, settings, cost, tick)
+            let cost = cost.copied().unwrap_or_default();
+            sender.0.wants_state().is_some() && cost.is_due(lane, settings, tick)
         });
 }
 

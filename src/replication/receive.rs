@@ -1,5 +1,6 @@
 //! The receiving half of a lane.
 
+use bevy::ecs::query::QueryData;
 use bevy::prelude::*;
 use cubewire_codec::{Baseline, Coverage};
 use cubewire_protocol::PacketOutcome;
@@ -9,7 +10,7 @@ use super::Replica;
 use super::lane::{Lane, LocalLane, Sender};
 use super::meter::LaneMeter;
 use super::settings::{PlayoutSettings, SenderSettings};
-use super::sync::status::LaneSync;
+use super::sync::LaneSync;
 use super::transport::ReceiverBuffer;
 use crate::clock;
 
@@ -20,24 +21,23 @@ pub(super) struct Decoded(pub(super) Vec<DecodedPacket>);
 
 #[derive(Debug)]
 pub(super) struct DecodedPacket {
-    /// The sender's tick.
     pub(super) tick: u64,
-    /// Whether it arrived too late to be displayed.
     pub(super) is_late: bool,
-    /// Whether the receiver simulated this snapshot.
     pub(super) is_simulated: bool,
 }
 
-type ReceivingLane<'a> = (
-    &'a SenderSettings,
-    &'a PlayoutSettings,
-    &'a mut ReceiverBuffer,
-    &'a mut Replica,
-    &'a mut Decoded,
-    &'a mut LaneMeter,
-    &'a mut LaneSync,
-    Has<LocalLane>,
-);
+#[derive(QueryData)]
+#[query_data(mutable)]
+pub(super) struct ReceivingLane {
+    sender: &'static SenderSettings,
+    playout: &'static PlayoutSettings,
+    buffer: &'static mut ReceiverBuffer,
+    replica: &'static mut Replica,
+    decoded: &'static mut Decoded,
+    meter: &'static mut LaneMeter,
+    sync: &'static mut LaneSync,
+    is_local: Has<LocalLane>,
+}
 
 /// Records the arrivals of a local lane's packets in its meter.
 pub(super) fn record_arrivals(mut lanes: Query<(&Decoded, &mut LaneMeter), With<Sender>>) {
@@ -52,25 +52,15 @@ pub(super) fn record_arrivals(mut lanes: Query<(&Decoded, &mut LaneMeter), With<
 /// once per frame: the first tick of a long frame gets all packets of the frame.
 pub(super) fn receive(
     (ticks, frames): (Res<Time>, Res<Time<Virtual>>),
-    mut lanes: Query<ReceivingLane<'_>>,
+    mut lanes: Query<ReceivingLane>,
 ) {
-    for lane in &mut lanes {
-        let (
-            sender,
-            playout,
-            mut receiver_buffer,
-            mut replica,
-            mut decoded,
-            mut meter,
-            mut sync,
-            is_local,
-        ) = lane;
-        let now = if is_local { ticks.elapsed() } else { frames.elapsed() };
-        let waits = playout.effective_interpolation(sender.stages).waits();
-        let receiver = &mut replica.0;
-        decoded.0.clear();
+    for mut lane in &mut lanes {
+        let now = if lane.is_local { ticks.elapsed() } else { frames.elapsed() };
+        let waits = lane.playout.effective_interpolation(lane.sender.stages).waits();
+        let (receiver, meter) = (&mut lane.replica.0, &mut lane.meter);
+        lane.decoded.0.clear();
         let newest_before = receiver.newest();
-        for message in receiver_buffer.incoming.datagrams.drain(..) {
+        for message in lane.buffer.incoming.datagrams.drain(..) {
             let newest = receiver.newest();
             let simulated_ticks = receiver.engine().simulated_ticks();
             let started = clock::now();
@@ -80,9 +70,9 @@ pub(super) fn receive(
                 Ok(PacketOutcome::Decoded { tick, late, .. }) => {
                     // Without a playout delay, only a snapshot newer than the last is displayed.
                     let is_late = if waits { late } else { Some(tick) < newest };
-                    sync.decoded(receiver, tick, simulated_ticks, took);
+                    lane.sync.decoded(receiver, tick, simulated_ticks, took);
                     let baseline = receiver.get(tick);
-                    decoded.0.push(DecodedPacket {
+                    lane.decoded.0.push(DecodedPacket {
                         tick,
                         is_late,
                         is_simulated: baseline.and_then(Baseline::origin).is_some(),
@@ -110,7 +100,27 @@ pub(super) fn receive(
             false => 0,
         };
         while let Some(feedback) = receiver.poll_feedback() {
-            receiver_buffer.outgoing.datagrams.push(feedback.encode());
+            lane.buffer.outgoing.datagrams.push(feedback.encode());
+        }
+    }
+}
+
+/// Results of comparing decoded snapshots with the sent ones, cube by cube, since this component was added to a local lane.
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LaneCheck {
+    pub compared: u64,
+    pub wrong: u64,
+}
+
+pub(super) fn check(mut lanes: Query<(&Sender, &Replica, &Decoded, &mut LaneCheck)>) {
+    for (sender, replica, decoded, mut check) in &mut lanes {
+        for &DecodedPacket { tick, .. } in &decoded.0 {
+            // The sender drops its copy after a while.
+            if let Some(sent) = sender.0.get(tick) {
+                let received = replica.0.get(tick).map(|held| held.snapshot());
+                check.compared += 1;
+                check.wrong += u64::from(received != Some(sent.snapshot()));
+            }
         }
     }
 }

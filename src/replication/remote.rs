@@ -12,9 +12,7 @@ use super::settings::SenderSettings;
 /// The remote viewer of a lane.
 #[derive(Component, Clone, Debug, PartialEq)]
 pub struct RemoteViewer {
-    /// Connection number, assigned by the transport.
     pub id: u64,
-    /// Network address as text.
     pub address: String,
     /// Mean round-trip time of the last few dozen snapshots and their acks. 0 before the first ack.
     pub round_trip: Duration,
@@ -24,21 +22,16 @@ pub struct RemoteViewer {
     pub fallback: Option<FallbackReason>,
 }
 
-/// Present while remote viewers can connect.
 #[derive(Resource, Clone, Debug, PartialEq)]
 pub struct Serving {
-    /// Address for viewers to connect to.
     pub address: String,
-    /// Traffic of the server's socket.
     pub traffic: SocketTraffic,
 }
 
 /// Present in a viewer: the state of its connection to the server.
 #[derive(Resource, Clone, Debug, PartialEq)]
 pub struct ServerConnection {
-    /// Address of the server.
     pub server: String,
-    /// Progress of the connection.
     pub status: ConnectionStatus,
     /// Round-trip time, measured by the transport. `None` without a connection.
     pub round_trip: Option<Duration>,
@@ -49,14 +42,10 @@ pub struct ServerConnection {
     pub granted: Option<SenderSettings>,
 }
 
-/// The state of a viewer's connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConnectionStatus {
-    /// Waiting for the server's welcome.
     Connecting,
-    /// The welcome has arrived.
     Connected,
-    /// The connection failed or ended, with the reason.
     Lost(String),
 }
 
@@ -67,9 +56,7 @@ pub struct Reconnect;
 /// Triggered on a viewer's lane when the server's welcome has arrived.
 #[derive(EntityEvent, Clone, Debug)]
 pub struct Welcomed {
-    /// The lane.
     pub entity: Entity,
-    /// The initial state and the server's tick.
     pub welcome: Welcome,
     /// Why the server sends no arithmetic coding. `None` if both ends have the same model and arithmetic.
     pub fallback: Option<FallbackReason>,

@@ -28,12 +28,9 @@ pub(super) fn remember(
         return;
     }
     // Reuse the memory of the oldest state.
-    let mut states = if history.0.len() == HISTORY_TICKS {
-        history.0.pop_front().map(|(_, states)| states)
-    } else {
-        None
-    }
-    .unwrap_or_default();
+    let is_full = history.0.len() == HISTORY_TICKS;
+    let oldest = history.0.pop_front_if(|_| is_full);
+    let mut states = oldest.map(|(_, states)| states).unwrap_or_default();
     states.clone_from(&world.current().bodies);
     history.0.push_back((world.tick(), states));
 }
@@ -96,7 +93,6 @@ impl RecentStates {
         Some(cubes.map(move |(from, to)| (from, between(from, to, fraction))))
     }
 
-    /// All cubes after a tick.
     fn at(&self, tick: u64) -> Option<&[BodyState]> {
         let (oldest, _) = self.0.front()?;
         let index = usize::try_from(tick.checked_sub(*oldest)?).ok()?;

@@ -29,7 +29,6 @@ impl<'a> RungCosts<'a> {
     /// Computes the costs for the [second](super::Record::second) that ends at tick `moment`, or at the newest tick. After a
     /// change of the budget, the costs are from the last second before it, until there is a second after it. `sender` has the
     /// settings of that time.
-    #[must_use]
     pub fn new(
         meter: &LaneMeter,
         shadow: Option<&'a ShadowLadder>,
@@ -69,21 +68,18 @@ impl<'a> RungCosts<'a> {
 
     /// Kilobits per second on a rung, `None` until known. For the current rung this is the lane's measured bandwidth, as the
     /// shadow lags by a few ticks.
-    #[must_use]
     pub fn kbps(&self, rung: &Rung) -> Option<f64> {
         let own = self.own_kbps.filter(|_| self.stages == rung.stages);
         own.or_else(|| self.encoded_kbps(rung))
     }
 
     /// Like [`kbps`](Self::kbps), but from the shadow for every rung. Differences between rungs need figures of the same ticks.
-    #[must_use]
     pub fn encoded_kbps(&self, rung: &Rung) -> Option<f64> {
         Some(self.fewer * self.shadow?.kbps_until(rung, self.until)?)
     }
 
     /// Scales a figure of the background encoder to the lane, as the encoder lags by a few ticks. `encoded_kbps` is its figure
     /// for some stages, `present_kbps` its figure for the current ones.
-    #[must_use]
     pub fn scaled(&self, encoded_kbps: f64, present_kbps: f64) -> f64 {
         match self.own_kbps {
             Some(own) if present_kbps > 0.0 => encoded_kbps * own / present_kbps,
@@ -93,7 +89,6 @@ impl<'a> RungCosts<'a> {
 
     /// Expected bandwidth in kilobits per second, for use before there is a second with the current stages. `None` for stages
     /// that are not on the ladder.
-    #[must_use]
     pub fn estimate(&self) -> Option<f64> {
         let kbps = self.kbps(&rung_of(self.stages)?)?;
         Some(kbps.min(self.most_kbps?))

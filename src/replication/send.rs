@@ -11,18 +11,16 @@ use cubewire_protocol::record::{PacketRecord, Sample};
 use cubewire_protocol::{AllowedSnapshot, SendError};
 
 use super::budget::{EncodeBudget, LaneCost};
-use super::lane::{LaneBudget, Sender, end, is_due};
+use super::lane::{LaneBudget, SendStates, Sender, end};
 use super::meter::{Detailed, LaneMeter};
 use super::quantized::QuantizedWorld;
 use super::rebuilds::Rebuilds;
-use super::send_states::SendStates;
 use super::settings::SenderSettings;
 use crate::clock;
 use crate::simulation::CubeWorld;
 
 type AckedLane<'a> = (&'a mut MessageBuffer, &'a mut Sender, &'a mut LaneMeter, &'a mut LaneBudget);
 
-/// Processes the received acks.
 pub(super) fn receive_acks(world: Res<CubeWorld>, mut lanes: Query<AckedLane<'_>>) {
     for (mut buffer, mut sender, mut meter, mut limit) in &mut lanes {
         for message in buffer.incoming.datagrams.drain(..) {
@@ -47,6 +45,12 @@ pub(super) struct SendingLane {
     cost: Option<&'static mut LaneCost>,
     send_states: Option<&'static mut SendStates>,
     is_detailed: Has<Detailed>,
+}
+
+impl SendingLaneItem<'_, '_> {
+    fn cost(&self) -> LaneCost {
+        self.cost.as_deref().copied().unwrap_or_default()
+    }
 }
 
 /// Encodes the newest snapshot for each lane that is due, in parallel, and begins the meter's sample of this tick.
@@ -80,17 +84,11 @@ pub(super) fn send(
         let (limit, is_partial) = (&mut lane.limit.0, stages.can_be_partial());
         let allowed = lane.buffer.allow(limit, tick, now, settings.budget, is_partial);
         let must_send = rebuilds.is_planned() && lane.sender.0.wants_state().is_some();
-        let is_due = is_due(lane.entity, settings, lane.cost.as_deref(), tick);
+        let is_due = lane.cost().is_due(lane.entity, settings, tick);
         // For a planned rebuild, send even between due ticks or while the last complete snapshot is still being sent.
         if must_send || is_due && !matches!(allowed, AllowedSnapshot::Nothing) {
             match quantized.get(tick, world.current(), stages.precision()) {
-                Ok(snapshot) => due.push(Due {
-                    snapshot: Arc::clone(snapshot),
-                    lane,
-                    must_send,
-                    allowed,
-                    sample,
-                }),
+                Ok(snapshot) => due.push(Due { snapshot, lane, must_send, allowed, sample }),
                 Err(error) => end(&mut commands, lane.entity, error),
             }
         } else {
@@ -117,7 +115,6 @@ pub(super) fn send(
     }
 }
 
-/// A lane on which a snapshot is due.
 struct Due<'w, 's> {
     snapshot: Arc<QuantizedSnapshot>,
     lane: SendingLaneItem<'w, 's>,
@@ -145,10 +142,7 @@ impl Due<'_, '_> {
     ) -> Result<(), SendError> {
         let (tick, stages, snapshot) = (world.tick(), self.sample.stages, &self.snapshot);
         let lane = &mut self.lane;
-        let granted = match &lane.cost {
-            Some(cost) => cost.granted(lane.settings),
-            None => *lane.settings,
-        };
+        let granted = lane.cost().granted(lane.settings);
         let protocol = &mut lane.sender.0;
         let started = clock::now();
         if let Some((rebuilt, state)) = world.rebuilt() {

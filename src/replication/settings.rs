@@ -21,10 +21,8 @@ const ROUND_TRIP: Duration = Duration::from_millis(100);
 /// Settings of the sending half. A change applies from the next snapshot on.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SenderSettings {
-    /// Codec stages.
     #[serde(rename = "rung", with = "RungText")]
     pub stages: Stages,
-    /// How the baseline is chosen among the acked snapshots.
     pub baseline: BaselineChoice,
     /// Ticks between snapshots, usually one of [`SEND_INTERVALS`](super::SEND_INTERVALS).
     #[serde(rename = "rate", with = "Rate")]
@@ -35,7 +33,6 @@ pub struct SenderSettings {
     pub budget: Option<u32>,
 }
 
-/// Settings of a lane's simulated link.
 #[derive(Component, Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkSettings {
     /// Network conditions, applied to each direction.
@@ -45,24 +42,19 @@ pub struct LinkSettings {
     pub seed: u64,
 }
 
-/// Settings of the receiving half.
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlayoutSettings {
-    /// Interpolation between snapshots.
     pub interpolation: Interpolation,
-    /// Playout delay of the jitter buffer.
     #[serde(rename = "playout")]
     pub delay: PlayoutDelay,
 }
 
-/// How a lane's playout delay is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PlayoutDelay {
     /// Derived from the send rate: see [`playout_delay`]. With a budget the send rate varies, so this is the same as
     /// [`Adaptive`](Self::Adaptive).
     #[default]
     Rule,
-    /// A fixed delay.
     #[serde(rename = "")]
     Fixed(#[serde(with = "Delay")] Duration),
     /// Adapts to the delays of the packets in the last few seconds.
@@ -73,15 +65,11 @@ pub enum PlayoutDelay {
 #[derive(Bundle, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub struct LaneSettings {
-    /// Settings of the sending half.
     pub sender: SenderSettings,
-    /// Settings of the simulated link.
     pub link: LinkSettings,
-    /// Settings of the receiving half.
     pub playout: PlayoutSettings,
 }
 
-/// Queries the [`LaneSettings`] of a lane with all three components.
 #[derive(QueryData, Debug)]
 #[query_data(derive(Debug))]
 pub struct LaneSettingsQuery {
@@ -91,16 +79,12 @@ pub struct LaneSettingsQuery {
 }
 
 impl LaneSettingsQueryItem<'_, '_> {
-    /// Whether these are the settings, without a copy.
-    #[must_use]
     pub fn is(&self, settings: &LaneSettings) -> bool {
         *self.sender == settings.sender
             && *self.link == settings.link
             && *self.playout == settings.playout
     }
 
-    /// Returns a copy of the settings.
-    #[must_use]
     pub fn get(&self) -> LaneSettings {
         LaneSettings { sender: *self.sender, link: self.link.clone(), playout: *self.playout }
     }
@@ -136,26 +120,17 @@ const UNCOMPRESSED_BYTES: usize = 36_185;
 
 impl SenderSettings {
     /// Bandwidth of uncompressed snapshots at this send rate, in kilobits per second (article accounting).
-    #[must_use]
     pub fn uncompressed_kbps(&self) -> f64 {
         let bytes = self.snapshots_per_second() as usize * UNCOMPRESSED_BYTES;
         kbps(bytes, TICKS_PER_SECOND as usize)
     }
 
     /// Snapshots per second, from 1 to the tick rate.
-    #[must_use]
-    pub const fn snapshots_per_second(&self) -> u32 {
-        match self.send_interval_ticks {
-            0 => TICKS_PER_SECOND,
-            ticks => match TICKS_PER_SECOND / ticks {
-                0 => 1,
-                rate => rate,
-            },
-        }
+    pub fn snapshots_per_second(&self) -> u32 {
+        (TICKS_PER_SECOND / self.send_interval_ticks.max(1)).max(1)
     }
 
     /// The budget, or `None` if the stages do not list changed cubes. One snapshot of such stages can exceed a second's budget.
-    #[must_use]
     pub fn kept_budget(&self) -> Option<u32> {
         self.budget.filter(|_| self.stages.can_be_partial())
     }
@@ -167,10 +142,7 @@ impl SenderSettings {
             && self.send_interval_ticks == other.send_interval_ticks
     }
 
-    /// Checks that the stages can be sent within the budget, if there is one.
-    ///
-    /// # Errors
-    /// A message that names the rung or stages, if there is a budget and they do not list changed cubes.
+    /// Checks that the stages can be sent within the budget, if there is one. The error names the rung or stages.
     pub fn check_budget(&self) -> Result<(), String> {
         match self.budget == self.kept_budget() {
             true => Ok(()),
@@ -181,26 +153,19 @@ impl SenderSettings {
         }
     }
 
-    /// Whether a snapshot is due in this tick.
-    #[must_use]
-    pub const fn sends_at(&self, tick: u64) -> bool {
-        match self.send_interval_ticks {
-            0 => true,
-            ticks => tick.is_multiple_of(ticks as u64),
-        }
+    pub fn sends_at(&self, tick: u64) -> bool {
+        tick.is_multiple_of(self.send_interval_ticks.max(1).into())
     }
 }
 
 impl PlayoutSettings {
     /// The interpolation in use with these stages: at most linear if they send no velocities.
-    #[must_use]
     pub fn effective_interpolation(&self, stages: Stages) -> Interpolation {
         let has_velocity = stages.velocity != Velocity::Omitted;
         self.interpolation.effective(has_velocity)
     }
 
     /// The delay for [`PlayoutDelay::Rule`]. Zero if the interpolation needs no playout delay.
-    #[must_use]
     pub fn rule_delay(&self, sender: &SenderSettings) -> Duration {
         if self.effective_interpolation(sender.stages).waits() {
             playout_delay(sender.snapshots_per_second())
@@ -211,15 +176,12 @@ impl PlayoutSettings {
 }
 
 impl LaneSettings {
-    /// The default settings with other stages.
-    #[must_use]
     pub fn with_stages(stages: Stages) -> Self {
         Self { sender: SenderSettings { stages, ..SenderSettings::default() }, ..Self::default() }
     }
 
     /// Whether the chosen interpolation needs velocities that the stages do not send. The lane then uses the
     /// [effective](PlayoutSettings::effective_interpolation) one.
-    #[must_use]
     pub fn lacks_velocity(&self) -> bool {
         let wanted = self.playout.interpolation;
         self.playout.effective_interpolation(self.sender.stages) != wanted

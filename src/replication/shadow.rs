@@ -18,8 +18,7 @@ use cubewire_codec::{Inputs, Origin, Plan, Snapshot, Stages};
 use cubewire_protocol::record::{Accounting, PacketRecord, Totals};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::mean::Mean;
-use super::meter::{LaneMeter, METER_TICKS, kbps};
+use super::meter::{LaneMeter, METER_TICKS, Mean, kbps};
 use super::quantized::QuantizedWorld;
 use crate::clock;
 use crate::simulation::CubeWorld;
@@ -48,10 +47,9 @@ pub struct ShadowLadder {
     mean_seconds: Mean,
 }
 
-/// One rung of the shadow ladder.
 #[derive(Debug)]
 pub struct ShadowRung {
-    rung: Rung,
+    pub rung: Rung,
     /// Article bytes of each tick of the last minute.
     bytes: VecDeque<u32>,
     /// Sums since the start or since [`ShadowLadder::restart`]. Bytes on the wire are 0, because shadow packets are not sent.
@@ -59,8 +57,6 @@ pub struct ShadowRung {
 }
 
 impl ShadowLadder {
-    /// Returns a ladder for a lane with this initial state.
-    #[must_use]
     pub fn new(initial: &Snapshot) -> Self {
         let rungs = ladder::all().map(|rung| ShadowRung {
             rung,
@@ -91,26 +87,21 @@ impl ShadowLadder {
     }
 
     /// Returns the costs of each rung, in the order of [`ladder::all`], up to [`newest_tick`](Self::newest_tick).
-    #[must_use]
     pub fn rungs(&self) -> &[ShadowRung] {
         &self.rungs
     }
 
     /// Returns the age of the costs at tick `now`, in ticks. `None` before the first counted tick.
-    #[must_use]
     pub fn age_ticks(&self, now: u64) -> Option<u64> {
         Some(now.saturating_sub(self.newest?))
     }
 
-    /// Returns the smoothed time of encoding one tick on all rungs.
-    #[must_use]
     pub fn mean_time_per_tick(&self) -> Duration {
         Duration::from_secs_f64(self.mean_seconds.get())
     }
 
     /// Returns the cost of a rung in the second up to `tick`, or up to the newest tick, in kilobits per second by article
     /// accounting. `None` before it is known.
-    #[must_use]
     pub fn kbps_until(&self, rung: &Rung, tick: Option<u64>) -> Option<f64> {
         let mut rungs = self.rungs.iter();
         let shadowed = rungs.find(|shadowed| shadowed.rung.stages == rung.stages)?;
@@ -118,16 +109,11 @@ impl ShadowLadder {
         Some(shadowed.kbps(ticks_ago as usize)).filter(|&kbps| kbps > 0.0)
     }
 
-    /// Returns the newest tick that the costs include. `None` before the first counted tick.
-    #[must_use]
     pub const fn newest_tick(&self) -> Option<u64> {
         self.newest
     }
 
     /// Waits until all queued ticks are encoded and counted.
-    ///
-    /// # Errors
-    /// If a snapshot cannot be encoded.
     pub fn finish(&mut self, ablation: Option<&mut Ablation>) -> Result {
         let encoded = self.shadow.finish(&self.list)?;
         self.count(ablation, &encoded);
@@ -135,9 +121,6 @@ impl ShadowLadder {
     }
 
     /// [Finishes](Self::finish), and clears the totals. Keeps the baselines of the rungs.
-    ///
-    /// # Errors
-    /// If a snapshot cannot be encoded.
     pub fn restart(&mut self) -> Result {
         self.finish(None)?;
         for rung in &mut self.rungs {
@@ -151,7 +134,7 @@ impl ShadowLadder {
     fn start(&mut self, frame: Duration, mut ablation: Option<&mut Ablation>) -> Result {
         let encoded = self.shadow.poll()?;
         self.count(ablation.as_deref_mut(), &encoded);
-        let allowed = ablation.as_mut().map(|ablation| ablation.allow(frame));
+        let allowed = ablation.as_mut().map(|ablation| ablation.costs.allow(frame));
         let list = allowed.as_ref().map_or(&self.list, |(list, _)| list);
         let ticks = allowed.as_ref().map_or(0, |(_, ticks)| *ticks);
         if self.shadow.has_threads() {
@@ -178,7 +161,7 @@ impl ShadowLadder {
 
     fn count(&mut self, ablation: Option<&mut Ablation>, encoded: &[Encoded]) {
         if let Some(ablation) = ablation {
-            ablation.count(encoded);
+            ablation.costs.count(encoded);
         }
         for encoded in encoded.iter().filter(|encoded| encoded.is_of(&self.list)) {
             self.mean_seconds.add(encoded.time.as_secs_f64());
@@ -191,15 +174,8 @@ impl ShadowLadder {
 }
 
 impl ShadowRung {
-    /// The rung.
-    #[must_use]
-    pub const fn rung(&self) -> Rung {
-        self.rung
-    }
-
     /// Returns the mean over the second that ends `ticks_ago` ticks before the newest tick, in kilobits per second by article
     /// accounting.
-    #[must_use]
     pub fn kbps(&self, ticks_ago: usize) -> f64 {
         let second = self.history().rev().skip(ticks_ago);
         let second: Vec<_> = second.take(TICKS_PER_SECOND as usize).collect();
@@ -212,12 +188,10 @@ impl ShadowRung {
     }
 
     /// Returns the mean of the totals, in kilobits per second by article accounting.
-    #[must_use]
     pub fn mean_kbps(&self) -> f64 {
         self.totals.kbps(Accounting::PayloadAndUdp)
     }
 
-    /// Counts a tick with its packet.
     fn count(&mut self, packet: Option<&PacketRecord>) {
         let bytes = packet.map_or(0, PacketRecord::article_bytes);
         if self.bytes.len() == METER_TICKS {
@@ -239,7 +213,7 @@ fn newest(
         let (current, precision) = (world.current(), sent.stages.precision());
         Ok(ShadowSnapshot {
             acked_ages_ticks: sent.acked_ages_ticks,
-            quantized: Arc::clone(quantized.get(tick, current, precision)?),
+            quantized: quantized.get(tick, current, precision)?,
             floats: Some(current.clone()),
             inputs: inputs(world, sent.acked_ages_ticks[0]),
         })
@@ -287,7 +261,7 @@ pub(super) fn queue(
         ladder.shadow.push(&ladder.list, &tick);
         match &mut ablation {
             Some(ablation) if wants.0 && ablation.present() == sample.stages => {
-                ablation.push(&tick, &mut ladder.shadow);
+                ablation.costs.push(&tick, &mut ladder.shadow);
             }
             _ if wants.0 => {
                 let ablation = Ablation::new(sample.stages);

@@ -25,7 +25,6 @@ use crate::simulation::CubeWorld;
 /// tour, scripts, films and viewers.
 #[derive(EntityEvent, Clone, Debug)]
 pub struct ChangeLane {
-    /// The lane.
     pub entity: Entity,
     /// The new settings. Settings of a half that the lane lacks are ignored.
     pub settings: LaneSettings,
@@ -58,9 +57,6 @@ pub(crate) fn change(change: On<ChangeLane>, mut lanes: Query<ChangedLane<'_>>) 
 }
 
 /// Spawns a lane with both halves in this process, at the simulation's current tick.
-///
-/// # Errors
-/// If the codec rejects the initial state.
 pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
     let now = world.resource::<Time<Fixed>>().elapsed();
     let cubes = world.resource::<CubeWorld>();
@@ -74,9 +70,6 @@ pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
 }
 
 /// Returns the components of a sending half for a remote viewer that has received `initial`. Its rate adapts to the network.
-///
-/// If the codec rejects the initial state.
-/// If the codec refuses the initial state.
 pub fn sending_half(
     initial: Snapshot,
     settings: SenderSettings,

@@ -12,17 +12,11 @@ use cubewire_text::{Ms, Spelling, TextError};
 /// Send intervals that can be chosen, in ticks: 60, 30, 20 and 10 snapshots per second.
 pub const SEND_INTERVALS: [u32; 4] = [1, 2, 3, 6];
 
-/// Finds a rung by name.
-///
-/// # Errors
-/// If the name is unknown.
 pub fn rung(name: &str) -> Result<Rung, TextError> {
     let names = ladder::all().map(|rung| rung.name);
     ladder::rung(name).ok_or_else(|| TextError::unknown("rung", name, names))
 }
 
-/// The name of the rung with these stages, or the stages as text.
-#[must_use]
 pub fn rung_or_stages(stages: Stages) -> String {
     ladder::rung_of(stages).map_or_else(|| stages.to_string(), |rung| rung.name.to_owned())
 }
@@ -43,7 +37,6 @@ impl Spelling<Stages> for RungText {
     }
 }
 
-/// Conditions of a link.
 pub(super) struct LinkText;
 
 impl Spelling<Conditions> for LinkText {

@@ -1,17 +1,7 @@
 //! The text form of a lane, as in `rung:delta,link:4g,interpolation:hermite,rate:10`: a [list](cubewire_text) of the
 //! [`LaneSettings`] that differ from the defaults.
 //!
-//! | setting | value | default |
-//! | --- | --- | --- |
-//! | `rung` | a rung's name | `changed-flags` |
-//! | `stages` | see [`Stages`](cubewire_codec::Stages#method.from_str); not together with `rung` | stages of the default rung |
-//! | `link` | a preset's name, or conditions: see [`Conditions`](cubewire_link::Conditions) | 50 ms each way |
-//! | `interpolation` | `none`, `linear`, `hermite`, `extrapolate` | `linear` |
-//! | `rate` | snapshots per second: 60, 30, 20, 10 | 60 |
-//! | `playout` | `rule`, `adaptive`, or a delay as in `150ms` | `rule` |
-//! | `baseline` | `newest`, `smallest` | `newest` |
-//! | `budget` | limit of kilobits per second on the wire, as in `64kbps`, or `none` | `none` |
-//! | `seed` | random seed of the simulated link | 0 |
+//! `src/replication/README.md` lists the settings. Existing scripts and replays have lanes in this form.
 
 mod describe;
 
@@ -36,20 +26,15 @@ const ORDER: [&str; 8] =
 pub struct LaneChange(Vec<(String, String)>);
 
 impl LaneChange {
-    /// Creates a change from keys and values, as in the text of a lane.
-    ///
-    /// # Errors
-    /// If a key is unknown or repeated, a value is invalid, or both `rung` and `stages` are set.
+    /// Creates a change from keys and values, as in the text of a lane. Fails if a key is unknown or repeated, a value is
+    /// invalid, or both `rung` and `stages` are set.
     pub fn new(settings: impl IntoIterator<Item = (String, String)>) -> Result<Self, TextError> {
         let change = Self(settings.into_iter().collect());
         change.apply(&mut LaneSettings::default())?;
         Ok(change)
     }
 
-    /// Changes these settings of a lane and keeps the others.
-    ///
-    /// # Errors
-    /// If the lane's current settings have no text form.
+    /// Changes these settings of a lane and keeps the others. Fails if the lane's current settings have no text form.
     pub fn apply(&self, lane: &mut LaneSettings) -> Result<(), TextError> {
         let has = |key: &str| self.0.iter().any(|(set, _)| set == key);
         if has("rung") && has("stages") {
@@ -93,7 +78,6 @@ fn without_setting<'a>((key, value): (&'a str, &str)) -> Option<(&'a str, &'stat
     settings.next().map(|setting| (key, setting))
 }
 
-/// Returns a parser for values of one setting.
 pub fn setting(
     key: &'static str,
 ) -> impl Fn(&str) -> Result<LaneChange, TextError> + Clone + Send + Sync {
@@ -128,7 +112,6 @@ impl FromStr for LaneSettings {
 
 impl LaneSettings {
     /// The text that parses to these settings. `None` if the link follows a trace, which has no text form.
-    #[must_use]
     pub fn to_text(&self) -> Option<String> {
         let mut entries = NOTATION.written(self).ok()?;
         let usual = NOTATION.written(&Self::default()).ok()?;
@@ -143,16 +126,10 @@ impl LaneSettings {
     }
 }
 
-/// The names of the network presets, separated by commas.
-#[must_use]
 pub fn network_names() -> String {
     PRESETS.each_ref().map(|preset| preset.name).join(", ")
 }
 
-/// Finds a network preset by name.
-///
-/// # Errors
-/// If the name is unknown.
 pub fn network(name: &str) -> Result<&'static Preset, TextError> {
     let names = PRESETS.iter().map(|preset| preset.name);
     Preset::by_name(name).ok_or_else(|| TextError::unknown("network", name, names))

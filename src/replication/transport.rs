@@ -12,8 +12,8 @@
 //! order below. With a socket they run in [`PreUpdate`] and [`Update`], in every frame, even while the game is paused.
 //!
 //! ```text
-//! Receive(Sender) → ReplicationSystems::{Acks, Send} → Flush(Sender)
-//! Receive(Receiver) → ReplicationSystems::Receive → Flush(Receiver) → ReplicationSystems::Observe
+//! Receive(Server) → ReplicationSystems::{Acks, Send} → Flush(Server)
+//! Receive(Client) → ReplicationSystems::Receive → Flush(Client) → ReplicationSystems::Observe
 //! ```
 //!
 //! A transport counts the bytes that it sends in [`LaneMeter::current`](super::LaneMeter). It describes the connection in
@@ -23,22 +23,13 @@
 use bevy::prelude::*;
 use cubewire_bevy::MessageBuffer;
 
-/// The phases of a transport.
+/// An end of a lane. The server sends snapshots, the client receives them.
+pub use cubewire_bevy::memory::End;
+
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TransportSystems {
-    /// Delivers received messages to the given end.
     Receive(End),
-    /// Sends the outgoing messages of the given end.
     Flush(End),
-}
-
-/// An end of a lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum End {
-    /// Sends snapshots, receives acks.
-    Sender,
-    /// Receives snapshots, sends acks.
-    Receiver,
 }
 
 /// Drops the oldest received messages beyond [`MAX_INCOMING`], in case the lane does not take them.

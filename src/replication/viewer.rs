@@ -17,12 +17,11 @@ use super::playout;
 use super::receive::{self, Decoded};
 use super::remote::{ServerConnection, Welcomed};
 use super::settings::{PlayoutSettings, SenderSettings};
-use super::sync::status::LaneSync;
+use super::sync::LaneSync;
 use super::transport::{End, TransportSystems};
 use super::{Replica, ReplicationSystems, spawn, sync, text};
 
 /// Runs the receiving lane. Needs a transport that connects to a server.
-#[derive(Debug)]
 pub struct ViewerPlugin;
 
 impl Plugin for ViewerPlugin {
@@ -33,9 +32,9 @@ impl Plugin for ViewerPlugin {
             .configure_sets(
                 FixedUpdate,
                 (
-                    TransportSystems::Receive(End::Receiver),
+                    TransportSystems::Receive(End::Client),
                     ReplicationSystems::Receive,
-                    TransportSystems::Flush(End::Receiver),
+                    TransportSystems::Flush(End::Client),
                     ReplicationSystems::Observe,
                 )
                     .chain(),

@@ -2,14 +2,13 @@
 
 use bevy::ecs::component::Mutable;
 use bevy::prelude::*;
-use cubewire_bevy::{DirectionTraffic, HEADER_BYTES, MemoryLink, MessageBuffer, memory};
+use cubewire_bevy::{DirectionTraffic, HEADER_BYTES, MemoryLink, MessageBuffer};
 use cubewire_link::LinkStats;
 
 use crate::replication::transport::{End, ReceiverBuffer, TransportSystems};
 use crate::replication::{LaneMeter, LinkSettings, LocalLane, end};
 
 /// Connects every [`LocalLane`] over the link that its [`LinkSettings`] describe. Packets are delayed in simulation time.
-#[derive(Debug)]
 pub struct MemoryTransportPlugin;
 
 impl Plugin for MemoryTransportPlugin {
@@ -19,26 +18,25 @@ impl Plugin for MemoryTransportPlugin {
             (
                 (follow_settings, receive::<MessageBuffer>)
                     .chain()
-                    .in_set(TransportSystems::Receive(End::Sender)),
-                flush::<MessageBuffer>.in_set(TransportSystems::Flush(End::Sender)),
+                    .in_set(TransportSystems::Receive(End::Server)),
+                flush::<MessageBuffer>.in_set(TransportSystems::Flush(End::Server)),
                 (receive::<ReceiverBuffer>, count_losses)
                     .chain()
-                    .in_set(TransportSystems::Receive(End::Receiver)),
-                flush::<ReceiverBuffer>.in_set(TransportSystems::Flush(End::Receiver)),
+                    .in_set(TransportSystems::Receive(End::Client)),
+                flush::<ReceiverBuffer>.in_set(TransportSystems::Flush(End::Client)),
             ),
         );
     }
 }
 
-/// The message buffer component of one end of a lane.
 trait LaneEnd: Component<Mutability = Mutable> {
-    const END: memory::End;
+    const END: End;
 
     fn as_buffer(&mut self) -> &mut MessageBuffer;
 }
 
 impl LaneEnd for MessageBuffer {
-    const END: memory::End = memory::End::Server;
+    const END: End = End::Server;
 
     fn as_buffer(&mut self) -> &mut MessageBuffer {
         self
@@ -46,14 +44,13 @@ impl LaneEnd for MessageBuffer {
 }
 
 impl LaneEnd for ReceiverBuffer {
-    const END: memory::End = memory::End::Client;
+    const END: End = End::Client;
 
     fn as_buffer(&mut self) -> &mut MessageBuffer {
         self
     }
 }
 
-/// The links between the two ends of a lane, with the packets in flight.
 #[derive(Component, Debug)]
 struct Connection(MemoryLink);
 
@@ -74,7 +71,6 @@ fn follow_settings(mut lanes: Query<(&mut Connection, &LinkSettings, &mut LaneMe
     }
 }
 
-/// Delivers the packets that have arrived at an end.
 fn receive<LocalEnd: LaneEnd>(
     time: Res<Time>,
     mut lanes: Query<(Entity, &mut Connection, &mut LocalEnd)>,
@@ -104,15 +100,15 @@ fn flush<LocalEnd: LaneEnd>(
         }
         let sent = buffer.traffic.since(&before).sent;
         match LocalEnd::END {
-            memory::End::Server => meter.count_traffic(&sent, &DirectionTraffic::default()),
-            memory::End::Client => meter.count_traffic(&DirectionTraffic::default(), &sent),
+            End::Server => meter.count_traffic(&sent, &DirectionTraffic::default()),
+            End::Client => meter.count_traffic(&DirectionTraffic::default(), &sent),
         }
     }
 }
 
 fn count_losses(mut lanes: Query<(&Connection, &mut LaneMeter)>) {
     for (connection, mut meter) in &mut lanes {
-        let (link, before) = (connection.0.stats(memory::End::Server), meter.link);
+        let (link, before) = (connection.0.stats(End::Server), meter.link);
         let lost = |link: LinkStats| link.lost + link.queue_dropped;
         meter.current().lost = lost(link).saturating_sub(lost(before)) as usize;
         meter.link = link;

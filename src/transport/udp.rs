@@ -13,7 +13,7 @@ use cubewire_protocol::{Contract, Settings};
 use crate::replication::SenderSettings;
 
 pub use server::{MAX_VIEWERS, UdpServerPlugin, ViewerBudget, Viewers};
-pub use viewer::{UdpViewer, UdpViewerPlugin, ViewError, ViewerSettings};
+pub use viewer::{ConnectError, UdpViewer, UdpViewerPlugin, ViewerSettings};
 
 /// The protocol contract that both ends must share: the scene, without further registered items.
 fn contract() -> Contract {

@@ -91,7 +91,7 @@ fn the_shadow_of_the_lanes_own_rung_costs_what_the_lane_does() {
         steps(&mut game, 240);
         let lane = Totals::of(game.meter().samples()).kbps(Accounting::PayloadAndUdp);
         let shadow = game.shadow().unwrap().unwrap();
-        let is_own = |rung: &&ShadowRung| rung.rung().name == name;
+        let is_own = |rung: &&ShadowRung| rung.rung.name == name;
         let shadow = shadow.rungs().iter().find(is_own).unwrap().mean_kbps();
         println!("{name}: {lane:.1} kbps");
         assert!((lane - shadow).abs() < 1e-9, "{name}: {lane} {shadow}");

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use cubewire::commands::args::{Seconds, Size};
+use cubewire::commands::args::{Seconds, size};
 use cubewire::game::headless::LaneGame;
 use cubewire::panel::{PanelState, STEPS};
 use cubewire::recording::export::query;
@@ -220,7 +220,7 @@ fn seconds_and_sizes() {
         assert!((1..=MAX_SECONDS as u64 * 60).contains(&seconds.ticks()));
     });
     let texts = ["1280x720", "64x16384"].map(str::to_owned);
-    damage(&texts, str::parse, |_, Size(size)| {
+    damage(&texts, size, |_, size| {
         assert!(size.min_element() >= 64 && size.max_element() <= 16_384);
     });
 }

@@ -90,7 +90,7 @@ impl InTheFrame {
     fn check(&self, rungs: &[ShadowRung]) {
         assert_eq!(rungs.len(), self.rungs.len());
         for (index, rung) in rungs.iter().enumerate() {
-            let name = rung.rung().name;
+            let name = rung.rung.name;
             assert_eq!(name, self.rungs[index].0.name);
             assert_eq!(rung.totals, self.totals[index], "{name}");
             let second: Vec<_> = self.bytes[index].iter().rev().take(60).collect();

@@ -36,12 +36,12 @@ fn figures(game: &mut LaneGame) -> Vec<(&'static str, f64, f64)> {
     game.shadow().unwrap();
     let shadow = game.app.world().get::<ShadowLadder>(game.lane).unwrap();
     let rungs = shadow.rungs().iter();
-    let ladder: Vec<_> = rungs.map(|rung| (rung.rung(), rung.kbps(0))).collect();
+    let ladder: Vec<_> = rungs.map(|rung| (rung.rung, rung.kbps(0))).collect();
     let rows = ablation(game).unwrap().rows().into_iter();
     rows.filter_map(|row| {
         let mut rungs = ladder.iter();
-        let (rung, kbps) = rungs.find(|(rung, _)| rung.stages == row.stages())?;
-        Some((rung.name, row.kbps().unwrap(), *kbps))
+        let (rung, kbps) = rungs.find(|(rung, _)| rung.stages == row.stages)?;
+        Some((rung.name, row.kbps.unwrap(), *kbps))
     })
     .collect()
 }
@@ -57,8 +57,8 @@ fn an_ablation_costs_what_the_shadow_ladder_says_where_they_have_the_same_stages
             assert_eq!(ablated, shadowed, "{rung}: {name}");
         }
         let ablation = ablation(&game).unwrap();
-        assert_eq!(ablation.share(), 1.0);
-        assert_eq!(ablation.age_ticks(game.cubes().tick()), Some(0));
+        assert_eq!(ablation.costs().share(), 1.0);
+        assert_eq!(ablation.costs().age_ticks(game.cubes().tick()), Some(0));
     }
 }
 
@@ -95,13 +95,13 @@ fn other_stages_start_it_again_and_nothing_runs_that_nobody_wants() {
 
     let mut game = ablated(lane("delta"));
     step(&mut game, 100);
-    assert!(ablation(&game).unwrap().rows()[0].kbps().is_some());
+    assert!(ablation(&game).unwrap().rows()[0].kbps.is_some());
     let (entity, settings) = (game.lane, lane("index"));
     game.app.world_mut().trigger(ChangeLane { entity, settings });
     step(&mut game, 1);
     let restarted = ablation(&game).unwrap();
     assert_eq!(restarted.present(), ladder::INDEX.stages);
-    assert!(restarted.rows().iter().all(|row| row.kbps().is_none()));
+    assert!(restarted.rows().iter().all(|row| row.kbps.is_none()));
 
     game.app.insert_resource(WantsAblation(false));
     step(&mut game, 2);

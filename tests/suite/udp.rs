@@ -56,7 +56,7 @@ pub(crate) fn listen(key: Key, max_viewers: usize) -> UdpServer {
 
 pub(crate) fn dial(server: SocketAddr, key: Key) -> UdpViewer {
     let timeout = Duration::from_secs(TIMEOUT_SECONDS as u64);
-    UdpViewer::new(ViewerSettings { server, key, timeout }).unwrap()
+    UdpViewer::new(ViewerSettings { server: vec![server], key, timeout }).unwrap()
 }
 
 fn play(server: UdpServer) -> HeadlessGame {

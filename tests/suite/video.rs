@@ -41,9 +41,9 @@ fn made(fill: impl FnOnce(&Path)) -> (Mp4Info, Frames) {
 #[test]
 fn every_frame_is_there_at_its_time_with_its_colours() {
     let (info, frames) = made(|path| {
-        let mut video = Video::create(path, SIZE, 60).unwrap();
+        let mut video = Video::create(path, SIZE, 60, None).unwrap();
         for n in 0..30 {
-            video.add(&frame(n)).unwrap();
+            video.add(&frame(n), None).unwrap();
         }
         video.finish(None).unwrap();
     });
@@ -69,9 +69,9 @@ fn every_frame_is_there_at_its_time_with_its_colours() {
 fn the_sample_table_comes_before_the_samples() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.mp4");
-    let mut video = Video::create(&path, SIZE, 60).unwrap();
+    let mut video = Video::create(&path, SIZE, 60, None).unwrap();
     for n in 0..10 {
-        video.add(&frame(n)).unwrap();
+        video.add(&frame(n), None).unwrap();
     }
     video.finish(None).unwrap();
     assert_eq!(read_mp4(&path).unwrap().1.len(), 10);
@@ -100,9 +100,9 @@ fn a_limited_video_keeps_to_its_data_rate_and_a_simple_one_stays_below() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.mp4");
     let bytes = |picture: fn(u32) -> Vec<u8>, max_bps| {
-        let mut video = Video::create_limited(&path, SIZE, 60, max_bps).unwrap();
+        let mut video = Video::create(&path, SIZE, 60, max_bps).unwrap();
         for n in 0..FRAMES {
-            video.add(&picture(n)).unwrap();
+            video.add(&picture(n), None).unwrap();
         }
         video.finish(None).unwrap();
         fs::metadata(&path).unwrap().len()
@@ -129,9 +129,9 @@ fn texture(n: u32) -> Vec<u8> {
 #[test]
 fn a_player_has_to_go_back_two_seconds_at_most() {
     let (info, frames) = made(|path| {
-        let mut video = Video::create(path, SIZE, 10).unwrap();
+        let mut video = Video::create(path, SIZE, 10, None).unwrap();
         for n in 0..45 {
-            video.add(&frame(n)).unwrap();
+            video.add(&frame(n), None).unwrap();
         }
         video.finish(None).unwrap();
     });
@@ -144,9 +144,9 @@ fn a_captured_frame_is_shown_when_it_was_seen() {
     // A late frame, one at the same time, one earlier, and one after a pause.
     let times_ms = [7, 40, 40, 30, 2500];
     let (info, frames) = made(|path| {
-        let mut video = Video::create(path, SIZE, 60).unwrap();
+        let mut video = Video::create(path, SIZE, 60, None).unwrap();
         for (n, ms) in times_ms.into_iter().enumerate() {
-            video.add_at(&frame(n), Duration::from_millis(ms)).unwrap();
+            video.add(&frame(n), Some(Duration::from_millis(ms))).unwrap();
         }
         video.finish(Some(Duration::from_millis(3_500))).unwrap();
     });

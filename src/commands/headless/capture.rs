@@ -17,7 +17,6 @@ pub(super) struct Capture {
 }
 
 impl Capture {
-    /// Starts a recording with the initial state.
     pub(super) fn create(path: &Path) -> Result<Self, Failure> {
         let initial = CubeWorld::default();
         let cubes = initial.current().bodies.len();
@@ -35,14 +34,12 @@ impl Capture {
         Ok(capture)
     }
 
-    /// Appends the state of a tick.
     pub(super) fn add(&mut self, snapshot: &Snapshot) -> Result<(), Failure> {
         self.quantized.quantize(snapshot, ladder::POSITION.stages.precision())?;
         let written = self.writer.frame(&self.quantized);
         Ok(written.map_err(FileError::at(&self.path))?)
     }
 
-    /// Completes the file and gives it its name.
     pub(super) fn finish(self) -> Result<(), Failure> {
         let finished = self.writer.into_inner().finish();
         Ok(finished.map_err(FileError::at(&self.path))?)

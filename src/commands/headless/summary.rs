@@ -22,21 +22,16 @@ pub(super) struct PlayTotals {
     longest_wait_ticks: u64,
 }
 
-/// Mean and peak bandwidth in one accounting.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Rate {
-    /// Mean, kilobits per second.
     pub mean_kbps: f64,
     /// Highest bandwidth in any second, kilobits per second.
     pub peak_kbps: f64,
 }
 
-/// Bits of one kind.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct KindBits {
-    /// Name of the kind.
     pub kind: &'static str,
-    /// Mean over all snapshots.
     pub bits_per_snapshot: f64,
 }
 
@@ -46,59 +41,42 @@ impl KindBits {
     }
 }
 
-/// Figures of a run, printed as text or as JSON.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// File of the script, or null without one.
     pub script: Option<String>,
-    /// Rung of the lane.
     pub rung: &'static str,
     /// Name of the simulated network, or file of recorded delays. Null for the default.
     pub network: Option<String>,
-    /// Number of measured snapshots.
     pub snapshots: usize,
-    /// Measured seconds.
     pub seconds: f64,
-    /// Bandwidth in [`Accounting::PayloadAndUdp`].
     pub article: Rate,
-    /// Bandwidth in [`Accounting::OnTheWire`].
     pub wire: Rate,
     /// Packets per second. Fragments count separately.
     pub packets_per_second: f64,
     /// Share of the bandwidth that carries scene states to a new receiver, kilobits per second. Included in `article`
     /// and `wire`.
     pub states_kbps: f64,
-    /// Acks of snapshots in wire accounting, kilobits per second.
     pub acks_kbps: f64,
     /// Mean number of cubes that differ from the baseline.
     pub changed_cubes: f64,
-    /// Mean payload of a snapshot.
     pub payload_bytes: f64,
-    /// Largest payload of a snapshot.
     pub largest_payload_bytes: usize,
     /// Payload bits by kind. Kinds without bits are left out.
     pub bits: Vec<KindBits>,
     /// Number of received and decoded snapshots, including those before the measurement started.
     pub received: u64,
-    /// Number of packets that the decoder refused.
     pub refused: u64,
-    /// Number of decoded snapshots that differ from the sent ones in any cube.
     pub wrong: u64,
-    /// Results of the budget, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetSummary>,
     /// Hash of all states of the simulation, bit by bit.
     pub state_hash: String,
 }
 
-/// Results of a run with a budget.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct BudgetSummary {
-    /// The budget, kilobits per second on the wire.
     pub kbps: u32,
-    /// Highest wire bandwidth in any second, kilobits per second.
     pub max_second_kbps: f64,
-    /// Longest wait of any cube, ticks.
     pub longest_wait_ticks: u64,
     /// Mean distance of the interacting cubes as shown from the simulation at the shown tick.
     pub mean_error_mm: f64,
@@ -106,17 +84,14 @@ pub struct BudgetSummary {
     pub worst_error_mm: f64,
     /// Mean number of cubes in the packets of a tick.
     pub bodies_a_tick: f64,
-    /// Number of decoded snapshots that differ from the sent ones in any cube.
     pub wrong: u64,
 }
 
 impl PlayTotals {
-    /// Adds the state of a tick to the hash.
     pub(super) fn hash(&mut self, snapshot: &Snapshot) {
         self.hash = state_hash(self.hash, snapshot);
     }
 
-    /// Adds a tick.
     pub(super) fn add(&mut self, sample: &Sample) {
         self.longest_wait_ticks = self.longest_wait_ticks.max(sample.longest_wait_ticks);
         let seconds = self.second.iter_mut().zip(&mut self.peak_kbps);
@@ -190,10 +165,6 @@ impl PlayTotals {
 }
 
 impl Summary {
-    /// Prints the summary as text.
-    ///
-    /// # Errors
-    /// If writing to `out` fails.
     pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
         let script = self.script.as_deref().unwrap_or(NO_SCRIPT);
         writeln!(

@@ -9,7 +9,6 @@ use crate::game::Failure;
 use crate::recording::export::CsvRows;
 use crate::replication::LaneMeter;
 
-/// A table in progress. The file gets its name when it is finished.
 pub(super) struct Table {
     path: PathBuf,
     rows: CsvRows<NewFile>,
@@ -21,13 +20,11 @@ pub(super) struct Table {
 const MAX_WAITING: usize = RECEIVER_RING;
 
 impl Table {
-    /// Starts a table.
     pub(super) fn create(path: &Path) -> Result<Self, Failure> {
         let rows = NewFile::create(path).and_then(CsvRows::begin);
         Ok(Self { path: path.to_owned(), rows: rows.map_err(FileError::at(path))?, waiting: 0 })
     }
 
-    /// Adds the newest tick.
     pub(super) fn add(&mut self, meter: &LaneMeter) -> Result<(), Failure> {
         self.waiting += 1;
         self.write_down_to(MAX_WAITING, meter)

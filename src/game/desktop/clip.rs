@@ -12,6 +12,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 use super::offscreen::{Interface, OffScreen, keep_logs};
 use super::record::{AddFrame, check_adapter, encode};
 use super::stop::Stopped;
+use crate::files::NewFile;
 use crate::game::Failure;
 use crate::recording::Clip;
 use crate::recording::video::Video;
@@ -47,7 +48,8 @@ pub fn record(
     size: UVec2,
     progress: &Arc<Progress>,
 ) -> Result<(PathBuf, u64), Failure> {
-    let video = Video::create_named(folder, name, size.into(), TICKS_PER_SECOND)?;
+    let create = || NewFile::create_named(folder, name, "mp4");
+    let video = Video::in_folder(folder, create, size.into(), TICKS_PER_SECOND)?;
     check_adapter()?;
     let (frames, video) = encode(video, |add| shoot(clip, size, progress, add))?;
     Ok((video.finish(None)?, frames))

@@ -1,6 +1,5 @@
 //! Runs an app without a window in real time, until a time limit or a condition ends it.
 
-use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -9,7 +8,6 @@ use bevy::time::TimeUpdateStrategy;
 
 use super::stop::StopPlugin;
 use crate::display::log_plugin;
-use crate::replication::Digest;
 
 /// Time between two updates. Each update also handles the socket.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(2);
@@ -41,9 +39,4 @@ pub fn play(app: &mut App, seconds: Option<f64>, mut should_continue: impl FnMut
         }
         thread::sleep(UPDATE_INTERVAL);
     }
-}
-
-/// Completes the [`Digest`] of a run, if there is one.
-pub fn finish_digest(world: &mut World) -> io::Result<()> {
-    world.remove_resource::<Digest>().map_or(Ok(()), Digest::finish)
 }

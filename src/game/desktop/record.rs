@@ -35,7 +35,7 @@ pub fn record(
         // A higher rate is no limit.
         bps.min(f64::from(i32::MAX)) as u32
     });
-    let video = Video::create_limited(path, film.size.into(), fps, max_bps)?;
+    let video = Video::create(path, film.size.into(), fps, max_bps)?;
     check_adapter()?;
     let shoot = |add: &mut AddFrame<'_>| {
         film.shoot(|frame| {
@@ -63,7 +63,7 @@ pub(super) fn encode<T>(
         let (sender, receiver) = sync_channel::<Vec<u8>>(MAX_WAITING_FRAMES);
         let encoder = scope.spawn(move || {
             for frame in receiver {
-                video.add(&frame)?;
+                video.add(&frame, None)?;
             }
             Ok::<_, FileError>(video)
         });

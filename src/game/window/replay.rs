@@ -14,7 +14,10 @@ pub(super) fn play(app: &mut App, script: Script) {
     let lead_in = script.lead_in;
     let playing = ScriptPlayback::new(script).showing_halves(Vec::new());
     begin(app.world_mut(), playing);
-    app.add_systems(Update, show_outcome.after(LiveSystems).run_if(resource_exists::<ReplayCheck>));
+    app.add_systems(
+        Update,
+        show_outcome.after(LiveSystems::Notices).run_if(resource_exists::<ReplayCheck>),
+    );
     app.insert_resource(LeadIn(lead_in)).add_systems(
         RunFixedMainLoop,
         fast_forward.after(ControlsSystems).in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),

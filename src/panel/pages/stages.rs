@@ -114,7 +114,7 @@ fn saved(rows: &[(Option<Ablated>, f64)], part: Part) -> f64 {
 pub(super) fn measured(lane: &LaneView<'_>) -> Option<Vec<(Option<Ablated>, f64)>> {
     let (ablation, stages) = (lane.ablation?, lane.settings.sender.stages);
     let rows = ablation.rows();
-    let present = rows[0].kbps()?;
+    let present = rows[0].kbps?;
     let costs = RungCosts::new(lane.meter, None, &lane.settings.sender, None);
     let is_old = old(lane).is_some();
     let rows = rows.iter().map(|row| {
@@ -136,7 +136,7 @@ pub(super) fn caption(look: Look, lane: &LaneView<'_>) -> (String, Color32) {
 
 /// Returns the age of the figures, seconds, if it is more than 1 s. A slow machine may lag behind.
 pub(super) fn old(lane: &LaneView<'_>) -> Option<f64> {
-    let seconds = lane.ablation?.age_ticks(lane.now())? as f64 / f64::from(TICKS_PER_SECOND);
+    let seconds = lane.ablation?.costs().age_ticks(lane.now())? as f64 / f64::from(TICKS_PER_SECOND);
     (seconds > 1.0).then_some(seconds)
 }
 

@@ -45,7 +45,6 @@ pub(super) fn on_action(
     notices.show(sentence, time.elapsed());
 }
 
-/// Saves a replay of the last seconds, and copies the command that films it.
 pub(super) fn on_film(action: On<Action>, mut commands: Commands) {
     let Action::CopyFilm(seconds) = *action else {
         return;
@@ -121,7 +120,6 @@ fn differences(script: &Script, ticks: u64, is_after_reset: bool, view: &ViewSta
 }
 
 /// Query parameters of a page with these halves. `None` for a lane without a text form.
-#[must_use]
 pub fn query(left: &PaneContent, right: &LaneSettings) -> Option<String> {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.append_pair("left", &left.to_text()?);
@@ -131,14 +129,11 @@ pub fn query(left: &PaneContent, right: &LaneSettings) -> Option<String> {
     Some(format!("?{readable}"))
 }
 
-/// Command that shows these halves in a window. `None` for a lane without a text form.
-#[must_use]
 fn command(left: &PaneContent, right: &LaneSettings) -> Option<String> {
     let [left, right] = [left.to_text()?, right.to_text()?].map(|text| quoted(&text));
     Some(format!("cubewire --left {left} --right {right}"))
 }
 
-/// Quotes an argument for a shell.
 fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || ":,._-/".contains(c);
     match text.chars().all(is_plain) {

@@ -11,7 +11,6 @@ use crate::controls::Action;
 use crate::recording::live::SharedPicture;
 use crate::recording::picture::write_rgb;
 
-/// Whether to save a picture of the next frame.
 #[derive(Resource, Debug, Default)]
 pub(super) struct Wanted(bool);
 
@@ -21,7 +20,6 @@ pub(super) fn on_action(action: On<Action>, mut wanted: ResMut<Wanted>) {
     }
 }
 
-/// Requests a picture of this frame.
 pub(super) fn request(
     mut wanted: ResMut<Wanted>,
     pending: Query<Entity, (With<Screenshot>, Without<Capturing>)>,

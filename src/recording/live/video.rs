@@ -1,10 +1,9 @@
 //! Videos of the window in real time, made of screenshots that another thread encodes.
 
 mod plugin;
-mod rate;
 
 use std::path::Path;
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -13,30 +12,28 @@ use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
 use bevy::window::PrimaryWindow;
 
 use super::SharedPicture;
-use crate::files::FileError;
+use crate::files::{FileError, NewFile};
 use crate::recording::video::Video;
 use crate::view::Notices;
 
 pub(super) use plugin::VideoPlugin;
-use rate::FrameRate;
 
-/// Frames per second, independent of the display's rate.
+/// Frames per second, independent of the display's rate. A frame without a picture is left out, and the one before it lasts
+/// longer.
 const FRAMES_PER_SECOND: u32 = 60;
 
 /// Maximum number of frames that wait for the encoder. Further frames are dropped.
 const MAX_WAITING_FRAMES: usize = 8;
 
-/// The current video, and earlier videos that are still being encoded.
 #[derive(Resource, Debug, Default)]
 pub(super) struct Videos {
     current: Option<Capture>,
-    /// Number of videos so far.
     count: u64,
     finishing: Vec<(Figures, Encoder)>,
 }
 
-/// Length of a video, number of frames, and number of pictures dropped because the encoder was too slow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Length of a video, number of its pictures, and how many of them were dropped because the encoder was too slow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Figures {
     pub(super) length: Duration,
     pub(super) frames: u64,
@@ -45,7 +42,6 @@ pub(super) struct Figures {
 
 type Encoder = JoinHandle<Result<Video, FileError>>;
 
-/// Picture of the window and its frame number.
 type Message = (Image, u64);
 
 #[derive(Debug)]
@@ -53,15 +49,15 @@ struct Capture {
     number: u64,
     /// Size of the window in pixels. The video's size is rounded down to even numbers.
     window: UVec2,
-    /// Start on the real clock.
     start: Duration,
-    rate: FrameRate,
-    dropped: u64,
+    /// Number of the next frame.
+    next: u64,
+    /// Without the length.
+    figures: Figures,
     sender: SyncSender<Message>,
     encoder: Encoder,
 }
 
-/// Requested screenshot with the numbers of its video and its frame.
 #[derive(Component, Clone, Copy, Debug)]
 struct Requested {
     capture: u64,
@@ -69,10 +65,6 @@ struct Requested {
 }
 
 impl Videos {
-    /// Starts a video, or ends the current one.
-    ///
-    /// # Errors
-    /// If a video cannot be started.
     pub(super) fn toggle(
         &mut self,
         folder: &Path,
@@ -91,7 +83,6 @@ impl Videos {
         Ok(())
     }
 
-    /// Figures of the current video. `None` if no video is recorded.
     pub(super) fn progress(&self, now: Duration) -> Option<Figures> {
         let capture = self.current.as_ref();
         capture.map(|capture| capture.figures(now))
@@ -111,12 +102,16 @@ impl Videos {
 impl Capture {
     fn begin(folder: &Path, number: u64, window: UVec2, now: Duration) -> Result<Self, FileError> {
         let size = window / 2 * 2;
-        let mut video = Video::create_numbered(folder, size.into(), FRAMES_PER_SECOND)?;
+        let create = || NewFile::create_numbered(folder, "mp4");
+        let mut video = Video::in_folder(folder, create, size.into(), FRAMES_PER_SECOND)?;
         let (sender, receiver) = sync_channel::<Message>(MAX_WAITING_FRAMES);
         let encoder = thread::spawn(move || {
-            let frame = |picture| frame(picture, window, size);
-            encode(&receiver, frame, |pixels, number| {
-                video.add_at(pixels, FrameRate::time(FRAMES_PER_SECOND, number))
+            encode(&receiver, |picture, number| match frame(picture, window, size) {
+                Some(pixels) => {
+                    let seconds = number as f64 / f64::from(FRAMES_PER_SECOND);
+                    video.add(&pixels, Some(Duration::from_secs_f64(seconds)))
+                }
+                None => Ok(()),
             })?;
             Ok(video)
         });
@@ -124,24 +119,40 @@ impl Capture {
             number,
             window,
             start: now,
-            rate: FrameRate::new(FRAMES_PER_SECOND),
-            dropped: 0,
+            next: 0,
+            figures: Figures::default(),
             sender,
             encoder,
         })
     }
 
-    /// Sends a picture to the encoder, or drops it if the queue is full.
-    fn add(&mut self, picture: Image, frame: u64) {
-        match self.sender.try_send((picture, frame)) {
-            Ok(()) => {}
-            // A failed encoder reports its error itself.
-            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => self.dropped += 1,
+    /// Returns the frame number for a picture at `time` since the start of the video, or `None` to skip the picture, because
+    /// the display is faster than the video.
+    ///
+    /// Pictures arrive slightly early or late. A frame takes a picture from its own time up to [`MAX_LAG`] frames later, so a
+    /// display with the rate of the video loses at most one picture to jitter.
+    fn frame_at(&mut self, time: Duration) -> Option<u64> {
+        let frames = time.as_secs_f64() * f64::from(FRAMES_PER_SECOND);
+        let lag = frames - self.next as f64;
+        if lag < 0.0 {
+            return None;
         }
+        let frame = match lag < MAX_LAG {
+            true => self.next,
+            false => (frames - MAX_LAG + 1.0) as u64,
+        };
+        self.next = frame + 1;
+        self.figures.frames += 1;
+        Some(frame)
+    }
+
+    /// Sends a picture to the encoder, or drops it if the queue is full. A failed encoder reports its error itself.
+    fn add(&mut self, picture: Image, frame: u64) {
+        self.figures.dropped += u64::from(self.sender.try_send((picture, frame)).is_err());
     }
 
     fn figures(&self, now: Duration) -> Figures {
-        Figures { length: now - self.start, frames: self.rate.frames(), dropped: self.dropped }
+        Figures { length: now - self.start, ..self.figures }
     }
 
     /// Ends the video. Dropping the sender stops the encoder.
@@ -150,34 +161,20 @@ impl Capture {
     }
 }
 
-/// Encodes received pictures at their frame numbers. Repeats the previous picture for missing frames to keep the frame
-/// rate, unless further pictures wait already: then the previous picture lasts longer instead.
+/// Maximum lag of a picture in frames. Beyond it, frame numbers are skipped.
+const MAX_LAG: f64 = 2.0;
+
+/// Adds the pictures to a video. The graphics driver may deliver them out of order: late ones are skipped.
 fn encode<E>(
     pictures: &Receiver<Message>,
-    pixels: impl Fn(Image) -> Option<Vec<u8>>,
-    mut add: impl FnMut(&[u8], u64) -> Result<(), E>,
+    mut add: impl FnMut(Image, u64) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut waiting = None;
-    let mut newest: Option<(Vec<u8>, u64)> = None;
-    while let Some((picture, number)) = waiting.take().or_else(|| pictures.recv().ok()) {
-        let Some(pixels) = pixels(picture) else {
-            continue;
-        };
-        // The graphics driver may deliver pictures out of order. Skip late ones.
-        if newest.as_ref().is_some_and(|(_, newest)| number <= *newest) {
-            continue;
+    let mut newest = None;
+    for (picture, number) in pictures {
+        if Some(number) > newest {
+            newest = Some(number);
+            add(picture, number)?;
         }
-        if let Some((before, newest)) = &newest {
-            for missing in newest + 1..number {
-                waiting = waiting.or_else(|| pictures.try_recv().ok());
-                if waiting.is_some() {
-                    break;
-                }
-                add(before, missing)?;
-            }
-        }
-        add(&pixels, number)?;
-        newest = Some((pixels, number));
     }
     Ok(())
 }
@@ -214,12 +211,11 @@ fn end_if_resized(
     }
 }
 
-/// Requests a screenshot of this frame.
 fn capture(mut commands: Commands, time: Res<Time<Real>>, mut videos: ResMut<Videos>) {
     let Some(capture) = &mut videos.current else {
         return;
     };
-    let Some(frame) = capture.rate.frame_at(time.elapsed() - capture.start) else {
+    let Some(frame) = capture.frame_at(time.elapsed() - capture.start) else {
         return;
     };
     let requested = Requested { capture: capture.number, frame };
@@ -258,7 +254,6 @@ fn frame(picture: Image, window: UVec2, size: UVec2) -> Option<Vec<u8>> {
     Some(frame)
 }
 
-/// Reports finished videos.
 fn collect(time: Res<Time<Real>>, mut videos: ResMut<Videos>, mut notices: ResMut<Notices>) {
     let now = time.elapsed();
     // End the recording if its encoder failed.
@@ -305,25 +300,23 @@ mod tests {
         assert_eq!(frame(image, UVec2::new(5, 3), UVec2::new(4, 2)), None);
     }
 
+    /// Returns a capture whose encoder reads no pictures, and whose queue holds `waiting` pictures.
+    fn idle(waiting: usize) -> (Capture, Receiver<Message>) {
+        let (sender, receiver) = sync_channel(waiting);
+        let encoder = thread::spawn(|| Video::create(Path::new("a"), (2, 2), 1, None));
+        let (start, figures) = (Duration::ZERO, Figures::default());
+        let window = UVec2::new(3, 3);
+        (Capture { number: 1, window, start, next: 0, figures, sender, encoder }, receiver)
+    }
+
     #[test]
     fn frames_that_exceed_the_queue_are_dropped_and_counted() {
-        let (sender, receiver) = sync_channel(2);
-        let mut capture = Capture {
-            number: 1,
-            window: UVec2::new(3, 3),
-            start: Duration::ZERO,
-            rate: FrameRate::new(60),
-            dropped: 0,
-            sender,
-            encoder: thread::spawn(|| Video::create(Path::new("a"), (2, 2), 1)),
-        };
+        let (mut capture, receiver) = idle(2);
         for frame in 0..5 {
-            let time = Duration::from_millis(17 * frame);
-            let frame = capture.rate.frame_at(time).unwrap();
+            let frame = capture.frame_at(Duration::from_millis(17 * frame)).unwrap();
             capture.add(Image::default(), frame);
         }
-        let frames = receiver.try_iter().map(|(_, frame)| frame);
-        assert!(frames.eq([0, 1]));
+        assert!(receiver.try_iter().map(|(_, frame)| frame).eq([0, 1]));
         let (finished, _) = capture.finish(Duration::from_secs(2));
         let wanted =
             "a.mp4: 2.0 s, 1.0 frames a second, 3 frames dropped: the encoder was too slow";
@@ -331,28 +324,65 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_without_a_picture_shows_the_one_before() {
-        let encoded = |numbers: &[u64]| {
-            let (sender, receiver) = sync_channel(9);
+    fn pictures_that_arrive_out_of_order_are_skipped() {
+        for (numbers, wanted) in [(&[0, 1, 4], &[0, 1, 4][..]), (&[1, 0, 2], &[1, 2])] {
+            let (capture, receiver) = idle(9);
             for &number in numbers {
-                let message = (picture(UVec2::ONE, vec![number as u8; 4]), number);
-                sender.send(message).unwrap();
+                capture.sender.send((Image::default(), number)).unwrap();
             }
-            drop(sender);
-            let mut frames = Vec::new();
-            let pixels = |picture| frame(picture, UVec2::ONE, UVec2::ONE);
-            encode(&receiver, pixels, |pixels, number| {
-                frames.push((u64::from(pixels[0]), number));
+            drop(capture);
+            let mut added = Vec::new();
+            let add = |_, number| {
+                added.push(number);
                 Ok::<_, ()>(())
-            })
-            .unwrap();
-            frames
-        };
-        let wanted = [(0, 0), (1, 1), (1, 2), (1, 3), (4, 4)];
-        assert_eq!(encoded(&[0, 1, 4]), wanted);
-        assert_eq!(encoded(&[1, 0, 2]), [(1, 1), (2, 2)]);
-        // The encoder is behind.
-        assert_eq!(encoded(&[0, 2, 4, 5]), [(0, 0), (2, 2), (4, 4), (5, 5)]);
+            };
+            encode(&receiver, add).unwrap();
+            assert_eq!(added, wanted);
+        }
+    }
+
+    /// Frame numbers of the pictures of a display in ten seconds, and the number of pictures. Each picture is early or late by
+    /// up to `jitter` frames of the display. `stutters` returns whether the display is frozen at a time in seconds.
+    fn film(rate: f64, jitter: f64, stutters: fn(f64) -> bool) -> (Vec<u64>, usize) {
+        let mut random = 1_u64;
+        let times = (0..(10.0 * rate) as u64).map(|picture| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let by = (random >> 40) as f64 / f64::from(1 << 23) - 1.0;
+            ((picture as f64 + by * jitter) / rate).max(0.0)
+        });
+        let times: Vec<_> = times.filter(|&time| !stutters(time)).collect();
+        let (mut capture, _) = idle(1);
+        let mut frames = Vec::new();
+        for &time in &times {
+            let wanted = time * f64::from(FRAMES_PER_SECOND);
+            if let Some(frame) = capture.frame_at(Duration::from_secs_f64(time)) {
+                let lag = wanted - frame as f64;
+                assert!((-0.001..2.001).contains(&lag), "frame {frame} at {time} s");
+                frames.push(frame);
+            }
+            let ahead = capture.next as f64 - wanted;
+            assert!(ahead.abs() < 1.001, "{ahead} frames ahead at {time} s");
+        }
+        assert!(frames.is_sorted_by(|one, other| one < other));
+        (frames, times.len())
+    }
+
+    #[test]
+    fn a_video_has_its_rate_on_every_display() {
+        for display in [24.0, 50.0, 59.94, 60.0, 60.06, 75.0, 90.0, 120.0, 144.0, 165.0, 240.0] {
+            for jitter in [0.0, 0.2, 0.4] {
+                let (frames, pictures) = film(display, jitter, |_| false);
+                // Every frame has a separate picture if there are enough.
+                let few = frames.len().abs_diff(pictures.min(600));
+                assert!(few <= 3, "{} of {pictures} at {display} Hz", frames.len());
+            }
+            let (frames, _) = film(display, 0.2, |time| time % 1.7 <= 0.4);
+            assert!(frames.windows(2).any(|pair| pair[1] - pair[0] > 20), "{display} Hz");
+        }
+        for jitter in [0.0, 0.1, 0.2, 0.4, 0.49] {
+            let (frames, pictures) = film(60.0, jitter, |_| false);
+            assert!(frames.len() >= 599 && pictures - frames.len() <= 1, "{}", frames.len());
+        }
     }
 
     #[test]
@@ -365,7 +395,7 @@ mod tests {
         let path = folder.path().join("cubewire-1.mp4");
         assert!(!path.exists());
         let bytes = vec![128; 321 * 201 * 4];
-        let first = capture.rate.frame_at(Duration::ZERO).unwrap();
+        let first = capture.frame_at(Duration::ZERO).unwrap();
         capture.add(picture(window, bytes), first);
         let (finished, encoder) = capture.finish(Duration::from_secs(1));
         let wanted = format!("{}: 1.0 s, 1.0 frames a second, no frames dropped", path.display());
@@ -376,13 +406,5 @@ mod tests {
         let (finished, encoder) = empty.finish(Duration::from_secs(1));
         assert!(outcome(finished, encoder).ends_with("a video must have at least one frame"));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-    }
-
-    #[test]
-    fn a_missing_folder_is_reported() {
-        let window = UVec2::new(320, 200);
-        let error = Capture::begin(Path::new("no/folder"), 1, window, Duration::ZERO);
-        let message = error.unwrap_err().to_string();
-        assert_eq!(message, "no/folder: there is no folder no/folder");
     }
 }

@@ -13,7 +13,6 @@ pub struct InputLog {
     has_begun: bool,
     script: Script,
     held: Keys,
-    /// Contents of the halves in the previous tick. `None` before the first tick.
     shown: [Option<PaneContent>; Side::ALL.len()],
     hash: u64,
     states: Vec<u64>,
@@ -25,42 +24,33 @@ pub struct InputLog {
 
 impl InputLog {
     /// Creates a log that continues when the world is rebuilt, for scripts with resets.
-    #[must_use]
     pub fn across_resets() -> Self {
         Self { keeps_resets: true, ..Self::default() }
     }
 
-    /// Number of ticks in the log.
     pub(super) const fn ticks(&self) -> u64 {
         self.script.ticks
     }
 
-    /// Length of the current recording in ticks. `None` without a recording.
-    #[must_use]
     pub fn recorded_ticks(&self) -> Option<u64> {
         self.recording.map(|from| self.script.ticks - from)
     }
 
-    /// Starts a recording at the next tick.
     pub const fn begin(&mut self) {
         self.recording = Some(self.script.ticks);
     }
 
-    /// Returns the replay so far. `None` before its first tick.
-    #[must_use]
     pub fn replay(&self) -> Option<Script> {
         self.replay_from(self.recording?)
     }
 
     /// Returns a replay of the last `ticks` ticks, or of the ticks since the reset if these are fewer. `None` before
     /// the first tick.
-    #[must_use]
     pub fn replay_of_last(&self, ticks: u64) -> Option<Script> {
         self.replay_from(self.script.ticks.saturating_sub(ticks))
     }
 
     /// Whether the log starts at a reset. A replay starts with new links, but the game kept its links.
-    #[must_use]
     pub const fn is_after_reset(&self) -> bool {
         self.is_after_reset
     }
@@ -85,13 +75,10 @@ impl InputLog {
         Some(script)
     }
 
-    /// Ends the recording.
     pub const fn end(&mut self) {
         self.recording = None;
     }
 
-    /// Hash of all states in the log.
-    #[must_use]
     pub const fn hash(&self) -> u64 {
         self.hash
     }

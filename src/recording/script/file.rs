@@ -32,10 +32,6 @@ const NO_SCRIPT: &str = " not a script or a replay, which are RON files, for exa
                          `(ticks: 240, steps: [(at: 60, hold: [Right])])`";
 
 impl Script {
-    /// Reads and checks a file.
-    ///
-    /// # Errors
-    /// [`ScriptError`] with the file and the position in it.
     pub fn load(path: &Path) -> Result<Self, ScriptError> {
         let text = read_at_most(path, MAX_FILE_BYTES).map_err(|error| {
             let reason = match error.kind() {
@@ -53,9 +49,6 @@ impl Script {
     }
 
     /// Parses and checks the contents of a file. `path` is only used in error messages.
-    ///
-    /// # Errors
-    /// [`ScriptError`] with the file and the position in it.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ScriptError> {
         let path = path.to_owned();
         Self::checked(text).map_err(|reason| ScriptError { path, reason })
@@ -171,12 +164,10 @@ fn why_refused(text: &str, error: &SpannedError) -> String {
     }
 }
 
-/// RON options for scripts. `Some` may be omitted.
 fn ron_options() -> ron::Options {
     ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME)
 }
 
-/// Rejects a replay of another format version.
 fn check_format(text: &str) -> Result<(), String> {
     #[derive(Deserialize)]
     struct Versions {
@@ -219,7 +210,6 @@ impl Script {
         crc32fast::hash(text.unwrap_or_default().as_bytes())
     }
 
-    /// Verifies the checksum of a replay.
     fn check_sum(&self) -> Result<(), String> {
         let (wanted, found) = match &self.recorded {
             Some(recorded) => (recorded.checksum, self.checksum()),
@@ -233,15 +223,11 @@ impl Script {
         Ok(())
     }
 
-    /// Writes the script to a file.
-    ///
-    /// # Errors
-    /// If the file cannot be written, or is longer than [`load`](Self::load) accepts.
+    /// Writes the script to a file. Fails if the file would be longer than [`load`](Self::load) accepts.
     pub fn save(&self, path: &Path) -> io::Result<()> {
         self.write(NewFile::create(path)?).map(drop)
     }
 
-    /// Writes the script as [`save`](Self::save) does, and returns the path.
     pub(in crate::recording) fn write(&self, mut file: NewFile) -> io::Result<PathBuf> {
         let pretty = PrettyConfig::new().depth_limit(2).extensions(Extensions::empty());
         let text = ron_options().to_string_pretty(self, pretty).map_err(io::Error::other)?;

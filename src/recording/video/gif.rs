@@ -19,7 +19,6 @@ use ::gif::{Encoder, EncodingError, Frame, Repeat};
 use super::{Encode, round, unsupported};
 use crate::files::NewFile;
 
-/// A GIF in progress.
 pub(super) struct Gif {
     size: (u16, u16),
     /// Duration of a frame in hundredths of a second.
@@ -126,7 +125,6 @@ fn palette(pixels: &[Pixel]) -> (Option<Vec<u8>>, BTreeMap<Pixel, u8>) {
     (frame.palette, indices.collect())
 }
 
-/// Maximum number of pixels in a row.
 const WIDE: usize = u16::MAX as usize;
 
 /// Columns and rows of the smallest rectangle that contains every true flag.
@@ -144,7 +142,6 @@ fn bounds(flags: &[bool], width: usize) -> Option<(Range<usize>, Range<usize>)> 
     found
 }
 
-/// Unwraps I/O errors, so that a full disk is reported as such.
 fn reason(error: EncodingError) -> io::Error {
     match error {
         EncodingError::Io(error) => error,
@@ -170,9 +167,9 @@ mod tests {
     fn written(frames: &[Vec<u8>]) -> (tempfile::TempDir, Decoder<File>) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.gif");
-        let mut video = Video::create(&path, SIZE, 25).unwrap();
+        let mut video = Video::create(&path, SIZE, 25, None).unwrap();
         for frame in frames {
-            video.add(frame).unwrap();
+            video.add(frame, None).unwrap();
         }
         video.finish(None).unwrap();
         let mut options = DecodeOptions::new();

@@ -30,29 +30,22 @@ mod yuv;
 
 use yuv::Yuv;
 
-/// An MP4 in progress.
 pub(super) struct Mp4 {
     yuv: Yuv,
     encoder: Encoder,
     muxer: Mp4FileMuxer,
     file: NewFile,
     timescale: NonZeroU32,
-    /// Length of the file so far, bytes.
     length: u64,
     /// The newest sample and its start tick. It is already in the file, but its duration is known only at the next
     /// sample.
     newest: Option<(Sample, u64)>,
-    /// Tick of the newest keyframe.
     keyframe: u64,
 }
 
 impl Mp4 {
     /// Starts a video in the file that `create` returns. `size` is width and height in pixels. `fps` is the number of
     /// frames per second, 1 to 1000. `max_bps` limits the mean data rate, in bits per second.
-    ///
-    /// # Errors
-    /// If the width or height is odd or not supported by the encoder, if `fps` is out of range, or if the file cannot
-    /// be created.
     pub(super) fn begin(
         create: impl FnOnce() -> io::Result<NewFile>,
         size: (u32, u32),
@@ -252,7 +245,6 @@ fn declared_bps((width, height): (u32, u32), fps: u32) -> u32 {
 /// Largest quantizer of H.264.
 const COARSEST: u8 = 51;
 
-/// 1280 × 720.
 const REFERENCE_PIXELS: f64 = 921_600.0;
 
 fn sample_entry(annex_b: &[u8]) -> io::Result<SampleEntry> {

@@ -32,9 +32,6 @@ impl Pngs {
 }
 
 /// Writes a picture as a PNG file: RGB, one byte per channel. `frame` is as for [`Video::add`](super::Video::add).
-///
-/// # Errors
-/// If the frame does not have this size, or the file cannot be written.
 pub fn write_png(
     path: &Path,
     size: (u32, u32),
@@ -95,9 +92,10 @@ mod tests {
     #[test]
     fn every_frame_is_a_numbered_file_that_decodes_to_the_same_pixels() {
         let folder = tempfile::tempdir().unwrap();
-        let mut video = Video::create(&folder.path().join("a.cubes.PNG"), (96, 64), 0).unwrap();
+        let mut video =
+            Video::create(&folder.path().join("a.cubes.PNG"), (96, 64), 0, None).unwrap();
         for n in 0..3 {
-            video.add(&scene((96, 64), n)).unwrap();
+            video.add(&scene((96, 64), n), None).unwrap();
         }
         video.finish(None).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
@@ -124,9 +122,9 @@ mod tests {
         };
         fs::write(folder.path().join("a-1.png"), "an unrelated file").unwrap();
         for frames in [4, 2] {
-            let mut video = Video::create(&folder.path().join("a.png"), (16, 16), 1).unwrap();
+            let mut video = Video::create(&folder.path().join("a.png"), (16, 16), 1, None).unwrap();
             for n in 0..frames {
-                video.add(&scene((16, 16), n)).unwrap();
+                video.add(&scene((16, 16), n), None).unwrap();
             }
             video.finish(None).unwrap();
         }
@@ -138,11 +136,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let later = folder.path().join("later");
         let path = later.join("a.png");
-        assert!(Video::create(&path, (16, 16), 1).is_err());
+        assert!(Video::create(&path, (16, 16), 1, None).is_err());
         fs::create_dir(&later).unwrap();
-        let mut video = Video::create(&path, (16, 16), 1).unwrap();
+        let mut video = Video::create(&path, (16, 16), 1, None).unwrap();
         fs::remove_dir(&later).unwrap();
-        let error = video.add(&scene((16, 16), 0)).unwrap_err().to_string();
+        let error = video.add(&scene((16, 16), 0), None).unwrap_err().to_string();
         assert!(error.contains("later/a-00000.png: "), "{error}");
     }
 }

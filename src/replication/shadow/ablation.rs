@@ -3,11 +3,8 @@
 //! As in the [shadow ladder](super), each ablation uses baselines of the same ticks as the lane, from packets with its own
 //! stages. It runs only while [`WantsAblation`] is set, on [a sample](Sampled) of the ticks.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use bevy::prelude::*;
-use cubewire_bevy::shadow::{Encoded, Sampled, Shadow, ShadowTick};
+use cubewire_bevy::shadow::Sampled;
 use cubewire_codec::Stages;
 use cubewire_scene::TICKS_PER_SECOND;
 
@@ -20,44 +17,23 @@ pub struct WantsAblation(pub bool);
 /// Costs of a lane's present stages, and of these stages without each part.
 #[derive(Component, Debug)]
 pub struct Ablation {
-    /// In the order of the rows, without the first row.
     ablated: Vec<Ablated>,
     /// Costs of the present stages, followed by the costs of each ablation.
-    costs: Sampled,
+    pub(super) costs: Sampled,
 }
 
 /// A row: the present stages of a lane, or these stages without a part.
 #[derive(Clone, Copy, Debug)]
 pub struct AblationRow<'a> {
-    ablated: Option<&'a Ablated>,
-    stages: Stages,
-    kbps: Option<f64>,
-}
-
-impl<'a> AblationRow<'a> {
-    /// Returns the removed part. `None` for the present stages.
-    #[must_use]
-    pub const fn ablated(&self) -> Option<&'a Ablated> {
-        self.ablated
-    }
-
-    /// Returns the stages of the row.
-    #[must_use]
-    pub const fn stages(&self) -> Stages {
-        self.stages
-    }
-
-    /// Returns the mean over the newest second of counted ticks, in kilobits per second by article accounting. `None` before the
-    /// first counted tick.
-    #[must_use]
-    pub const fn kbps(&self) -> Option<f64> {
-        self.kbps
-    }
+    /// The removed part. `None` for the present stages.
+    pub ablated: Option<&'a Ablated>,
+    pub stages: Stages,
+    /// Mean over the newest second of counted ticks, in kilobits per second by article accounting. `None` before the first
+    /// counted tick.
+    pub kbps: Option<f64>,
 }
 
 impl Ablation {
-    /// Returns the ablation of these stages, not measured yet.
-    #[must_use]
     pub fn new(present: Stages) -> Self {
         let ablated = ablations(present);
         let left = ablated.iter().map(|ablated| ablated.stages);
@@ -73,14 +49,11 @@ impl Ablation {
         Self { ablated, costs: costs.of_bytes(newest, bytes) }
     }
 
-    /// Returns the stages that parts are removed from.
-    #[must_use]
     pub fn present(&self) -> Stages {
         self.costs.stages()[0]
     }
 
     /// Returns a row for the present stages, followed by a row for each ablation in the order of [`ablations`].
-    #[must_use]
     pub fn rows(&self) -> Vec<AblationRow<'_>> {
         let stages = self.costs.stages().iter().enumerate();
         let row = |(index, &stages): (usize, _)| AblationRow {
@@ -91,37 +64,14 @@ impl Ablation {
         stages.map(row).collect()
     }
 
-    /// Returns the age of the costs at tick `now`, in ticks. `None` before the first counted tick.
-    #[must_use]
-    pub fn age_ticks(&self, now: u64) -> Option<u64> {
-        self.costs.age_ticks(now)
+    /// Returns the costs of all rows, with their age and the fraction of ticks that were chosen for encoding.
+    pub const fn costs(&self) -> &Sampled {
+        &self.costs
     }
 
-    /// Returns the fraction of recent ticks that were chosen for encoding, 0 to 1.
-    #[must_use]
-    pub fn share(&self) -> f64 {
-        self.costs.share()
-    }
-
-    /// Waits until every chosen tick is encoded and counted.
-    ///
-    /// # Errors
-    /// If a snapshot cannot be encoded.
     pub fn finish(&mut self, ladder: &mut super::ShadowLadder) -> Result {
         let encoded = ladder.shadow.finish(self.costs.list())?;
         ladder.count(Some(self), &encoded);
         Ok(())
-    }
-
-    pub(super) fn push(&mut self, tick: &Arc<ShadowTick>, shadow: &mut Shadow) {
-        self.costs.push(tick, shadow);
-    }
-
-    pub(super) fn allow(&mut self, passed: Duration) -> (&Arc<[Stages]>, usize) {
-        self.costs.allow(passed)
-    }
-
-    pub(super) fn count(&mut self, encoded: &[Encoded]) {
-        self.costs.count(encoded);
     }
 }

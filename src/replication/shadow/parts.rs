@@ -5,14 +5,10 @@ use cubewire_codec::stages::{
 };
 use cubewire_codec::{StageOptions, Stages, ladder};
 
-/// A part of the compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
-    /// Encoding of orientations.
     Orientation,
-    /// Encoding of velocities.
     Velocity,
-    /// Encoding of positions.
     Position,
     /// Selection of the sent cubes, and encoding of their indices.
     Delta,
@@ -20,24 +16,17 @@ pub enum Part {
     Coding,
     /// Arithmetic coding, replaced by all bit-packing stages that it makes unnecessary.
     CodingForPacking,
-    /// The predictions of arithmetic coding.
     Prediction,
-    /// The simulation at both ends.
     Simulation,
-    /// Positions relative to the baseline.
     RelativePosition,
-    /// Orientations relative to the baseline.
     RelativeOrientation,
-    /// Flags of the fields that changed.
     ChangedFlags,
 }
 
 /// Stages after one part was removed, completely or by one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ablated {
-    /// The removed part.
     pub part: Part,
-    /// The remaining stages.
     pub stages: Stages,
     /// Parts that were removed too, because they are illegal without `part`.
     pub along: Vec<Part>,
@@ -45,45 +34,32 @@ pub struct Ablated {
 
 /// Returns all ways to remove one part, or one step of a part, from `present`. Only parts that depend on the removed part are
 /// removed with it.
-#[must_use]
 pub fn ablations(present: Stages) -> Vec<Ablated> {
     let mut lesser = Vec::new();
-    let mut lessen = |part, change: &dyn Fn(&mut StageOptions)| {
-        let mut left = *present;
-        change(&mut left);
-        lesser.push((part, left));
-    };
+    let mut lessen = |part, left: StageOptions| lesser.push((part, left));
     if present.orientation != Orientation::Full {
-        lessen(Part::Orientation, &|left| {
-            left.orientation = Orientation::Full;
-        });
+        lessen(Part::Orientation, StageOptions { orientation: Orientation::Full, ..*present });
     }
     for &velocity in lesser_velocities(present.velocity) {
-        lessen(Part::Velocity, &|left| left.velocity = velocity);
+        lessen(Part::Velocity, StageOptions { velocity, ..*present });
     }
     if present.position != Position::Full {
-        lessen(Part::Position, &|left| left.position = Position::Full);
+        lessen(Part::Position, StageOptions { position: Position::Full, ..*present });
     }
     for &(part, delta) in lesser_deltas(present.delta) {
-        lessen(part, &|left| left.delta = delta);
+        lessen(part, StageOptions { delta, ..*present });
     }
     if let Some(packed) = bit_packed(present) {
-        lessen(Part::CodingForPacking, &|left| *left = packed);
+        lessen(Part::CodingForPacking, packed);
     }
     for &relative_position in lesser_positions(present.relative_position) {
-        lessen(Part::RelativePosition, &|left| {
-            left.relative_position = relative_position;
-        });
+        lessen(Part::RelativePosition, StageOptions { relative_position, ..*present });
     }
     for &relative_orientation in lesser_orientations(present.relative_orientation) {
-        lessen(Part::RelativeOrientation, &|left| {
-            left.relative_orientation = relative_orientation;
-        });
+        lessen(Part::RelativeOrientation, StageOptions { relative_orientation, ..*present });
     }
     for &changed_flags in lesser_flags(present.changed_flags) {
-        lessen(Part::ChangedFlags, &|left| {
-            left.changed_flags = changed_flags;
-        });
+        lessen(Part::ChangedFlags, StageOptions { changed_flags, ..*present });
     }
     let legal = lesser.into_iter().filter_map(|(part, left)| {
         let (stages, along) = legalized(left)?;
@@ -172,22 +148,17 @@ const DEPENDENT: [Part; 4] =
 
 /// Removes the smallest set of dependent parts that makes the stages legal. Returns `None` if no set does.
 fn legalized(options: StageOptions) -> Option<(Stages, Vec<Part>)> {
-    let subsets = 0..1_u32 << DEPENDENT.len();
-    let mut subsets: Vec<u32> = subsets.collect();
+    let mut subsets: Vec<u32> = (0..1 << DEPENDENT.len()).collect();
     subsets.sort_by_key(|subset| subset.count_ones());
     subsets.into_iter().find_map(|subset| {
-        let along = DEPENDENT
-            .into_iter()
-            .enumerate()
-            .filter(|(bit, _)| subset & (1 << bit) != 0)
-            .map(|(_, part)| part);
+        let along = DEPENDENT.into_iter().enumerate();
+        let along = along.filter(|(bit, _)| subset & (1 << bit) != 0).map(|(_, part)| part);
         let along: Vec<Part> = along.collect();
         let left = along.iter().copied().fold(options, without);
         Some((left.check().ok()?, along))
     })
 }
 
-/// Removes a dependent part, if present.
 fn without(options: StageOptions, part: Part) -> StageOptions {
     let delta = match options.delta.is_arithmetic() {
         true => Delta::ChangedBits,
@@ -215,13 +186,11 @@ mod tests {
 
     use super::*;
 
-    /// Returns the dependent parts that differ between two stages.
     fn differing(a: Stages, b: Stages) -> HashSet<Part> {
         let differs = |part: &Part| with(*a, *part, &b) != *a;
         DEPENDENT.into_iter().filter(differs).collect()
     }
 
-    /// Returns the dependent part that an ablation removes by itself.
     const fn own(part: Part) -> Option<Part> {
         match part {
             Part::RelativePosition | Part::RelativeOrientation | Part::ChangedFlags => Some(part),

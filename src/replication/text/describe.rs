@@ -10,13 +10,11 @@ use super::NOTATION;
 use crate::replication::settings::{LaneSettings, PlayoutDelay};
 
 /// The name of the rung with these stages, or `custom`.
-#[must_use]
 pub fn rung_name(stages: Stages) -> &'static str {
     ladder::rung_of(stages).map_or("custom", |rung| rung.name)
 }
 
 /// A sentence for a lane if its receiver cannot use the chosen stages. `None` if it can.
-#[must_use]
 pub fn fallback(chosen: Stages, reason: Option<FallbackReason>) -> Option<String> {
     let (reason, instead) = (reason?, FallbackReason::instead_of(chosen)?);
     let [instead, chosen] = [instead, chosen].map(rung_name);
@@ -24,20 +22,16 @@ pub fn fallback(chosen: Stages, reason: Option<FallbackReason>) -> Option<String
 }
 
 /// A sentence for the server about a viewer without arithmetic coding. The server does not know which stages were chosen.
-#[must_use]
 pub fn fallback_of_viewer(reason: FallbackReason) -> String {
     format!("Without arithmetic coding: {reason}.")
 }
 
 impl LaneSettings {
-    /// The name of the rung with these stages, or `custom`.
-    #[must_use]
     pub fn rung_name(&self) -> &'static str {
         rung_name(self.sender.stages)
     }
 
     /// The rung, and its budget if it has one that applies.
-    #[must_use]
     pub fn describe_rung(&self) -> String {
         let rung = self.rung_name();
         match self.sender.kept_budget() {
@@ -48,13 +42,11 @@ impl LaneSettings {
 
     /// The simulated network, send rate and interpolation in words. Lists all network conditions that are not zero, and the
     /// send rate and interpolation only if they differ from the defaults.
-    #[must_use]
     pub fn describe(&self) -> Vec<String> {
         self.describe_with(link(&self.link.conditions))
     }
 
     /// The simulated network in words. Mentions explicitly when there is no loss.
-    #[must_use]
     pub fn describe_network(&self) -> String {
         let conditions = &self.link.conditions;
         let no_loss = Preset::of(conditions).is_none() && loss(conditions.loss).is_none();
@@ -64,12 +56,8 @@ impl LaneSettings {
 
     /// Like [`describe`](Self::describe), but with the default send rate and, if it is known in advance, the delay of the
     /// replica behind the simulation.
-    #[must_use]
     pub fn describe_in_full(&self) -> Vec<String> {
         let rate = self.sender.snapshots_per_second();
-        let usual = Self::default().playout.interpolation;
-        let is_usual = self.playout.interpolation == usual;
-        let interpolation = (!is_usual).then(|| self.describe_interpolation());
         let delay = match self.playout.delay {
             PlayoutDelay::Rule if self.sender.kept_budget().is_none() => {
                 Some(self.playout.rule_delay(&self.sender))
@@ -80,7 +68,7 @@ impl LaneSettings {
         let parts = [
             Some(self.describe_network()),
             Some(format!("{rate} snapshots a second")),
-            interpolation,
+            self.unusual_interpolation(),
             delay.and_then(|delay| self.describe_lag(delay)),
         ];
         parts.into_iter().flatten().collect()
@@ -88,7 +76,6 @@ impl LaneSettings {
 
     /// The delay of the replica behind the simulation with this playout delay, rounded to 10 ms. `None` without interpolation,
     /// or with a recorded trace.
-    #[must_use]
     pub fn describe_lag(&self, playout_delay: Duration) -> Option<String> {
         let interpolation = self.playout.effective_interpolation(self.sender.stages);
         let conditions = &self.link.conditions;
@@ -99,7 +86,6 @@ impl LaneSettings {
     }
 
     /// Like [`describe`](Self::describe), for a lane over a real network in addition to the simulated one.
-    #[must_use]
     pub fn describe_over_real_network(&self) -> Vec<String> {
         let added = &self.link.conditions;
         self.describe_with(match (is_perfect(added), added.cut) {
@@ -113,14 +99,16 @@ impl LaneSettings {
         let usual = Self::default();
         let rate = (self.sender.send_interval_ticks != usual.sender.send_interval_ticks)
             .then(|| self.describe_rate());
-        let interpolation = (self.playout.interpolation != usual.playout.interpolation)
-            .then(|| self.describe_interpolation());
-        let parts = [Some(network), rate, interpolation].into_iter();
+        let parts = [Some(network), rate, self.unusual_interpolation()].into_iter();
         parts.flatten().collect()
     }
 
+    fn unusual_interpolation(&self) -> Option<String> {
+        let is_unusual = self.playout.interpolation != Interpolation::default();
+        is_unusual.then(|| self.describe_interpolation())
+    }
+
     /// Describes the differences in `new`. `None` if there are no differences.
-    #[must_use]
     pub fn describe_change(&self, new: &Self) -> Option<String> {
         let stages = self.sender.stages != new.sender.stages;
         let rate = self.describe_rate() != new.describe_rate();
@@ -170,8 +158,6 @@ impl LaneSettings {
         }
     }
 
-    /// A warning if the chosen interpolation needs velocities that the stages do not send. `None` otherwise.
-    #[must_use]
     pub fn velocity_warning(&self) -> Option<String> {
         let wanted = self.playout.interpolation.name();
         let shown = self.playout.effective_interpolation(self.sender.stages);
@@ -222,7 +208,6 @@ fn is_perfect(link: &Conditions) -> bool {
     conditions(link).iter().all(|(text, _)| text.is_none())
 }
 
-/// Text for a link without any condition.
 const PERFECT: &str = "Perfect";
 
 fn link(link: &Conditions) -> String {
@@ -329,28 +314,31 @@ mod tests {
     }
 
     #[test]
-    fn every_condition_of_a_link_is_named() {
-        let describe = |text: &str| lane(&format!("rung:delta,{text}")).describe().join(", ");
-        assert_eq!(lane("rung:delta").describe().join(", "), "100 ms round trip");
-        assert_eq!(
-            describe("link:4g,rate:10,interpolation:none"),
-            "4G, 10 a second, no interpolation"
-        );
-        assert_eq!(
-            describe(
+    fn every_setting_that_matters_is_named() {
+        for (text, wanted) in [
+            ("rung:delta", "100 ms round trip"),
+            ("link:4g,rate:10,interpolation:none", "4G, 10 a second, no interpolation"),
+            (
                 "link:latency=25ms+jitter=uniform/33.333ms+loss=0.0005+duplicate=0.05\
-                 +reordering=0.01/20ms/200ms+bandwidth=1500000/64000+cut"
+                 +reordering=0.01/20ms/200ms+bandwidth=1500000/64000+cut",
+                "50 ms round trip, ±33.3 ms jitter, 0.05 % lost, 5 % sent twice, 1 % reordered, \
+                 1.5 Mbit/s, cut",
             ),
-            "50 ms round trip, ±33.3 ms jitter, 0.05 % lost, 5 % sent twice, 1 % reordered, \
-             1.5 Mbit/s, cut"
-        );
-        assert_eq!(
-            describe("link:jitter=log-normal/5ms/0.8+loss=bursts/0.2/4+bandwidth=64000/9000"),
-            "5 ms jitter, 20 % lost in bursts, 64 kbit/s"
-        );
-        assert_eq!(describe("link:perfect+cut"), "Perfect, cut");
-        assert_eq!(describe("link:loss=0"), "Perfect");
-        assert_eq!(describe("link:latency=500ms"), "1000 ms round trip");
+            (
+                "link:jitter=log-normal/5ms/0.8+loss=bursts/0.2/4+bandwidth=64000/9000",
+                "5 ms jitter, 20 % lost in bursts, 64 kbit/s",
+            ),
+            ("link:perfect+cut", "Perfect, cut"),
+            ("link:loss=0", "Perfect"),
+            ("link:latency=500ms", "1000 ms round trip"),
+            (
+                "rung:predicted,interpolation:hermite,rate:10",
+                "100 ms round trip, 10 a second, hermite → linear: needs velocity",
+            ),
+            ("rung:at-rest,interpolation:hermite", "100 ms round trip, hermite"),
+        ] {
+            assert_eq!(lane(text).describe().join(", "), wanted, "{text}");
+        }
     }
 
     #[test]
@@ -367,31 +355,25 @@ mod tests {
 
     #[test]
     fn over_a_real_network_only_what_is_added_is_simulated() {
-        let describe = |text: &str| lane(text).describe_over_real_network().join(", ");
-        let nothing = describe("rung:delta,link:perfect,rate:20");
-        assert_eq!(nothing, "real network, nothing added, 20 a second");
-        let added = describe("rung:delta,link:4g");
-        assert_eq!(added, "real network, plus 4G");
-        let cut = describe("rung:delta,link:perfect+cut");
-        assert_eq!(cut, "real network, cut");
+        for (text, wanted) in [
+            ("link:perfect,rate:20", "real network, nothing added, 20 a second"),
+            ("link:4g", "real network, plus 4G"),
+            ("link:perfect+cut", "real network, cut"),
+        ] {
+            assert_eq!(lane(text).describe_over_real_network().join(", "), wanted);
+        }
     }
 
     #[test]
-    fn an_interpolation_without_velocities_is_said_to_be_linear() {
-        let lacking = lane("rung:predicted,interpolation:hermite,rate:10");
+    fn an_interpolation_without_velocities_is_warned_of() {
+        let warning = |text| lane(text).velocity_warning();
         assert_eq!(
-            lacking.describe().join(", "),
-            "100 ms round trip, 10 a second, hermite → linear: needs velocity"
-        );
-        assert_eq!(
-            lacking.velocity_warning().unwrap(),
+            warning("rung:predicted,interpolation:hermite").unwrap(),
             "hermite → linear: hermite needs velocities, which predicted does not send; the rungs up \
              to at-rest send them"
         );
-        let sent = lane("rung:at-rest,interpolation:hermite");
-        assert_eq!(sent.describe().join(", "), "100 ms round trip, hermite");
-        assert_eq!(sent.velocity_warning(), None);
-        assert_eq!(lane("rung:predicted,interpolation:none").velocity_warning(), None);
+        assert_eq!(warning("rung:at-rest,interpolation:hermite"), None);
+        assert_eq!(warning("rung:predicted,interpolation:none"), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
 use cubewire_bevy::transport::SLICE_BYTES;
 use cubewire_bevy::udp::{ClientAddress, ClientId, UdpHost, UdpServer};
-use cubewire_bevy::{CubewireSystems, MessageBuffer, Traffic, disconnect};
+use cubewire_bevy::{CubewireSystems, MessageBuffer, SocketTraffic, Traffic, disconnect};
 use cubewire_codec::Snapshot;
 use cubewire_protocol::{
     ClientMessage, Contract, FallbackReason, ServerEvent, ServerMessage, ServerSession, Settings,
@@ -28,7 +28,6 @@ pub const MAX_VIEWERS: usize = 64;
 /// Admits viewers. Needs [`ReplicationPlugin`](crate::replication::ReplicationPlugin).
 ///
 /// The socket is read and written in every frame, so that viewers stay connected while the game is paused.
-#[derive(Debug)]
 pub struct UdpServerPlugin(pub UdpServer);
 
 impl Plugin for UdpServerPlugin {
@@ -36,16 +35,19 @@ impl Plugin for UdpServerPlugin {
         let receive = (meet, receive)
             .chain()
             .after(CubewireSystems::Receive)
-            .in_set(TransportSystems::Receive(End::Sender));
-        let account = (account, publish).chain().in_set(TransportSystems::Flush(End::Sender));
+            .in_set(TransportSystems::Receive(End::Server));
+        let account = account.in_set(TransportSystems::Flush(End::Server));
         app.add_plugins(self.0.clone())
-            .init_resource::<Viewers>()
-            .insert_resource(Terms(contract()))
+            .insert_resource(Serving {
+                address: self.0.address().to_string(),
+                traffic: SocketTraffic::default(),
+            })
+            .insert_resource(Viewers { admitted: 0, budgets: Vec::new(), contract: contract() })
             .add_systems(PreUpdate, receive)
             .add_systems(
                 FixedUpdate,
                 report_pause
-                    .after(TransportSystems::Receive(End::Sender))
+                    .after(TransportSystems::Receive(End::Server))
                     .before(ReplicationSystems::Acks),
             )
             .add_systems(Update, account)
@@ -53,17 +55,12 @@ impl Plugin for UdpServerPlugin {
     }
 }
 
-/// The protocol contract for all viewers.
-#[derive(Resource)]
-struct Terms(Contract);
-
-/// Counts of a server's viewers, and their budgets.
-#[derive(Resource, Debug, Default)]
+#[derive(Resource, Debug)]
 pub struct Viewers {
-    /// Number of viewers admitted since the start.
     pub admitted: u64,
     /// Budgets of the connected viewers. Kept when the server ends.
     pub budgets: Vec<ViewerBudget>,
+    contract: Contract,
 }
 
 /// A viewer's budget on the wire, in kilobits per second. `None` means no limit.
@@ -72,7 +69,6 @@ pub struct ViewerBudget {
     /// Connection number. Serialized as text, because JSON numbers are exact only up to 53 bits.
     #[serde(serialize_with = "text")]
     pub viewer: u64,
-    /// The requested budget.
     pub asked_kbps: Option<u32>,
     /// The granted budget: the requested one, or less if the network does not transfer it.
     pub given_kbps: Option<u32>,
@@ -82,11 +78,9 @@ fn text<S: Serializer>(number: &u64, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(number)
 }
 
-/// A connected viewer.
 #[derive(Component, Debug)]
 struct Viewer {
     session: ServerSession,
-    /// The initial state in its welcome.
     initial: Snapshot,
     /// Whether its lane exists. The first request creates it.
     has_lane: bool,
@@ -96,13 +90,11 @@ struct Viewer {
     since: Duration,
     /// Traffic already counted in its lane's meter.
     counted: Traffic,
-    /// The requested budget and the granted one.
     kbps: [Option<u32>; 2],
 }
 
 type IsNew = (With<MessageBuffer>, With<ClientAddress>, Without<Viewer>);
 
-/// Begins a session with each new connection.
 fn meet(time: Res<Time<Real>>, new: Query<Entity, IsNew>, mut commands: Commands) {
     for client in &new {
         commands.entity(client).try_insert(Viewer {
@@ -144,7 +136,7 @@ type AskingViewer<'a> = (
 /// Processes the viewers' messages and delivers their acks to the lanes.
 fn receive(
     time: Res<Time<Real>>,
-    (world, terms): (Res<CubeWorld>, Res<Terms>),
+    world: Res<CubeWorld>,
     (mut host, mut admitted): (ResMut<UdpHost>, ResMut<Viewers>),
     mut viewers: Query<AskingViewer<'_>>,
     mut commands: Commands,
@@ -174,14 +166,14 @@ fn receive(
             }
             let asked = ClientMessage::decode(&message).map(|message| {
                 let was_open = viewer.session.is_open();
-                let asked = viewer.session.on_message(&terms.0, message);
+                let asked = viewer.session.on_message(&admitted.contract, message);
                 asked.map_err(|reason| (reason, was_open))
             });
             outcome = match asked {
                 None => Err("a malformed message".to_owned()),
                 Some(Ok(ServerEvent::Welcome)) => {
                     admitted.admitted += 1;
-                    viewer.welcome(&terms.0, now, &world, &mut buffer)
+                    viewer.welcome(&admitted.contract, now, &world, &mut buffer)
                 }
                 Some(Ok(ServerEvent::Settings(settings))) => {
                     let peer = || RemoteViewer {
@@ -191,7 +183,7 @@ fn receive(
                         loss_fraction: 0.0,
                         fallback: None,
                     };
-                    viewer.apply(&terms.0, client, settings, peer, &mut commands)
+                    viewer.apply(&admitted.contract, client, settings, peer, &mut commands)
                 }
                 // A refused viewer may stay connected for a while to receive the reason.
                 Some(Err((reason, false))) => {
@@ -224,7 +216,6 @@ impl Viewer {
         Err(why.to_owned())
     }
 
-    /// Sends the welcome with the current state of the world.
     fn welcome(
         &mut self,
         contract: &Contract,
@@ -305,10 +296,10 @@ type ServedLane<'a> = (
     &'a mut RemoteViewer,
 );
 
-/// Updates meters, peer states and budgets from the transport's measurements.
 fn account(
     mut host: ResMut<UdpHost>,
     mut viewers: ResMut<Viewers>,
+    mut serving: ResMut<Serving>,
     mut lanes: Query<ServedLane<'_>>,
 ) {
     viewers.budgets.clear();
@@ -327,16 +318,7 @@ fn account(
             host.log(&line);
         }
     }
-}
-
-fn publish(host: Res<UdpHost>, serving: Option<ResMut<Serving>>, mut commands: Commands) {
-    let now = Serving { address: host.address().to_string(), traffic: host.traffic() };
-    match serving {
-        Some(mut serving) => {
-            serving.set_if_neq(now);
-        }
-        None => commands.insert_resource(now),
-    }
+    serving.set_if_neq(Serving { address: host.address().to_string(), traffic: host.traffic() });
 }
 
 /// Time until a client without a request is disconnected. On a bad network the first request takes a few seconds.

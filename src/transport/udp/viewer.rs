@@ -1,9 +1,7 @@
 //! Connects to a server, requests snapshots, and delivers them to the app's only lane.
 
-mod error;
-
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use bevy::prelude::*;
@@ -22,14 +20,15 @@ use crate::replication::{
     ServerConnection, Welcomed,
 };
 
-pub use error::ViewError;
+/// The socket or the connect token cannot be created.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot connect: {0}")]
+pub struct ConnectError(#[from] io::Error);
 
-/// Server address and connection parameters.
-#[derive(Clone, Copy, Debug)]
-pub struct ViewerSettings<A = SocketAddr> {
-    /// Server address. With several addresses, each is tried in turn.
-    pub server: A,
-    /// The server's key.
+#[derive(Clone, Debug)]
+pub struct ViewerSettings {
+    /// Addresses of the server, at least one. Each is tried in turn.
+    pub server: Vec<SocketAddr>,
     pub key: Key,
     /// Time without packets after which the connection is closed. Whole seconds, from 1 to [`MAX_TIMEOUT`](Self::MAX_TIMEOUT).
     pub timeout: Duration,
@@ -38,42 +37,30 @@ pub struct ViewerSettings<A = SocketAddr> {
 impl ViewerSettings {
     /// The server's own timeout, after which it closes the connection.
     pub const MAX_TIMEOUT: Duration = Duration::from_secs(30);
-}
 
-impl ViewerSettings<Vec<SocketAddr>> {
     fn connect(&self) -> io::Result<UdpConnection> {
         let Self { server, key, timeout } = self.clone();
-        let timeout = timeout.min(ViewerSettings::MAX_TIMEOUT);
+        let timeout = timeout.min(Self::MAX_TIMEOUT);
         let token = move || key.token_with(&*server, rand::random(), timeout, [0; 256]);
         UdpConnection::with_tokens(token)
     }
 }
 
-/// The viewer's end of a connection.
 #[derive(Resource, Debug)]
 pub struct UdpViewer {
-    settings: ViewerSettings<Vec<SocketAddr>>,
+    settings: ViewerSettings,
     /// The contract that the next hello announces.
     pub contract: Contract,
     /// A connection that is not spawned yet.
     new: Option<UdpConnection>,
     /// The session, or the reason why it ended.
     session: Result<ClientSession, String>,
-    /// Traffic already counted in the meter.
     counted: Traffic,
 }
 
 impl UdpViewer {
     /// Starts to connect. The handshake happens while the app runs.
-    ///
-    /// # Errors
-    /// [`ViewError`] if the server name cannot be resolved, or the socket or connect token cannot be created.
-    pub fn new(settings: ViewerSettings<impl ToSocketAddrs>) -> Result<Self, ViewError> {
-        let settings = ViewerSettings {
-            server: settings.server.to_socket_addrs()?.collect(),
-            key: settings.key,
-            timeout: settings.timeout,
-        };
+    pub fn new(settings: ViewerSettings) -> Result<Self, ConnectError> {
         Ok(Self {
             new: Some(settings.connect()?),
             settings,
@@ -86,7 +73,6 @@ impl UdpViewer {
 
 /// Receives snapshots from the server. Needs the resource [`UdpViewer`] and
 /// [`ViewerPlugin`](crate::replication::ViewerPlugin). The socket is read and written in every frame.
-#[derive(Debug)]
 pub struct UdpViewerPlugin;
 
 impl Plugin for UdpViewerPlugin {
@@ -94,13 +80,13 @@ impl Plugin for UdpViewerPlugin {
         let receive = (receive, publish)
             .chain()
             .after(CubewireSystems::Receive)
-            .in_set(TransportSystems::Receive(End::Receiver));
+            .in_set(TransportSystems::Receive(End::Client));
         app.add_plugins(UdpClient::default())
             .add_observer(reconnect)
             .add_observer(lose)
             .add_systems(PreUpdate, (dial.before(CubewireSystems::Receive), receive))
-            .add_systems(FixedUpdate, post.in_set(TransportSystems::Flush(End::Receiver)))
-            .add_systems(Update, account.in_set(TransportSystems::Flush(End::Receiver)))
+            .add_systems(FixedUpdate, post.in_set(TransportSystems::Flush(End::Client)))
+            .add_systems(Update, account.in_set(TransportSystems::Flush(End::Client)))
             .configure_sets(Last, CubewireSystems::HangUp.after(exit_on_all_closed));
     }
 }
@@ -115,11 +101,10 @@ fn reconnect(_: On<Reconnect>, mut viewer: ResMut<UdpViewer>) {
             viewer.session = Ok(ClientSession::default());
             viewer.counted = Traffic::default();
         }
-        Err(error) => viewer.session = Err(ViewError::from(error).to_string()),
+        Err(error) => viewer.session = Err(ConnectError(error).to_string()),
     }
 }
 
-/// Stores the reason when the connection ends.
 fn lose(
     ended: On<Disconnected>,
     connections: Query<(), With<UdpConnection>>,
@@ -185,7 +170,7 @@ fn receive(
             }
             Ok(ClientEvent::Answer) => {}
             Err(error) => {
-                *outcome = Err(error.to_string());
+                *outcome = Err(error);
                 commands.entity(entity).try_despawn();
                 return;
             }
@@ -205,23 +190,26 @@ fn receive(
     bound(&mut receiver_buffer.incoming.datagrams);
 }
 
-/// Processes one message of the server.
 fn hear(
     session: &mut ClientSession,
     contract: &Contract,
     server: SocketAddr,
     message: &[u8],
-) -> Result<ClientEvent, ViewError> {
-    let message = ServerMessage::decode(message).ok_or(ViewError::Malformed { server })?;
+) -> Result<ClientEvent, String> {
+    let message = ServerMessage::decode(message);
+    let message = message.ok_or_else(|| format!("{server} sent a malformed message"))?;
     let heard = session.on_message(contract, message, Limits::default());
-    let heard = heard.map_err(|reason| ViewError::Session { server, reason })?;
-    match &heard {
-        ClientEvent::Welcome(welcome) if welcome.initial.bodies.len() != CUBES => {
-            let cubes = welcome.initial.bodies.len();
-            Err(ViewError::OtherCubes { server, cubes })
-        }
-        _ => Ok(heard),
+    let heard = heard
+        .map_err(|reason| format!("the session with the server at {server} ended: {reason}"))?;
+    if let ClientEvent::Welcome(welcome) = &heard
+        && welcome.initial.bodies.len() != CUBES
+    {
+        let cubes = welcome.initial.bodies.len();
+        return Err(format!(
+            "the server at {server} has {cubes} cubes, but this program has {CUBES}"
+        ));
     }
+    Ok(heard)
 }
 
 type Status<'a> = (&'a UdpConnection, Option<&'a MessageBuffer>);
@@ -255,7 +243,6 @@ fn publish(
     }
 }
 
-/// Sends the lane's acks.
 fn post(
     mut lane: Single<&mut ReceiverBuffer>,
     buffer: Option<Single<&mut MessageBuffer, With<UdpConnection>>>,
@@ -266,7 +253,6 @@ fn post(
     }
 }
 
-/// Updates the meter from the transport's measurements.
 fn account(
     mut viewer: ResMut<UdpViewer>,
     mut meter: Single<&mut LaneMeter>,

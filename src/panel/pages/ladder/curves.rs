@@ -82,7 +82,7 @@ fn points(rung: &ShadowRung, newest: u64) -> (Rung, Vec<Point>) {
     let oldest = (newest + 1).saturating_sub(bytes.len() as u64);
     let points =
         (oldest..).zip(bytes).map(|(tick, bytes)| Point { tick, bytes, ..Point::default() });
-    (rung.rung(), points.collect())
+    (rung.rung, points.collect())
 }
 
 /// Distance between the plot and the figures, logical points.

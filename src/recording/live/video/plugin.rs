@@ -11,14 +11,10 @@ use bevy::window::{PrimaryWindow, exit_on_all_closed};
 use super::{Figures, Videos, capture, collect, end_if_resized};
 use crate::controls::Action;
 use crate::panel::PanelSystems;
-use crate::recording::live::{
-    self, CaptureSystems, CollectSystems, LiveSystems, RecordingFolder, clock, replay_seconds,
-};
+use crate::recording::live::{self, LiveSystems, RecordingFolder, clock, replay_seconds};
 use crate::recording::replay::InputLog;
 use crate::view::Notices;
 
-/// Records videos of the window when the key is pressed. Needs [`RecordingFolder`] and [`Notices`].
-#[derive(Debug)]
 pub(in crate::recording) struct VideoPlugin;
 
 impl Plugin for VideoPlugin {
@@ -31,24 +27,23 @@ impl Plugin for VideoPlugin {
                 Update,
                 (end_if_resized, hide_notices)
                     .chain()
-                    .before(LiveSystems)
+                    .before(LiveSystems::Notices)
                     .after(PanelSystems::Notices),
             )
             .add_systems(
                 Last,
                 (
-                    capture.in_set(CaptureSystems),
-                    collect.in_set(CollectSystems).after(live::end),
+                    capture.in_set(LiveSystems::Capture),
+                    collect.in_set(LiveSystems::Collect).after(live::end),
                     end.after(exit_on_all_closed)
                         .run_if(on_message::<AppExit>)
-                        .in_set(CollectSystems),
+                        .in_set(LiveSystems::Collect),
                 )
                     .chain(),
             );
     }
 }
 
-/// Handles F10.
 fn on_action(
     action: On<Action>,
     time: Res<Time<Real>>,
@@ -67,7 +62,6 @@ fn on_action(
     }
 }
 
-/// Hides notices while a video is recorded.
 fn hide_notices(time: Res<Time<Real>>, videos: Res<Videos>, mut notices: ResMut<Notices>) {
     let now = time.elapsed();
     let is_filmed = videos.progress(now).is_some();
@@ -76,7 +70,6 @@ fn hide_notices(time: Res<Time<Real>>, videos: Res<Videos>, mut notices: ResMut<
     }
 }
 
-/// Shows the lengths in the window title while a video is recorded.
 fn show_title(
     time: Res<Time<Real>>,
     log: Option<Res<InputLog>>,
@@ -110,7 +103,6 @@ fn title(usual: &str, video: Figures, replay_seconds: Option<f64>) -> String {
     )
 }
 
-/// Finishes all videos when the app exits.
 fn end(time: Res<Time<Real>>, mut videos: ResMut<Videos>, mut notices: ResMut<Notices>) {
     videos.finish(time.elapsed(), &mut notices);
 }

@@ -14,7 +14,6 @@ pub(super) struct Yuv {
 }
 
 impl Yuv {
-    /// Creates a black picture. Width and height are even.
     pub(super) fn new((width, height): (u32, u32)) -> Self {
         let (width, height) = (width as usize, height as usize);
         Self {
