@@ -6,17 +6,13 @@ use std::time::Instant;
 
 use rand::{Rng, RngExt};
 
-use super::{Counts, Field, is_over};
+use super::{Field, is_over};
 use crate::client::since_1970;
-use crate::socket::{Pace, RECEIVED, STEP, Socket};
-
-/// Number of datagrams that the server sent to peers without the key.
-pub(super) const ANSWERS: &str = "answers to peers without the key";
+use crate::socket::{Pace, STEP, Socket};
 
 /// Sends what `craft` makes, a fraction of it as the viewer behind the relay.
 pub(super) fn send(
     field: &mut Field,
-    counts: &mut Counts,
     until: Instant,
     as_viewer: f64,
     craft: fn(&mut Field) -> Option<Vec<u8>>,
@@ -42,8 +38,6 @@ pub(super) fn send(
             }
         }
     }
-    drop(peers);
-    counts.insert(ANSWERS, field.tally.get(RECEIVED));
     Ok(())
 }
 
