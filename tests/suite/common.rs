@@ -1,6 +1,7 @@
 //! Shared by several tests.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use bevy::prelude::*;
 use cubewire::game::headless::{HeadlessGame, LaneGame};
 use cubewire::recording::Script;
 use cubewire::replication::LaneSettings;
-use cubewire::view::{Side, ViewCube};
+use cubewire::view::{Side, ViewCube, ViewPlugin};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -24,6 +25,15 @@ pub(crate) fn eventually<T>(what: &str, mut poll: impl FnMut() -> Option<T>) -> 
         sleep(Duration::from_millis(10));
     }
     panic!("waited for {what}");
+}
+
+/// Returns the names of the files in a folder, sorted.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let files = fs::read_dir(folder).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names
 }
 
 pub(crate) fn script_path(name: &str) -> PathBuf {
@@ -51,6 +61,11 @@ pub(crate) fn lane(rung: &str) -> LaneSettings {
 /// Creates a game that plays one of our scripts over a lane.
 pub(crate) fn game(script_name: &str, rung: &str) -> LaneGame {
     LaneGame::new(Some(script(script_name)), lane(rung)).unwrap()
+}
+
+/// Creates the same game with the view's cubes, but without rendering.
+pub(crate) fn game_with_view(script_name: &str, rung: &str) -> LaneGame {
+    LaneGame::with_plugins(Some(script(script_name)), lane(rung), ViewPlugin).unwrap()
 }
 
 pub(crate) fn steps(game: &mut HeadlessGame, ticks: usize) {

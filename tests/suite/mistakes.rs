@@ -3,13 +3,19 @@
 use std::fs;
 use std::net::UdpSocket;
 
-use crate::command_line::cubewire;
+use assert_cmd::Command;
+
+use crate::command_line::{cubewire, printed};
 
 /// Runs the program, expects exit code 2 and returns standard error.
 pub(crate) fn complaint(arguments: &[&str]) -> String {
-    let output = cubewire(arguments).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
-    assert!(output.stdout.is_empty(), "{arguments:?}: {output:?}");
+    complaint_of(&mut cubewire(arguments))
+}
+
+pub(crate) fn complaint_of(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{command:?}: {output:?}");
+    assert!(output.stdout.is_empty(), "{command:?}: {output:?}");
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.starts_with("error: "), "{said}");
     said
@@ -71,6 +77,12 @@ fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
             "headless --seconds 1 --capture /nowhere/play.bin",
             "/nowhere/play.bin: there is no folder /nowhere\n",
         ),
+        // Playing a day would take an hour.
+        (
+            "headless --seconds 86400 --csv /nowhere/x.csv",
+            "error: /nowhere/x.csv: there is no folder /nowhere\n",
+        ),
+        ("headless --seconds 86400 --csv src", "src: is a directory\n"),
         (
             "ladder --seconds 1 --png /nowhere/ladder.png",
             "/nowhere/ladder.png: there is no folder /nowhere\n",
@@ -213,14 +225,9 @@ fn an_interpolation_that_lacks_velocities_is_warned_of_on_standard_error() {
 
 #[test]
 fn serving_and_viewing_ask_for_a_key_or_for_insecure() {
-    let without_key = |arguments: &[&str]| {
-        let output = cubewire(arguments).env_remove("CUBEWIRE_KEY").output();
-        let output = output.unwrap();
-        assert_eq!(output.status.code(), Some(2), "{output:?}");
-        String::from_utf8(output.stderr).unwrap()
-    };
-    for command in [&["serve", "--bind"], &["view", "--connect"]] {
-        let said = without_key(&[command[0], command[1], "127.0.0.1:0"]);
+    for [command, address] in [["serve", "--bind"], ["view", "--connect"]] {
+        let mut without_key = cubewire(&[command, address, "127.0.0.1:0"]);
+        let said = complaint_of(without_key.env_remove("CUBEWIRE_KEY"));
         assert!(said.contains("--key-file") && said.contains("--insecure"), "{said}");
     }
     let said = complaint(&["serve", "--headless", "--bind", "0.0.0.0:0", "--insecure"]);
@@ -234,8 +241,7 @@ fn serving_and_viewing_ask_for_a_key_or_for_insecure() {
     let expected = format!("error: cannot listen at {address}: ");
     assert!(said.starts_with(&expected), "{said}");
     let mut everywhere = cubewire(&["serve", "--headless", "--bind", "0.0.0.0:0"]);
-    let output = everywhere.env("CUBEWIRE_KEY", "1".repeat(64)).output();
-    let said = String::from_utf8(output.unwrap().stderr).unwrap();
+    let said = complaint_of(everywhere.env("CUBEWIRE_KEY", "1".repeat(64)));
     assert!(said.contains("pass the address for viewers with --public"), "{said}");
 }
 
@@ -287,13 +293,8 @@ fn a_viewer_says_why_it_never_connected() {
     let wanted = "--connect: nowhere: not a host and port, for example 192.168.1.5:7000";
     assert!(said.contains(wanted), "{said}");
     // The key comes from the environment. No server is running.
-    let output = cubewire(&["key"]).output().unwrap();
-    let key = String::from_utf8(output.stdout).unwrap();
-    let view = ["view", "--headless", "--connect", "127.0.0.1:1", "--timeout", "1"];
-    let output = cubewire(&view).env("CUBEWIRE_KEY", key).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{output:?}");
-    let said = String::from_utf8(output.stderr).unwrap();
-    let wanted = "error: never connected: nothing listens at 127.0.0.1:1\n";
-    assert_eq!(said, wanted);
-    assert!(output.stdout.is_empty(), "{:?}", output.stdout);
+    let key = printed(&mut cubewire(&["key"]));
+    let mut view = cubewire(&["view", "--headless", "--connect", "127.0.0.1:1", "--timeout", "1"]);
+    let said = complaint_of(view.env("CUBEWIRE_KEY", key));
+    assert_eq!(said, "error: never connected: nothing listens at 127.0.0.1:1\n");
 }

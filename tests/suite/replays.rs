@@ -236,19 +236,6 @@ fn a_damaged_or_older_replay_is_refused_in_one_sentence() {
     );
     let half = refused(&text[..text.len() / 2]);
     assert!(half.starts_with("error: a.ron:"), "{half}");
-
-    // Changing any digit or letter makes the file invalid or keeps its meaning.
-    let mut refusals = 0;
-    for (offset, _) in text.match_indices(|c: char| c.is_ascii_alphanumeric()) {
-        let mut bytes = text.clone().into_bytes();
-        bytes[offset] ^= 1;
-        fs::write(&path, bytes).unwrap();
-        match Script::load(&path) {
-            Ok(script) => assert_eq!(script, replay, "at {offset}"),
-            Err(_) => refusals += 1,
-        }
-    }
-    assert!(refusals > text.len() / 3);
 }
 
 #[test]

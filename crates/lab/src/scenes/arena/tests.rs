@@ -35,9 +35,8 @@ fn measure(arena: &mut Arena, frames: usize) -> Means {
     let mut past: VecDeque<Vec<Option<Pose>>> = VecDeque::new();
     let (mut awake, mut changed) = (0, 0);
     for _ in 0..frames + AGE {
-        arena.step();
-        let poses = arena.frame.slots.iter();
-        let poses: Vec<_> = poses.map(|body| body.as_ref().map(pose)).collect();
+        let poses = arena.step();
+        let poses: Vec<_> = poses.iter().map(|body| body.as_ref().map(pose)).collect();
         if past.len() == AGE {
             let before = past.pop_front().expect("there are some");
             let differing = poses.iter().zip(&before);
@@ -64,11 +63,9 @@ fn walkers_and_blasts_touch_burn_and_hurt() {
     let mut arena = Arena::new(Play::Rolling, 5);
     let walkers: Vec<_> = arena.walkers.iter().map(|walker| walker.slot).collect();
     assert_eq!(walkers.len(), WALKERS);
-    let first = arena.step().clone();
-    for _ in 0..120 {
-        arena.step();
-    }
-    let bodies = || arena.frame.slots.iter().flatten();
+    let first = arena.step();
+    let last = (0..120).map(|_| arena.step()).last().unwrap();
+    let bodies = || last.iter().flatten();
     for field in [0, 1] {
         let with = bodies().filter(|body| body.values[field] == 1.0).count();
         assert!((1..400).contains(&with), "{}: {with}", FIELDS[field].name);
@@ -76,8 +73,8 @@ fn walkers_and_blasts_touch_burn_and_hurt() {
     let hurt = bodies().filter(|body| body.values[2] != 100.0);
     assert!((100..1900).contains(&hurt.count()));
     let walked = |slot: &usize| {
-        let position = |frame: &SceneFrame| frame.slots[*slot].as_ref().map(|body| body.position);
-        let ways = position(&first).zip(position(&arena.frame));
+        let position = |frame: &Frame| frame[*slot].as_ref().map(|body| body.position);
+        let ways = position(&first).zip(position(&last));
         ways.is_some_and(|(from, to)| from.distance(to) > 1.0)
     };
     let walked = walkers.iter().filter(|slot| walked(slot)).count();
