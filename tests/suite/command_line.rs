@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::path::Path;
 
 use assert_cmd::Command;
 use clap::CommandFactory;
@@ -12,7 +11,7 @@ use cubewire_codec::ladder::{self, LADDER, Rung};
 use cubewire_link::PRESETS;
 use serde_json::Value;
 
-use crate::common::{names, script_path};
+use crate::common::{names, root, script_path};
 
 /// Bytes of a recorded frame: presence, orientation, position and flag of each cube.
 pub(crate) const FRAME_BYTES: usize = 901 * (1 + 8 + 12 + 4);
@@ -252,7 +251,7 @@ fn help_names_every_network_and_where_the_rungs_are_listed_where_one_is_chosen()
 
 /// Returns the rows of a table in a document of the repository. `header` is the start of the table's first line.
 fn table(document: &str, header: &str) -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(document);
+    let path = root().join(document);
     let text = fs::read_to_string(path).unwrap();
     let mut lines = text.lines();
     let header_line = lines.find(|line| line.starts_with(header));
@@ -273,7 +272,7 @@ fn the_documents_table_of_keys_is_the_programs() {
 
 #[test]
 fn the_readmes_ladder_has_every_summary_and_measured_bandwidth() {
-    let figures = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/lab/FIGURES.md");
+    let figures = root().join("crates/lab/FIGURES.md");
     let figures = fs::read_to_string(figures).unwrap();
     let (_, measured) = figures.split_once("\n## The ladder: mix\n").unwrap();
     let measured: Vec<Vec<&str>> =

@@ -36,9 +36,31 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     names
 }
 
+/// Returns the root of the repository.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Returns the files below a folder whose names have this extension, without those in folders that builds and package
+/// managers write, and in hidden folders other than `.ci`.
+pub(crate) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for name in names(folder) {
+        let path = folder.join(&name);
+        let is_hidden = name.starts_with('.') && name != ".ci";
+        if path.is_symlink() || is_hidden || ["target", "node_modules"].contains(&&*name) {
+            continue;
+        } else if path.is_dir() {
+            found.extend(files(&path, extension));
+        } else if path.extension().is_some_and(|end| end == extension) {
+            found.push(path);
+        }
+    }
+    found
+}
+
 pub(crate) fn script_path(name: &str) -> PathBuf {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    root.join("assets/scripts").join(name).with_extension("ron")
+    root().join("assets/scripts").join(name).with_extension("ron")
 }
 
 pub(crate) fn script(name: &str) -> Script {

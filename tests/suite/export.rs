@@ -14,7 +14,7 @@ use cubewire_codec::BitKind;
 use serde_json::Value;
 
 use crate::command_line::{cubewire, json, printed};
-use crate::common::{eventually, lane, names, pause, script, script_path, steps};
+use crate::common::{eventually, lane, names, pause, root, script, script_path, steps};
 
 /// A table with rows by column name.
 struct Table {
@@ -194,7 +194,7 @@ fn the_button_saves_the_last_minute() {
 
 #[test]
 fn the_document_names_every_column() {
-    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/recording/EXPORTS.md");
+    let document = root().join("src/recording/EXPORTS.md");
     let document = fs::read_to_string(document).unwrap();
     for column in COLUMNS.iter() {
         let name = match column.name.strip_suffix("_bits") {

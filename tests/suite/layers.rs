@@ -2,7 +2,8 @@
 //! is not in the map is below it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+
+use crate::common::{files, root};
 
 /// All dependencies that the codec may have.
 const CODEC_DEPENDENCIES: [&str; 6] =
@@ -32,10 +33,6 @@ const NAMED_PACKAGES: [(&str, &str, &str, &[&str]); 5] = [
         &[".write_unsigned_var(", ".read_unsigned_var("],
     ),
 ];
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
 
 /// Returns the first column of the map from the lowest row up: `crates/…` and modules.
 fn map() -> Vec<String> {
@@ -113,21 +110,11 @@ fn upward_dependencies<'a>(map: &[String], of: &str, manifest: &'a str) -> Vec<&
     dependencies(manifest).into_iter().filter(is_up).collect()
 }
 
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap();
-    let paths = entries.map(|entry| entry.unwrap().path());
-    let files = paths.flat_map(|path| match path.is_dir() {
-        true => rust_files(&path),
-        false => vec![path],
-    });
-    files.filter(|path| path.extension().is_some_and(|end| end == "rs")).collect()
-}
-
 #[test]
 fn modules_import_only_those_below_them() {
     let map = map();
     let source = root().join("src");
-    let files = rust_files(&source);
+    let files = files(&source, "rs");
     assert!(files.len() > 50, "{} files", files.len());
     let mut found = Vec::new();
     for path in files {

@@ -2,8 +2,7 @@
 //! and parsing.
 //!
 //! Readers of bytes are tested elsewhere: `crates/fuzz` fuzzes the readers in the crates, and `udp_hostile` sends
-//! damaged
-//! datagrams. `CUBEWIRE_MUTATIONS` sets the number of damaged texts of each kind, and `CUBEWIRE_SEED` the seed.
+//! damaged datagrams. `CUBEWIRE_MUTATIONS` sets the number of damaged texts of each kind, and `CUBEWIRE_SEED` the seed.
 
 use std::fmt::Display;
 use std::fs;
@@ -11,10 +10,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use cubewire::commands::args::{Seconds, Size};
-use cubewire::game::headless::LaneGame;
 use cubewire::panel::{PanelState, STEPS};
 use cubewire::recording::export::query;
-use cubewire::recording::{InputLog, InputLogPlugin, MAX_SECONDS, Script, ScriptError, Switch};
+use cubewire::recording::{MAX_SECONDS, Script, ScriptError, Switch};
 use cubewire::replication::LaneSettings;
 use cubewire::view::PaneContent;
 use cubewire::web::Address;
@@ -25,7 +23,8 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::common::{random, script, script_path, steps};
+use crate::common::{random, script_path};
+use crate::recording::replay;
 
 /// Default number of damaged texts of each kind.
 const MUTATIONS: usize = 2_000;
@@ -255,12 +254,7 @@ fn scripts() {
 
 #[test]
 fn replays() {
-    let plugins = InputLogPlugin;
-    let mut game =
-        LaneGame::with_plugins(Some(script("ball")), LaneSettings::default(), plugins).unwrap();
-    game.app.world_mut().resource_mut::<InputLog>().begin();
-    steps(&mut game, 80);
-    let replay = game.app.world().resource::<InputLog>().replay().unwrap();
+    let replay = replay("ball", 0, 80);
     let folder = tempfile::tempdir().unwrap();
     let saved = folder.path().join("saved.ron");
     replay.save(&saved).unwrap();

@@ -2,7 +2,7 @@
 //! default: `cargo test --workspace -- --ignored`.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
@@ -18,9 +18,9 @@ use cubewire_codec::ladder::LADDER;
 use cubewire_protocol::Interpolation;
 
 use crate::command_line::{cubewire, printed};
-use crate::common::{eventually, script, script_path};
+use crate::common::{eventually, names, script, script_path, steps};
 use crate::decode::{Frames, Mp4Info, read_mp4};
-use crate::mistakes::complaint;
+use crate::mistakes::{complaint, complaint_of};
 use crate::program;
 
 /// Size of the videos of the quick series.
@@ -94,14 +94,10 @@ fn the_quick_series_shows_every_rung_and_every_interpolation() {
     printed(cubewire(&["record", "--series", "quick", "--out"]).arg(&out));
 
     let page = fs::read_to_string(out.join("index.html")).unwrap();
-    let mut names: Vec<String> = fs::read_dir(&out)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|name| name != "index.html")
-        .collect();
-    names.sort();
-    assert_eq!(names.len(), LADDER.len() + Interpolation::ALL.len());
-    for name in &names {
+    let mut films = names(&out);
+    films.retain(|name| name != "index.html");
+    assert_eq!(films.len(), LADDER.len() + Interpolation::ALL.len());
+    for name in &films {
         assert!(page.contains(&format!("src=\"{name}\"")), "{name}");
         let (info, frames) = checked(&out.join(name));
         assert_eq!(info.size, (WIDTH, HEIGHT), "{name}");
@@ -163,24 +159,20 @@ fn a_slow_machine_films_the_same_frames_as_a_fast_one() {
     assert!(moved, "they are not all one frame");
 }
 
-/// Returns a replay as F9 records it. The first second is lead-in.
-fn replay(ticks: usize) -> Script {
-    let mut game =
-        LaneGame::with_plugins(Some(script("katamari")), LaneSettings::default(), InputLogPlugin)
-            .unwrap();
-    for tick in 0..ticks {
-        if tick == 60 {
-            game.app.world_mut().resource_mut::<InputLog>().begin();
-        }
-        game.step();
-    }
+/// Returns a replay as F9 records it. `lead_in` ticks were played before.
+pub(crate) fn replay(script_name: &str, lead_in: usize, ticks: usize) -> Script {
+    let script = Some(script(script_name));
+    let mut game = LaneGame::with_plugins(script, LaneSettings::default(), InputLogPlugin).unwrap();
+    steps(&mut game, lead_in);
+    game.app.world_mut().resource_mut::<InputLog>().begin();
+    steps(&mut game, ticks);
     game.app.world().resource::<InputLog>().replay().unwrap()
 }
 
 #[test]
 #[ignore = "needs a Vulkan driver"]
 fn a_replay_is_filmed_to_its_last_tick_at_any_rate() {
-    let replay = replay(120);
+    let replay = replay("katamari", 60, 60);
     for frames_per_second in [1, 4, 7, 25, 64] {
         let film = Film { frames_per_second, script: Some(replay.clone()), ..tiny_film() };
         let mut filming = film.set_up().unwrap().remove(0);
@@ -370,7 +362,7 @@ fn a_signal_finishes_the_file_and_what_a_killed_recording_left_is_removed() {
     };
     assert_eq!(until("KILL").0, None);
     assert!(!path.exists());
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert_eq!(names(folder.path()).len(), 1);
     for (signal, code) in program::SIGNALS {
         let (ended, [_, said]) = until(signal);
         assert_eq!(ended, Some(code), "{signal}");
@@ -379,7 +371,7 @@ fn a_signal_finishes_the_file_and_what_a_killed_recording_left_is_removed() {
         assert!(!frames.is_empty() && frames.len() < 36_000);
         assert_eq!(info.starts.len(), frames.len());
         // The temporary file of the killed process is gone, too.
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert_eq!(names(folder.path()), ["a.mp4"]);
     }
 }
 
@@ -405,17 +397,12 @@ fn a_gif_and_numbered_pictures_have_the_frames_of_the_play() {
     assert_eq!(delays, [5; 6]);
 
     record("cubes.png", "30");
-    let mut names: Vec<PathBuf> = fs::read_dir(folder.path())
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "png"))
-        .collect();
-    names.sort();
-    assert_eq!(names.len(), 9);
-    assert!(names[8].ends_with("cubes-00008.png"));
-    for name in names {
-        let picture = png::Decoder::new(std::io::BufReader::new(fs::File::open(name).unwrap()));
-        let info = picture.read_info().unwrap();
+    let mut pictures = names(folder.path());
+    pictures.retain(|name| name.ends_with(".png"));
+    assert!((0..9).map(|number| format!("cubes-{number:05}.png")).eq(pictures.iter().cloned()));
+    for name in pictures {
+        let picture = fs::File::open(folder.path().join(name)).unwrap();
+        let info = png::Decoder::new(std::io::BufReader::new(picture)).read_info().unwrap();
         assert_eq!(info.info().size(), (160, 90));
     }
 }
@@ -423,98 +410,56 @@ fn a_gif_and_numbered_pictures_have_the_frames_of_the_play() {
 #[test]
 fn without_a_driver_nothing_is_recorded_and_one_sentence_says_why() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.mp4");
-    let output = cubewire(&["record", "--seconds", "1", "--out"])
-        .arg(&path)
-        .env("VK_DRIVER_FILES", "/nonexistent")
-        .env("VK_ICD_FILENAMES", "/nonexistent")
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(2), "{output:?}");
-    let said = String::from_utf8(output.stderr).unwrap();
+    let mut record = cubewire(&["record", "--seconds", "1", "--out"]);
+    for variable in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
+        record.env(variable, "/nonexistent");
+    }
     assert_eq!(
-        said,
+        complaint_of(record.arg(folder.path().join("a.mp4"))),
         "error: cannot record, because there is no graphics driver: install a Vulkan driver, which may be \
          a software renderer\n"
     );
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    assert_eq!(names(folder.path()), [""; 0]);
 }
+
+/// The file, arguments, and a part of the error message. SCRIPT is the path of a script.
+const MISTAKES: &str = "\
+a.mp4 | --size 641x360 | a.mp4: an MP4 needs an even width and an even height, not 641x360
+a.mp4 | --size 640 | 640 is not a width and height from 64 to 16384
+no/folder/a.mp4 |  | no/folder/a.mp4: there is no folder /
+a.avi |  | a.avi: the name of a video must end in .mp4, .gif or .png
+a.mp4 | --fps 0 | 0 is not a whole number from 1 to 240
+a.gif | --fps 60 | hundredths of a second
+a.mp4 | --lane rung:delta | --lane must be given 2 to 4 times
+a.mp4 | --lane rung:delta --lane rung:index --right rung:delta | cannot be used with
+a.mp4 | --right simulation | the right half must show a lane; only the left half can show the simulation
+a.mp4 | --left rung:detla | unknown rung `detla` (did you mean `delta`?)
+a.mp4 | --right stages:changed-flags=separate | changed flags need delta encoding, because they compare with a baseline
+a.mp4 | --at 4:rung:delta | `4` is not a time
+a.mp4 | --seconds 4 --at 4s:rung:delta | --at: 4s:rung:delta: the film ends after 4 s
+a.mp4 | --at 1s:left.rung:delta | --at: 1s:left.rung:delta: the left half shows the simulation, which has no settings
+a.mp4 | --lane rung:delta --lane rung:index --at 1s:left.rung:index | --at: 1s:left.rung:index: columns have numbers, as in `4s:2.rung:delta`
+a.mp4 | --lane rung:delta --lane rung:index --at 1s:3.rung:index | --at: 1s:3.rung:index: there are 2 columns
+a.mp4 | --at 1s:1.rung:index | --at: 1s:1.rung:index: halves are called `left.` and `right.`
+a.mp4 | --label a --label b --label c | --label is given 3 times, but there are 2 names
+a.mp4 | --rung delta | set the right one with `--right rung:delta`
+a.mp4 | --megabytes 0 | 0 is not a number of megabytes from 0.01 to 1000000
+a.gif | --megabytes 1 | a.gif: only the size of an MP4 can be limited
+a.mp4 | --replay SCRIPT | this is a script, not a replay; play it with --script
+a.mp4 | --script SCRIPT --skip 1000 | --skip: 1000 s must be less than the ";
 
 #[test]
 fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
     let folder = tempfile::tempdir().unwrap();
     let script = script_path("katamari");
-    let script = script.to_str().unwrap();
-    for (name, arguments, wanted) in [
-        (
-            "a.mp4",
-            "--size 641x360",
-            "a.mp4: an MP4 needs an even width and an even height, not 641x360",
-        ),
-        ("a.mp4", "--size 640", "640 is not a width and height from 64 to 16384"),
-        ("no/folder/a.mp4", "", "no/folder/a.mp4: there is no folder /"),
-        ("a.avi", "", "a.avi: the name of a video must end in .mp4, .gif or .png"),
-        ("a.mp4", "--fps 0", "0 is not a whole number from 1 to 240"),
-        ("a.gif", "--fps 60", "hundredths of a second"),
-        ("a.mp4", "--lane rung:delta", "--lane must be given 2 to 4 times"),
-        ("a.mp4", "--lane rung:delta --lane rung:index --right rung:delta", "cannot be used with"),
-        (
-            "a.mp4",
-            "--right simulation",
-            "the right half must show a lane; only the left half can show the simulation",
-        ),
-        ("a.mp4", "--left rung:detla", "unknown rung `detla` (did you mean `delta`?)"),
-        (
-            "a.mp4",
-            "--right stages:changed-flags=separate",
-            "changed flags need delta encoding, because they compare with a baseline",
-        ),
-        ("a.mp4", "--at 4:rung:delta", "`4` is not a time"),
-        ("a.mp4", "--seconds 4 --at 4s:rung:delta", "--at: 4s:rung:delta: the film ends after 4 s"),
-        (
-            "a.mp4",
-            "--at 1s:left.rung:delta",
-            "--at: 1s:left.rung:delta: the left half shows the simulation, which has no settings",
-        ),
-        (
-            "a.mp4",
-            "--lane rung:delta --lane rung:index --at 1s:left.rung:index",
-            "--at: 1s:left.rung:index: columns have numbers, as in `4s:2.rung:delta`",
-        ),
-        (
-            "a.mp4",
-            "--lane rung:delta --lane rung:index --at 1s:3.rung:index",
-            "--at: 1s:3.rung:index: there are 2 columns",
-        ),
-        (
-            "a.mp4",
-            "--at 1s:1.rung:index",
-            "--at: 1s:1.rung:index: halves are called `left.` and `right.`",
-        ),
-        (
-            "a.mp4",
-            "--label a --label b --label c",
-            "--label is given 3 times, but there are 2 names",
-        ),
-        ("a.mp4", "--rung delta", "set the right one with `--right rung:delta`"),
-        ("a.mp4", "--megabytes 0", "0 is not a number of megabytes from 0.01 to 1000000"),
-        ("a.gif", "--megabytes 1", "a.gif: only the size of an MP4 can be limited"),
-        (
-            "a.mp4",
-            &format!("--replay {script}"),
-            "this is a script, not a replay; play it with --script",
-        ),
-        (
-            "a.mp4",
-            &format!("--script {script} --skip 1000"),
-            "--skip: 1000 s must be less than the ",
-        ),
-    ] {
+    for row in MISTAKES.replace("SCRIPT", script.to_str().unwrap()).lines() {
+        let columns: Vec<_> = row.split(" | ").collect();
+        let [name, arguments, wanted] = columns[..] else { panic!("{row}") };
         let out = folder.path().join(name);
         let record = ["record", "--out", out.to_str().unwrap()];
         let arguments: Vec<_> = record.into_iter().chain(arguments.split_whitespace()).collect();
         let said = complaint(&arguments);
         assert!(said.contains(wanted), "{arguments:?}: {said}");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert_eq!(names(folder.path()), [""; 0]);
     }
 }
