@@ -24,7 +24,7 @@ use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
 use crate::common::{random, script_path};
-use crate::recording::replay;
+use crate::replays::recorded;
 
 /// Default number of damaged texts of each kind.
 const MUTATIONS: usize = 2_000;
@@ -254,7 +254,7 @@ fn scripts() {
 
 #[test]
 fn replays() {
-    let replay = replay("ball", 0, 80);
+    let (replay, _) = recorded("ball", 0, 80);
     let folder = tempfile::tempdir().unwrap();
     let saved = folder.path().join("saved.ron");
     replay.save(&saved).unwrap();

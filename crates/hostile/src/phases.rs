@@ -59,8 +59,7 @@ pub(crate) fn run(
             let attackers = running.into_iter();
             let attackers = attackers.map(|(name, thread)| Ok((name, joined(thread.join())?)));
             attackers.collect::<io::Result<_>>()
-        });
-        let attackers = attackers.map_err(HostileError::Socket)?;
+        })?;
         // The phase without an attack has no threads.
         thread::sleep(end.saturating_duration_since(Instant::now()));
         let phase = Phase {

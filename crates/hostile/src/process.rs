@@ -31,7 +31,7 @@ impl Process {
         [key_file, digest]: [&Path; 2],
         log: Option<&Path>,
     ) -> Result<Self, HostileError> {
-        let this = env::current_exe().map_err(HostileError::Folder)?;
+        let this = env::current_exe()?;
         let path = this.with_file_name(format!("cubewire{}", env::consts::EXE_SUFFIX));
         let own_log = digest.with_extension("log");
         let (out, log) = (digest.with_extension("out"), log.unwrap_or(&own_log));
@@ -100,7 +100,7 @@ impl Process {
             }
             thread::sleep(LOOK_INTERVAL);
         }
-        let status = self.child.wait().map_err(HostileError::Folder)?;
+        let status = self.child.wait()?;
         let is_good = matches!(status.code(), Some(0 | TERMINATED));
         match is_good && !read(&self.log).contains("panicked at") {
             true => Ok(read(&self.out)),

@@ -38,12 +38,12 @@ pub(crate) fn run(cli: &Cli, out: &mut impl Write) -> Result<bool, HostileError>
     }
     // Create the file now, so that an unwritable path fails before the attacks.
     let json = cli.json.as_deref().map(|path| {
-        let file = NewFile::create(path).map_err(HostileError::file(path))?;
-        Ok((path, file))
+        let file = NewFile::create(path).map_err(HostileError::file(path));
+        file.map(|file| (path, file))
     });
     let json = json.transpose()?;
     let figures = measure(cli)?;
-    figures.print(out).map_err(HostileError::Output)?;
+    figures.print(out)?;
     if let Some((path, mut file)) = json {
         let text = serde_json::to_string_pretty(&figures).expect("figures are plain data");
         let written = writeln!(file, "{text}").and_then(|()| file.finish());
@@ -69,15 +69,15 @@ const SAMPLE_INTERVAL: Duration = Duration::from_millis(250);
 const FAR: Duration = Duration::from_millis(100);
 
 fn measure(cli: &Cli) -> Result<Figures, HostileError> {
-    let folder = tempfile::tempdir().map_err(HostileError::Folder)?;
+    let folder = tempfile::tempdir()?;
     let [key_file, sent, decoded] = ["key", "sent", "decoded"].map(|name| folder.path().join(name));
-    let key = make_key(&key_file).map_err(HostileError::Folder)?;
-    let server = SocketAddr::from(free_address().map_err(HostileError::Socket)?);
+    let key = make_key(&key_file)?;
+    let server = SocketAddr::from(free_address()?);
     // Of the relay, the honest viewer and the newcomers.
     let tally = Tally::default();
     let mut random = cli.random(0);
-    let relay = Relay::new(server, &tally, &mut random).map_err(HostileError::Socket)?;
-    let relay_address = relay.address().map_err(HostileError::Socket)?;
+    let relay = Relay::new(server, &tally, &mut random)?;
+    let relay_address = relay.address()?;
     let seconds = cli.seconds + END_PATIENCE.as_secs() + READY.as_secs();
     let mut serving = Process::start(
         &format!(
@@ -180,10 +180,8 @@ fn attack(
         progress.should_stop.store(true, Ordering::Relaxed);
         let [near, far] = newcomers.map(|thread| joined(thread.join()));
         let (memory, notes) = (joined(sampler.join()), joined(watching.join()));
-        let recorded =
-            || io::Result::Ok(Records { notes: notes?, newcomers: [near?, far?], memory });
         let phases = phases?;
-        let records = recorded().map_err(HostileError::Socket)?;
+        let records = Records { notes: notes?, newcomers: [near?, far?], memory };
         let evaluated = phases.into_iter().map(|(mut phase, span)| {
             phase.evaluate(&span, &records);
             phase

@@ -7,7 +7,6 @@ pub(super) const COOL_DOWN: u64 = 64;
 /// A fixed number of slots. Each is empty or holds a value.
 pub(super) struct Slots<T> {
     slots: Vec<Slot<T>>,
-    living: usize,
 }
 
 struct Slot<T> {
@@ -23,7 +22,7 @@ impl<T> Slots<T> {
     /// Creates `count` empty slots.
     pub(super) fn new(count: usize) -> Self {
         let empty = || Slot { generation: 0, free_from: 0, living: None };
-        Self { slots: std::iter::repeat_with(empty).take(count).collect(), living: 0 }
+        Self { slots: std::iter::repeat_with(empty).take(count).collect() }
     }
 
     pub(super) const fn len(&self) -> usize {
@@ -31,8 +30,8 @@ impl<T> Slots<T> {
     }
 
     /// Number of filled slots.
-    pub(super) const fn living(&self) -> usize {
-        self.living
+    pub(super) fn living(&self) -> usize {
+        self.iter().flatten().count()
     }
 
     /// Returns the lowest empty slot that has cooled down at `tick`.
@@ -47,7 +46,6 @@ impl<T> Slots<T> {
         debug_assert!(slot.living.is_none(), "slot {index} is not empty");
         slot.living = Some((slot.generation, value));
         slot.generation = slot.generation.wrapping_add(1);
-        self.living += 1;
     }
 
     /// Empties a slot and returns its value. Starts the cool-down.
@@ -55,7 +53,6 @@ impl<T> Slots<T> {
         let slot = &mut self.slots[index];
         let (_, value) = slot.living.take()?;
         slot.free_from = tick + COOL_DOWN;
-        self.living -= 1;
         Some(value)
     }
 
