@@ -20,7 +20,7 @@ use cubewire_bevy::udp::Key;
 use cubewire_codec::ladder;
 use cubewire_link::PRESETS;
 use rand::RngExt;
-use rand::seq::IndexedRandom;
+use rand::seq::{IndexedRandom, IteratorRandom};
 use rand_chacha::ChaCha8Rng;
 
 use crate::common::{random, script_path};
@@ -35,23 +35,9 @@ const LONGEST: Duration = Duration::from_secs(5);
 /// Texts do not grow above this size, bytes.
 const MAX_BYTES: usize = 1 << 16;
 
-/// Replacements for numbers.
-const NUMBERS: [&str; 14] = [
-    "",
-    "0",
-    "-0",
-    "-1",
-    "0.5",
-    "4294967295",
-    "4294967296",
-    "18446744073709551615",
-    "18446744073709551616",
-    "1e-320",
-    "1e308",
-    "-1e999",
-    "NaN",
-    "inf",
-];
+/// Replacements for numbers, the first of which is empty.
+const NUMBERS: &str = " 0 -0 -1 0.5 4294967295 4294967296 18446744073709551615 18446744073709551616 1e-320 1e308 \
+                       -1e999 NaN inf";
 
 /// Reads the texts and damaged copies of them. `check` tests every value that was read.
 fn damage<T, E: Display>(
@@ -126,7 +112,7 @@ fn damage_once(random: &mut ChaCha8Rng, texts: &[String], bytes: &mut Vec<u8>) {
             };
             let first = at + first;
             let digits = bytes[first..].iter().take_while(|byte| is_digit(byte));
-            let number = NUMBERS.choose(random).unwrap().bytes();
+            let number = NUMBERS.split(' ').choose(random).unwrap().bytes();
             bytes.splice(first..first + digits.count(), number);
         }
     }

@@ -59,23 +59,42 @@ const CONDITIONS: Conditions = Conditions {
 /// A datagram, and whether it is sent from another address.
 type Passing = (Vec<u8>, bool);
 
-/// Damages a datagram at random. May add a captured datagram.
-fn damage(datagram: &[u8], captured: &Captured, random: &mut impl Rng) -> Vec<Passing> {
-    let mut datagrams = vec![datagram.to_vec()];
-    if random.random_ratio(2, 100) {
-        datagrams.extend(captured.any(random));
+/// Changes a datagram at random. `other` may become its end.
+pub(crate) fn damage(datagram: &mut Vec<u8>, other: &[u8], random: &mut impl Rng) {
+    if datagram.is_empty() {
+        return;
     }
-    let damage = |mut datagram: Vec<u8>| {
-        if random.random_ratio(2, 100) && !datagram.is_empty() {
-            let offset = random.random_range(0..datagram.len());
-            datagram[offset] ^= 1 << random.random_range(0..8);
+    let offset = random.random_range(0..datagram.len());
+    match random.random_range(0..6) {
+        0 | 1 => datagram[offset] ^= 1 << random.random_range(0..8),
+        2 => datagram.truncate(offset),
+        3 => datagram[0] = random.random(),
+        4 => {
+            datagram.truncate(offset);
+            datagram.extend(&other[offset.min(other.len())..]);
         }
-        if random.random_ratio(1, 100) {
-            datagram.truncate(random.random_range(0..=datagram.len()));
+        _ => {
+            let more = datagram.len() + random.random_range(0..200);
+            datagram.resize(more.min(1400), random.random());
+        }
+    }
+}
+
+/// Returns what passes instead of a datagram: it may be damaged, be sent from another address, or be followed by a
+/// captured datagram.
+fn spoil(datagram: &[u8], captured: &Captured, random: &mut impl Rng) -> Vec<Passing> {
+    let mut datagrams = vec![datagram.to_vec()];
+    let other = captured.any(random).unwrap_or_default();
+    if random.random_ratio(2, 100) {
+        datagrams.push(other.clone());
+    }
+    let spoil = |mut datagram: Vec<u8>| {
+        if random.random_ratio(3, 100) {
+            damage(&mut datagram, &other, random);
         }
         (datagram, random.random_ratio(1, 100))
     };
-    datagrams.into_iter().map(damage).collect()
+    datagrams.into_iter().map(spoil).collect()
 }
 
 /// A relay for one viewer. Direction 0 is from the viewer to the server, direction 1 is back.
@@ -138,7 +157,7 @@ impl Relay {
                         tokens.insert(datagram.to_vec());
                     }
                     self.captured.add(datagram);
-                    for passing in damage(datagram, &self.captured, &mut random) {
+                    for passing in spoil(datagram, &self.captured, &mut random) {
                         self.links[direction].send(now, passing.0.len(), passing);
                     }
                 }
@@ -171,24 +190,21 @@ mod tests {
         const COUNT: u32 = 10_000;
         let captured = Captured::default();
         captured.add(b"captured");
-        let damaged = |seed| {
+        let spoilt = |seed| {
             let mut random = ChaCha8Rng::seed_from_u64(seed);
             let numbers = (0..COUNT).map(u32::to_be_bytes);
-            let damaged = numbers.map(|number| damage(&number, &captured, &mut random));
-            damaged.collect::<Vec<_>>()
+            numbers.map(|number| spoil(&number, &captured, &mut random)).collect::<Vec<_>>()
         };
-        let passing = damaged(1);
-        assert_eq!(passing, damaged(1));
-        assert_ne!(passing, damaged(2));
-        let replayed = passing.iter().filter(|all| all.len() == 2).count();
-        let first: Vec<_> = passing.iter().map(|all| &all[0]).zip(0..COUNT).collect();
-        let truncated = first.iter().filter(|((datagram, _), _)| datagram.len() < 4).count();
-        let is_flipped = |(passing, number): &&(&Passing, u32)| {
-            passing.0.len() == 4 && passing.0 != number.to_be_bytes()
+        let passing = spoilt(1);
+        assert_eq!(passing, spoilt(1));
+        assert_ne!(passing, spoilt(2));
+        let count = |is: &dyn Fn(&[Passing], [u8; 4]) -> bool| {
+            passing.iter().zip(0..COUNT).filter(|(all, n)| is(all, n.to_be_bytes())).count()
         };
-        let flipped = first.iter().filter(is_flipped).count();
-        let elsewhere = first.iter().filter(|((_, is_from_another), _)| *is_from_another).count();
-        for count in [replayed, truncated, flipped, elsewhere] {
+        let replayed = count(&|all, _| all.len() == 2);
+        let damaged = count(&|all, number| all[0].0 != number);
+        let elsewhere = count(&|all, _| all[0].1);
+        for count in [replayed, damaged, elsewhere] {
             assert!((50..400).contains(&count), "{count} of {COUNT}");
         }
     }

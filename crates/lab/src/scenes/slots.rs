@@ -75,35 +75,3 @@ impl<T> Slots<T> {
         slots.filter_map(|(index, slot)| Some((index, &mut slot.living.as_mut()?.1)))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_birth_takes_the_lowest_slot_that_has_cooled_down() {
-        let mut slots = Slots::new(3);
-        for index in 0..3 {
-            assert_eq!(slots.vacant(0), Some(index));
-            slots.fill(index, ());
-        }
-        assert_eq!(slots.vacant(0), None);
-        slots.empty(0, 10);
-        slots.empty(1, 5);
-        assert_eq!(slots.living(), 1);
-        assert_eq!(slots.vacant(4 + COOL_DOWN), None);
-        assert_eq!(slots.vacant(5 + COOL_DOWN), Some(1));
-        assert_eq!(slots.vacant(10 + COOL_DOWN), Some(0));
-    }
-
-    #[test]
-    fn generations_count_the_births_in_a_slot_and_wrap() {
-        let mut slots = Slots::new(1);
-        for birth in 0..300_u32 {
-            slots.fill(0, birth);
-            assert_eq!(slots.iter().next(), Some(Some(&(birth as u8, birth))));
-            assert_eq!(slots.empty(0, 0), Some(birth));
-        }
-        assert_eq!(slots.empty(0, 0), None);
-    }
-}
