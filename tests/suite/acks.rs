@@ -1,63 +1,41 @@
 //! Cost and contents of acks.
 
-use cubewire::replication::{LinkSettings, Sample, Totals};
+use cubewire::replication::{PacketRecord, Totals};
 use cubewire_bevy::udp::Key;
 
 use crate::common::{game, steps};
-use crate::udp::{lanes, server, step, viewer};
+use crate::udp::{lanes, server, set_link, step, viewer};
 
-#[derive(Debug)]
-struct Acks {
-    kbps: f64,
-    /// Mean age of the baselines, ticks.
-    baseline_age: f64,
-}
-
-fn acks(samples: &[Sample]) -> Acks {
-    let totals = Totals::of(samples);
-    let packets = samples.iter().flat_map(|sample| &sample.snapshots);
-    let ages: Vec<_> =
-        packets.filter_map(|packet| packet.reference_age_ticks()).map(f64::from).collect();
-    Acks {
-        kbps: totals.kbps_of(totals.traffic.ack_bytes),
-        baseline_age: ages.iter().sum::<f64>() / ages.len() as f64,
-    }
-}
-
-/// Measures the acks of the last four of six seconds.
-fn acks_over(lane: &str) -> Acks {
+/// Returns the mean age of baselines, ticks, and the kbit/s of acks in the last four of six seconds.
+fn acks_over(lane: &str) -> (f64, f64) {
     let mut game = game("katamari", lane);
     steps(&mut game, 360);
     assert_eq!((game.check().wrong, game.meter().refused), (0, 0));
-    acks(&game.meter().newest(240).cloned().collect::<Vec<_>>())
+    let totals = Totals::of(game.meter().newest(240));
+    let packets = game.meter().newest(240).flat_map(|sample| &sample.snapshots);
+    let ages: Vec<_> = packets.filter_map(PacketRecord::reference_age_ticks).collect();
+    let age = ages.iter().copied().map(f64::from).sum::<f64>() / ages.len() as f64;
+    (age, totals.kbps_of(totals.traffic.ack_bytes))
 }
 
 #[test]
 fn acks_are_little_more_than_headers_and_baselines_are_a_round_trip_old() {
-    let default = acks_over("changed-flags");
-    assert_eq!(default.baseline_age, 6.0);
+    let (age, kbps) = acks_over("changed-flags");
+    assert_eq!(age, 6.0);
     // The headers alone take 13.4 kbit/s.
-    assert!((16.0..20.0).contains(&default.kbps), "{default:?}");
-    let perfect = acks_over("changed-flags,link:perfect");
-    assert_eq!(perfect.baseline_age, 1.0);
+    assert!((16.0..20.0).contains(&kbps), "{kbps}");
+    let (perfect_age, _) = acks_over("changed-flags,link:perfect");
+    assert_eq!(perfect_age, 1.0);
     // Snapshots that arrive together are acked together.
-    let article = acks_over("changed-flags,link:article");
-    assert!(article.baseline_age < 7.0, "{article:?}");
-    assert!(article.kbps < default.kbps, "{article:?}");
-}
-
-#[test]
-fn fewer_snapshots_need_fewer_acks() {
-    let acks = acks_over("changed-flags,rate:10");
-    assert_eq!(acks.baseline_age, 6.0);
-    assert!(acks.kbps < 3.5, "{acks:?}");
-}
-
-#[test]
-fn a_lost_ack_costs_no_baseline_that_the_next_ack_does_not_give_back() {
-    // A snapshot and its ack arrive in one of four cases, so the newest acked snapshot is three ticks older.
-    let acks = acks_over("changed-flags,link:latency=50ms+loss=0.5");
-    assert!((8.0..10.0).contains(&acks.baseline_age), "{acks:?}");
+    let (article_age, article_kbps) = acks_over("changed-flags,link:article");
+    assert!(article_age < 7.0 && article_kbps < kbps, "{article_age}, {article_kbps}");
+    // Fewer snapshots need fewer acks.
+    let (seldom_age, seldom_kbps) = acks_over("changed-flags,rate:10");
+    assert!(seldom_age == 6.0 && seldom_kbps < 3.5, "{seldom_age}, {seldom_kbps}");
+    // The next ack repeats a lost one. A snapshot and its ack arrive in one of four cases, so the newest acked
+    // snapshot is three ticks older.
+    let (lossy_age, _) = acks_over("changed-flags,link:latency=50ms+loss=0.5");
+    assert!((8.0..10.0).contains(&lossy_age), "{lossy_age}");
 }
 
 #[test]
@@ -65,9 +43,7 @@ fn over_udp_the_server_learns_of_the_network_from_acks() {
     let mut game = server(Key::LOOPBACK, 2);
     let mut good = viewer(&game, "changed-flags");
     let mut bad = viewer(&game, "changed-flags");
-    let lane = bad.lane;
-    let mut link = bad.app.world_mut().get_mut::<LinkSettings>(lane).unwrap();
-    link.conditions = "latency=50ms+loss=0.1".parse().unwrap();
+    set_link(&mut bad, "latency=50ms+loss=0.1".parse().unwrap());
     step(&mut game, &mut [&mut good, &mut bad], 600);
     let mut served = lanes(&mut game);
     served.sort_by_key(|(peer, ..)| peer.round_trip);

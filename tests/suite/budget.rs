@@ -2,11 +2,11 @@
 
 use cubewire::game::headless::LaneGame;
 use cubewire::replication::{SendStates, SenderSettings};
-use cubewire::view::{CubeColors, ViewPlugin};
+use cubewire::view::CubeColors;
 use cubewire_protocol::SendState;
 use cubewire_scene::CUBES;
 
-use crate::common::{component, lane, script, steps};
+use crate::common::{component, game_with_view, steps};
 
 fn show(game: &mut LaneGame, colors: CubeColors) {
     *game.app.world_mut().resource_mut::<CubeColors>() = colors;
@@ -19,8 +19,7 @@ fn send_states(game: &LaneGame) -> Option<Vec<SendState>> {
 
 #[test]
 fn how_the_cubes_stand_is_known_while_it_is_shown_and_there_is_a_budget() {
-    let settings = lane("predicted,budget:32kbps");
-    let mut game = LaneGame::with_plugins(Some(script("katamari")), settings, ViewPlugin).unwrap();
+    let mut game = game_with_view("katamari", "predicted,budget:32kbps");
     steps(&mut game, 300);
     assert_eq!(send_states(&game), None);
     show(&mut game, CubeColors::Wait);

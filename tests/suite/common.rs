@@ -1,6 +1,7 @@
 //! Shared by several tests.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use bevy::prelude::*;
 use cubewire::game::headless::{HeadlessGame, LaneGame};
 use cubewire::recording::Script;
 use cubewire::replication::LaneSettings;
-use cubewire::view::{Side, ViewCube};
+use cubewire::view::{Side, ViewCube, ViewPlugin};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -26,9 +27,40 @@ pub(crate) fn eventually<T>(what: &str, mut poll: impl FnMut() -> Option<T>) -> 
     panic!("waited for {what}");
 }
 
+/// Returns the names of the files in a folder, sorted.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let files = fs::read_dir(folder).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names
+}
+
+/// Returns the root of the repository.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Returns the files below a folder whose names have this extension, without those in folders that builds and package
+/// managers write, and in hidden folders other than `.ci`.
+pub(crate) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for name in names(folder) {
+        let path = folder.join(&name);
+        let is_hidden = name.starts_with('.') && name != ".ci";
+        if path.is_symlink() || is_hidden || ["target", "node_modules"].contains(&&*name) {
+            continue;
+        } else if path.is_dir() {
+            found.extend(files(&path, extension));
+        } else if path.extension().is_some_and(|end| end == extension) {
+            found.push(path);
+        }
+    }
+    found
+}
+
 pub(crate) fn script_path(name: &str) -> PathBuf {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    root.join("assets/scripts").join(name).with_extension("ron")
+    root().join("assets/scripts").join(name).with_extension("ron")
 }
 
 pub(crate) fn script(name: &str) -> Script {
@@ -51,6 +83,11 @@ pub(crate) fn lane(rung: &str) -> LaneSettings {
 /// Creates a game that plays one of our scripts over a lane.
 pub(crate) fn game(script_name: &str, rung: &str) -> LaneGame {
     LaneGame::new(Some(script(script_name)), lane(rung)).unwrap()
+}
+
+/// Creates the same game with the view's cubes, but without rendering.
+pub(crate) fn game_with_view(script_name: &str, rung: &str) -> LaneGame {
+    LaneGame::with_plugins(Some(script(script_name)), lane(rung), ViewPlugin).unwrap()
 }
 
 pub(crate) fn steps(game: &mut HeadlessGame, ticks: usize) {

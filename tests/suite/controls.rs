@@ -30,18 +30,12 @@ fn game() -> LaneGame {
 
 fn key(game: &mut LaneGame, key_code: KeyCode, state: ButtonState) {
     let unknown = Key::Unidentified(NativeKey::Unidentified);
-    type_key(game, key_code, unknown, state);
+    game.app.world_mut().write_message(message(key_code, unknown, state));
 }
 
-fn type_key(game: &mut LaneGame, key_code: KeyCode, logical_key: Key, state: ButtonState) {
-    game.app.world_mut().write_message(KeyboardInput {
-        key_code,
-        logical_key,
-        state,
-        text: None,
-        repeat: false,
-        window: Entity::PLACEHOLDER,
-    });
+fn message(key_code: KeyCode, logical_key: Key, state: ButtonState) -> KeyboardInput {
+    let window = Entity::PLACEHOLDER;
+    KeyboardInput { key_code, logical_key, state, text: None, repeat: false, window }
 }
 
 /// Presses a key for one frame.
@@ -138,9 +132,7 @@ fn a_question_mark_asks_for_help_again_and_again_even_if_shift_is_released_first
     let mut game = watched();
     for _ in 0..2 {
         for (character, state) in [("?", ButtonState::Pressed), ("/", ButtonState::Released)] {
-            let character = Key::Character(character.into());
-            type_key(&mut game, KeyCode::Slash, character, state);
-            game.step();
+            type_text(&mut game, KeyCode::Slash, character, state);
         }
         assert_eq!(asked(&mut game), [Action::Help]);
     }
@@ -207,7 +199,7 @@ fn gathers(game: &LaneGame) -> bool {
 
 /// Presses or releases a key that types this text.
 fn type_text(game: &mut LaneGame, code: KeyCode, text: &str, state: ButtonState) {
-    type_key(game, code, Key::Character(text.into()), state);
+    game.app.world_mut().write_message(message(code, Key::Character(text.into()), state));
     game.step();
 }
 
@@ -283,14 +275,8 @@ fn a_key_is_held_until_it_is_released_whatever_it_types_by_then() {
     }
     // A repeated key types another letter after a change of the layout.
     type_text(&mut game, y, "z", Pressed);
-    game.app.world_mut().write_message(KeyboardInput {
-        key_code: y,
-        logical_key: Key::Character("y".into()),
-        state: Pressed,
-        text: None,
-        repeat: true,
-        window: Entity::PLACEHOLDER,
-    });
+    let another = message(y, Key::Character("y".into()), Pressed);
+    game.app.world_mut().write_message(KeyboardInput { repeat: true, ..another });
     game.step();
     assert!(gathers(&game));
     type_text(&mut game, y, "y", Released);

@@ -4,33 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
+use crate::common::{files, root};
 
-/// Folders that builds and package managers write.
-const GENERATED: [&str; 2] = ["target", "node_modules"];
-
-/// Returns every document, except in generated folders and in hidden folders other than `.ci`.
+/// Returns every document.
 fn documents() -> Vec<PathBuf> {
-    let mut documents = Vec::new();
-    let mut folders = vec![root().to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let entry = entry.unwrap();
-            let path = entry.path();
-            let name = entry.file_name().into_string().unwrap();
-            if entry.file_type().unwrap().is_dir() {
-                let is_hidden = name.starts_with('.') && name != ".ci";
-                if !is_hidden && !GENERATED.contains(&name.as_str()) {
-                    folders.push(path);
-                }
-            } else if name.ends_with(".md") {
-                documents.push(path);
-            }
-        }
-    }
-    documents
+    files(root(), "md")
 }
 
 /// Removes fenced code blocks.
@@ -162,28 +140,12 @@ fn the_tests_that_hold_a_promise_exist() {
     ];
     let names: Vec<_> = quoted.filter(is_test).filter(|name| !theirs.contains(name)).collect();
     assert!(names.len() > 25, "{names:?}");
-    let mut sources = String::new();
-    for folder in ["src", "tests", "crates"] {
-        read_sources(&root().join(folder), &mut sources);
-    }
+    let folders = ["src", "tests", "crates"];
+    let files = folders.iter().flat_map(|folder| files(&root().join(folder), "rs"));
+    let sources: Vec<_> = files.map(|file| fs::read_to_string(file).unwrap()).collect();
     for name in names {
-        assert!(sources.contains(&format!("\nfn {name}(")), "{name}");
-    }
-}
-
-/// Appends the Rust files of a folder, without indentation.
-fn read_sources(folder: &Path, sources: &mut String) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let is_generated = GENERATED.iter().any(|name| path.ends_with(name));
-        if path.is_dir() && !is_generated {
-            read_sources(&path, sources);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let text = fs::read_to_string(&path).unwrap();
-            for line in text.lines() {
-                sources.push_str(line.trim_start());
-                sources.push('\n');
-            }
-        }
+        let start = format!("fn {name}(");
+        let mut lines = sources.iter().flat_map(|text| text.lines());
+        assert!(lines.any(|line| line.trim_start().starts_with(&start)), "{name}");
     }
 }

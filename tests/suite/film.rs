@@ -1,7 +1,6 @@
 //! Films of the last seconds (F11), made during play and in a viewer.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use bevy::prelude::*;
@@ -20,7 +19,7 @@ use cubewire::view::{self, CubeColors, Notices, PaneContent, Selected, Side, Tra
 use cubewire_bevy::udp::Key;
 use cubewire_codec::{BodyState, Snapshot};
 
-use crate::common::{eventually, lane, script, steps};
+use crate::common::{eventually, lane, names, script, steps};
 use crate::decode::read_mp4;
 use crate::udp::{address, dial, server, status, step};
 
@@ -79,9 +78,9 @@ fn said(app: &App) -> Vec<String> {
 
 /// Path of the only file in a folder.
 fn only_file(folder: &Path) -> PathBuf {
-    let files: Vec<_> = fs::read_dir(folder).unwrap().collect();
+    let files = names(folder);
     assert_eq!(files.len(), 1, "{files:?}");
-    files[0].as_ref().unwrap().path()
+    folder.join(&files[0])
 }
 
 #[test]

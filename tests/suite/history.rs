@@ -5,16 +5,16 @@ use cubewire::controls::Action;
 use cubewire::game::headless::LaneGame;
 use cubewire::history::{LaneHistory, Moment, Wanted, WorldHistory};
 use cubewire::replication::{
-    Compared, CubeErrors, DeltaCounts, DisplayedState, LaneMeter, LaneSettings, SenderSettings,
+    Compared, CubeErrors, DeltaCounts, DisplayedState, LaneMeter, SenderSettings,
 };
 use cubewire::simulation::{CubeWorld, state_hash};
-use cubewire::view::{CubeColors, DisplayedTicks, Exaggeration, Side, ViewMode, ViewPlugin};
+use cubewire::view::{CubeColors, DisplayedTicks, Exaggeration, Side, ViewMode};
 use cubewire_codec::{BitKind, BodyState};
 
-use crate::common::{self, lane, pause, script, steps};
+use crate::common::{self, pause, steps};
 
-fn game(settings: LaneSettings) -> LaneGame {
-    LaneGame::with_plugins(Some(script("katamari")), settings, ViewPlugin).unwrap()
+fn game(rung: &str) -> LaneGame {
+    common::game_with_view("katamari", rung)
 }
 
 fn want(game: &mut LaneGame, wants: bool) {
@@ -35,7 +35,7 @@ fn poses(cubes: &[BodyState]) -> Vec<(Vec3, Quat)> {
 
 #[test]
 fn both_halves_go_back_to_what_they_showed() {
-    let mut game = game(lane("predicted"));
+    let mut game = game("predicted");
     want(&mut game, true);
     let mut simulated = Vec::new();
     let mut displayed = Vec::new();
@@ -63,7 +63,7 @@ fn both_halves_go_back_to_what_they_showed() {
 
 #[test]
 fn a_tick_of_the_past_has_the_send_rate_of_then() {
-    let mut game = game(lane("delta"));
+    let mut game = game("delta");
     steps(&mut game, 30);
     common::component::<SenderSettings>(&mut game).send_interval_ticks = 6;
     steps(&mut game, 30);
@@ -84,7 +84,7 @@ fn compare(game: &mut LaneGame) {
 /// The difference is then the quantization error, not the playout delay.
 #[test]
 fn over_each_other_both_halves_show_the_same_tick_now_and_in_the_past() {
-    let mut game = game(lane("uncompressed"));
+    let mut game = game("uncompressed");
     compare(&mut game);
     let error = |game: &mut LaneGame| {
         let [left, right] = Side::ALL.map(|side| shown(game, side));
@@ -109,7 +109,7 @@ fn over_each_other_both_halves_show_the_same_tick_now_and_in_the_past() {
 
 #[test]
 fn exaggerated_errors_are_as_many_times_as_large_now_and_in_the_past() {
-    let mut game = game(lane("changed-flags"));
+    let mut game = game("changed-flags");
     compare(&mut game);
     game.app.insert_resource(ViewMode::Difference);
     steps(&mut game, 240);
@@ -151,7 +151,7 @@ fn exaggerated_errors_are_as_many_times_as_large_now_and_in_the_past() {
 
 #[test]
 fn the_history_is_recorded_only_while_something_wants_it() {
-    let mut game = game(lane("changed-flags"));
+    let mut game = game("changed-flags");
     steps(&mut game, 30);
     let has_detail = |game: &LaneGame| {
         let newest = game.meter().samples().back().unwrap();
@@ -175,7 +175,7 @@ fn the_history_is_recorded_only_while_something_wants_it() {
 #[test]
 fn every_item_of_every_packet_adds_up_and_arrivals_are_noted() {
     for rung in ["uncompressed", "changed-flags", "predicted"] {
-        let mut game = game(lane(&format!("{rung},link:loss=0.1+latency=40ms")));
+        let mut game = game(&format!("{rung},link:loss=0.1+latency=40ms"));
         want(&mut game, true);
         steps(&mut game, 240);
         let meter = game.meter();
@@ -218,9 +218,9 @@ fn played(game: &mut LaneGame) -> (Vec<String>, u64) {
 #[test]
 fn looking_changes_no_packet() {
     for rung in ["changed-flags", "predicted"] {
-        let settings = lane(&format!("{rung},link:4g"));
-        let closed = played(&mut game(settings.clone()));
-        let mut open = game(settings);
+        let settings = format!("{rung},link:4g");
+        let closed = played(&mut game(&settings));
+        let mut open = game(&settings);
         want(&mut open, true);
         *open.app.world_mut().resource_mut::<CubeColors>() = CubeColors::Distance;
         let lane = open.lane;

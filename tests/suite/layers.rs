@@ -2,40 +2,21 @@
 //! is not in the map is below it.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+
+use crate::common::{files, root};
 
 /// All dependencies that the codec may have.
 const CODEC_DEPENDENCIES: [&str; 6] =
     ["bitstream-io", "glam", "postcard", "serde", "thiserror", "wide"];
 
 /// The packages in the table of README.md. For each: its name, the manifest that depends on it, the file that the
-/// table links to, and code in that file that uses the package.
-const NAMED_PACKAGES: [(&str, &str, &str, &[&str]); 5] = [
-    ("bevy", "Cargo.toml", "src/game/window.rs", &["use bevy::prelude", ".add_systems("]),
-    (
-        "bevy_rapier3d",
-        "Cargo.toml",
-        "src/simulation.rs",
-        &["RapierPhysicsPlugin::", "PhysicsSet::StepSimulation"],
-    ),
-    ("bevy_egui", "Cargo.toml", "src/panel/layout.rs", &["ctx: &Context", "Panel::"]),
-    (
-        "renet",
-        "crates/bevy/Cargo.toml",
-        "crates/bevy/src/renet_connection.rs",
-        &[".get_packets_to_send()", ".process_packet(packet)"],
-    ),
-    (
-        "bitstream-io",
-        "crates/codec/Cargo.toml",
-        "crates/codec/src/bits/direction.rs",
-        &[".write_unsigned_var(", ".read_unsigned_var("],
-    ),
-];
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
+/// table links to, and two pieces of code in that file that use the package.
+const NAMED_PACKAGES: &str = "\
+bevy | Cargo.toml | src/game/window.rs | use bevy::prelude | .add_systems(
+bevy_rapier3d | Cargo.toml | src/simulation.rs | RapierPhysicsPlugin:: | PhysicsSet::StepSimulation
+bevy_egui | Cargo.toml | src/panel/layout.rs | ctx: &Context | Panel::
+renet | crates/bevy/Cargo.toml | crates/bevy/src/renet_connection.rs | .get_packets_to_send() | .process_packet(packet)
+bitstream-io | crates/codec/Cargo.toml | crates/codec/src/bits/direction.rs | .write_unsigned_var( | .read_unsigned_var(";
 
 /// Returns the first column of the map from the lowest row up: `crates/…` and modules.
 fn map() -> Vec<String> {
@@ -113,21 +94,11 @@ fn upward_dependencies<'a>(map: &[String], of: &str, manifest: &'a str) -> Vec<&
     dependencies(manifest).into_iter().filter(is_up).collect()
 }
 
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap();
-    let paths = entries.map(|entry| entry.unwrap().path());
-    let files = paths.flat_map(|path| match path.is_dir() {
-        true => rust_files(&path),
-        false => vec![path],
-    });
-    files.filter(|path| path.extension().is_some_and(|end| end == "rs")).collect()
-}
-
 #[test]
 fn modules_import_only_those_below_them() {
     let map = map();
     let source = root().join("src");
-    let files = rust_files(&source);
+    let files = files(&source, "rs");
     assert!(files.len() > 50, "{} files", files.len());
     let mut found = Vec::new();
     for path in files {
@@ -159,9 +130,11 @@ fn crates_depend_only_on_those_below_them() {
 fn the_named_packages_do_their_work() {
     let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
     let readme = read("README.md");
-    for (package, manifest, path, calls) in NAMED_PACKAGES {
+    for row in NAMED_PACKAGES.lines() {
+        let columns: Vec<_> = row.split(" | ").collect();
+        let [package, manifest, path, calls @ ..] = &columns[..] else { panic!("{row}") };
         let text = read(manifest);
-        assert!(dependencies(&text).contains(&package), "{manifest}: {package}");
+        assert!(dependencies(&text).contains(package), "{manifest}: {package}");
         let row = format!("| {package} | ");
         let row = readme.lines().find(|line| line.starts_with(&row));
         let row = row.unwrap_or_else(|| panic!("README.md has no row of {package}"));

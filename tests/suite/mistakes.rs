@@ -3,124 +3,89 @@
 use std::fs;
 use std::net::UdpSocket;
 
-use crate::command_line::cubewire;
+use assert_cmd::Command;
+
+use crate::command_line::{cubewire, printed};
 
 /// Runs the program, expects exit code 2 and returns standard error.
 pub(crate) fn complaint(arguments: &[&str]) -> String {
-    let output = cubewire(arguments).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
-    assert!(output.stdout.is_empty(), "{arguments:?}: {output:?}");
+    complaint_of(&mut cubewire(arguments))
+}
+
+pub(crate) fn complaint_of(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{command:?}: {output:?}");
+    assert!(output.stdout.is_empty(), "{command:?}: {output:?}");
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.starts_with("error: "), "{said}");
     said
 }
 
-/// Checks pairs of a command line, split at spaces, and a part of its error message.
-fn assert_complaints(cases: &[(&str, &str)]) {
-    for (arguments, wanted) in cases {
-        let arguments: Vec<_> = arguments.split_whitespace().collect();
-        let said = complaint(&arguments);
-        assert!(said.contains(wanted), "{arguments:?}: {said}");
-    }
+/// Checks that the error message of a command line, split at spaces, has a part. A `$` at its end is the end of a line.
+fn assert_complaint(arguments: &str, wanted: &str) {
+    let arguments: Vec<_> = arguments.split_whitespace().collect();
+    let said = complaint(&arguments).replace('\n', "$\n");
+    assert!(said.contains(wanted), "{arguments:?}: {said}");
 }
+
+/// Command lines, and a part of their error messages. To play a day would take an hour.
+const MISTAKES: &str = "\
+headless --rung indexx | '--rung <NAME>': unknown rung `indexx` (did you mean `index`?); choose one of
+--rung indexx | relative-index
+--calmer | '--calm'
+headles | 'headless'
+serve --insecure | --bind <ADDR>
+--network 5g | unknown network `5g`; choose one of perfect, lan
+--interpolation cubic | hermite
+--rate -25 | rate must be 60, 30, 20 or 10, not `-25`
+--size -12 | -12 is not a width and height from 64 to 16384, for example 1280x720
+headless --script assets/scripts/katamari.ron --skip 60 | --skip: 60 s must be less than the 35.1 s that are played$
+tour 0 | '[STEP]': steps are numbered 1 to
+tour five | '[STEP]': steps are numbered 1 to
+--left delta | `delta` is a rung: did you mean `rung:delta`?
+--left bogus | unknown setting `bogus`; choose one of simulation, rung, stages,
+record --fall --right rung:delta --out a.mp4 | '--fall' cannot be used with '--right <LANE>'
+headless --budget 8 | budget must be from 16kbps to 1024kbps
+--rung uncompressed --budget 64 | --budget: a budget requires a rung that lists changed cubes, unlike `uncompressed`
+headless --rung predicted --nudge 1 | --nudge: a viewer with the rung `predicted` has no simulation to change
+screenshots --out Cargo.toml | error: Cargo.toml: is not a folder$
+--theme grey | 'grey' for '--theme <THEME>'
+ladder --list --bits | '--list' cannot be used with
+ladder --skip abc | abc is not a number of seconds from 0 to 86400
+view --connect a:1 --timeout 31 | 31 is not a whole number from 1 to 30
+serve --bind 127.0.0.1:0 --viewers 0 | 0 is not a whole number from 1 to 64
+serve --bind 7000 | 7000 is not an IP address and port, for example 192.168.1.5:7000
+headless --seconds 1 --capture /nowhere/play.bin | /nowhere/play.bin: there is no folder /nowhere$
+headless --seconds 86400 --csv /nowhere/x.csv | error: /nowhere/x.csv: there is no folder /nowhere$
+headless --seconds 86400 --csv src | src: is a directory$
+ladder --seconds 1 --png /nowhere/ladder.png | /nowhere/ladder.png: there is no folder /nowhere$
+ladder --seconds 1 --png ladder.jpg | ladder.jpg: the name of a plot must end in .png$
+play assets/scripts/mix.ron --ticks /nowhere/ticks.csv | /nowhere/ticks.csv: there is no folder /nowhere$
+record --series quick --out a.mp4 | a.mp4: a series is a folder of videos: give the name of a folder$
+--left simulaton | unknown setting `simulaton` (did you mean `simulation`?)
+serve --bind 0.0.0.0:0 --insecure --headless | cannot listen at 0.0.0.0:0: it can be reached from other machines, which needs a key$
+--recordings /nowhere | /nowhere: there is no such folder$
+headless --script nowhere.ron | nowhere.ron: No such file or directory$
+record --out /nowhere/a.mp4 --skip -1.5 | -1.5 is not a number of seconds from 0 to 86400
+record --out /nowhere/a.mp4 --at -1s:rung:delta | `-1s` is not a time from 0s to 86400s, for example `4s` or `2.5s`
+record --out /nowhere/a.mp4 --at 1s:link:loss=2 | 1s:link:loss=2: loss is 2, which is out of range; the nearest in range is 1
+record --out /nowhere/a.mp4 --fps -60 | -60 is not a whole number from 1 to 240
+record --out /nowhere/a.mp4 --right rung:delta,link:loss=2 | loss is 2, which is out of range; the nearest in range is 1
+record --out /nowhere/a.mp4 --left rung:delta,rate:25 | rate must be 60, 30, 20 or 10, not `25`";
 
 #[test]
 fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
-    assert_complaints(&[
-        (
-            "headless --rung indexx",
-            "'--rung <NAME>': unknown rung `indexx` (did you mean `index`?); choose one of ",
-        ),
-        ("--rung indexx", "relative-index"),
-        ("--calmer", "'--calm'"),
-        ("headles", "'headless'"),
-        ("serve --insecure", "--bind <ADDR>"),
-        ("--network 5g", "unknown network `5g`; choose one of perfect, lan"),
-        ("--interpolation cubic", "hermite"),
-        ("--rate -25", "rate must be 60, 30, 20 or 10, not `-25`"),
-        ("--size -12", "-12 is not a width and height from 64 to 16384, for example 1280x720"),
-        (
-            "headless --script assets/scripts/katamari.ron --skip 60",
-            "--skip: 60 s must be less than the 35.1 s that are played\n",
-        ),
-        ("tour 0", "'[STEP]': steps are numbered 1 to "),
-        ("tour five", "'[STEP]': steps are numbered 1 to "),
-        ("--left delta", "`delta` is a rung: did you mean `rung:delta`?"),
-        ("--left bogus", "unknown setting `bogus`; choose one of simulation, rung, stages, "),
-        (
-            "record --fall --right rung:delta --out a.mp4",
-            "'--fall' cannot be used with '--right <LANE>'",
-        ),
-        ("headless --budget 8", "budget must be from 16kbps to 1024kbps"),
-        (
-            "--rung uncompressed --budget 64",
-            "--budget: a budget requires a rung that lists changed cubes, unlike `uncompressed`",
-        ),
-        (
-            "headless --rung predicted --nudge 1",
-            "--nudge: a viewer with the rung `predicted` has no simulation to change",
-        ),
-        ("screenshots --out Cargo.toml", "error: Cargo.toml: is not a folder\n"),
-        ("--theme grey", "'grey' for '--theme <THEME>'"),
-        ("ladder --list --bits", "'--list' cannot be used with"),
-        ("ladder --skip abc", "abc is not a number of seconds from 0 to 86400"),
-        ("view --connect a:1 --timeout 31", "31 is not a whole number from 1 to 30"),
-        ("serve --bind 127.0.0.1:0 --viewers 0", "0 is not a whole number from 1 to 64"),
-        ("serve --bind 7000", "7000 is not an IP address and port, for example 192.168.1.5:7000"),
-        (
-            "headless --seconds 1 --capture /nowhere/play.bin",
-            "/nowhere/play.bin: there is no folder /nowhere\n",
-        ),
-        (
-            "ladder --seconds 1 --png /nowhere/ladder.png",
-            "/nowhere/ladder.png: there is no folder /nowhere\n",
-        ),
-        (
-            "ladder --seconds 1 --png ladder.jpg",
-            "ladder.jpg: the name of a plot must end in .png\n",
-        ),
-        (
-            "play assets/scripts/mix.ron --ticks /nowhere/ticks.csv",
-            "/nowhere/ticks.csv: there is no folder /nowhere\n",
-        ),
-        (
-            "record --series quick --out a.mp4",
-            "a.mp4: a series is a folder of videos: give the name of a folder\n",
-        ),
-        ("--left simulaton", "unknown setting `simulaton` (did you mean `simulation`?)"),
-        (
-            "serve --bind 0.0.0.0:0 --insecure --headless",
-            "cannot listen at 0.0.0.0:0: it can be reached from other machines, which needs a key\n",
-        ),
-        ("--recordings /nowhere", "/nowhere: there is no such folder\n"),
-        ("headless --script nowhere.ron", "nowhere.ron: No such file or directory\n"),
-    ]);
+    for row in MISTAKES.lines() {
+        let (arguments, wanted) = row.split_once(" | ").unwrap();
+        assert_complaint(arguments, wanted);
+    }
     for command in ["headless", "", "view --connect a:1", "play a.ron", "record --out a.mp4"] {
         for value in ["abc", "-3", "0", "NaN", "1e9", "-inf", "3s"] {
             let wanted = format!(
                 "'--seconds <SECONDS>': {value} is not a number of seconds above 0 and up to 86400, for example 2.5"
             );
-            assert_complaints(&[(&format!("{command} --seconds {value}"), &wanted)]);
+            assert_complaint(&format!("{command} --seconds {value}"), &wanted);
         }
-    }
-    for (value, wanted) in [
-        ("--skip -1.5", "-1.5 is not a number of seconds from 0 to 86400"),
-        (
-            "--at -1s:rung:delta",
-            "`-1s` is not a time from 0s to 86400s, for example `4s` or `2.5s`",
-        ),
-        (
-            "--at 1s:link:loss=2",
-            "1s:link:loss=2: loss is 2, which is out of range; the nearest in range is 1",
-        ),
-        ("--fps -60", "-60 is not a whole number from 1 to 240"),
-        (
-            "--right rung:delta,link:loss=2",
-            "loss is 2, which is out of range; the nearest in range is 1",
-        ),
-        ("--left rung:delta,rate:25", "rate must be 60, 30, 20 or 10, not `25`"),
-    ] {
-        assert_complaints(&[(&format!("record --out /nowhere/a.mp4 {value}"), wanted)]);
     }
 }
 
@@ -180,7 +145,7 @@ fn a_file_that_cannot_be_used_is_named_with_the_position_in_it() {
     ] {
         let path = folder.path().join(name);
         fs::write(&path, bytes).unwrap();
-        assert_complaints(&[(&format!("{command} {}", path.display()), wanted)]);
+        assert_complaint(&format!("{command} {}", path.display()), wanted);
     }
 }
 
@@ -213,14 +178,9 @@ fn an_interpolation_that_lacks_velocities_is_warned_of_on_standard_error() {
 
 #[test]
 fn serving_and_viewing_ask_for_a_key_or_for_insecure() {
-    let without_key = |arguments: &[&str]| {
-        let output = cubewire(arguments).env_remove("CUBEWIRE_KEY").output();
-        let output = output.unwrap();
-        assert_eq!(output.status.code(), Some(2), "{output:?}");
-        String::from_utf8(output.stderr).unwrap()
-    };
-    for command in [&["serve", "--bind"], &["view", "--connect"]] {
-        let said = without_key(&[command[0], command[1], "127.0.0.1:0"]);
+    for [command, address] in [["serve", "--bind"], ["view", "--connect"]] {
+        let mut without_key = cubewire(&[command, address, "127.0.0.1:0"]);
+        let said = complaint_of(without_key.env_remove("CUBEWIRE_KEY"));
         assert!(said.contains("--key-file") && said.contains("--insecure"), "{said}");
     }
     let said = complaint(&["serve", "--headless", "--bind", "0.0.0.0:0", "--insecure"]);
@@ -234,8 +194,7 @@ fn serving_and_viewing_ask_for_a_key_or_for_insecure() {
     let expected = format!("error: cannot listen at {address}: ");
     assert!(said.starts_with(&expected), "{said}");
     let mut everywhere = cubewire(&["serve", "--headless", "--bind", "0.0.0.0:0"]);
-    let output = everywhere.env("CUBEWIRE_KEY", "1".repeat(64)).output();
-    let said = String::from_utf8(output.unwrap().stderr).unwrap();
+    let said = complaint_of(everywhere.env("CUBEWIRE_KEY", "1".repeat(64)));
     assert!(said.contains("pass the address for viewers with --public"), "{said}");
 }
 
@@ -287,13 +246,8 @@ fn a_viewer_says_why_it_never_connected() {
     let wanted = "--connect: nowhere: not a host and port, for example 192.168.1.5:7000";
     assert!(said.contains(wanted), "{said}");
     // The key comes from the environment. No server is running.
-    let output = cubewire(&["key"]).output().unwrap();
-    let key = String::from_utf8(output.stdout).unwrap();
-    let view = ["view", "--headless", "--connect", "127.0.0.1:1", "--timeout", "1"];
-    let output = cubewire(&view).env("CUBEWIRE_KEY", key).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{output:?}");
-    let said = String::from_utf8(output.stderr).unwrap();
-    let wanted = "error: never connected: nothing listens at 127.0.0.1:1\n";
-    assert_eq!(said, wanted);
-    assert!(output.stdout.is_empty(), "{:?}", output.stdout);
+    let key = printed(&mut cubewire(&["key"]));
+    let mut view = cubewire(&["view", "--headless", "--connect", "127.0.0.1:1", "--timeout", "1"]);
+    let said = complaint_of(view.env("CUBEWIRE_KEY", key));
+    assert_eq!(said, "error: never connected: nothing listens at 127.0.0.1:1\n");
 }

@@ -2,8 +2,7 @@
 //! and parsing.
 //!
 //! Readers of bytes are tested elsewhere: `crates/fuzz` fuzzes the readers in the crates, and `udp_hostile` sends
-//! damaged
-//! datagrams. `CUBEWIRE_MUTATIONS` sets the number of damaged texts of each kind, and `CUBEWIRE_SEED` the seed.
+//! damaged datagrams. `CUBEWIRE_MUTATIONS` sets the number of damaged texts of each kind, and `CUBEWIRE_SEED` the seed.
 
 use std::fmt::Display;
 use std::fs;
@@ -11,10 +10,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use cubewire::commands::args::{Seconds, size};
-use cubewire::game::headless::LaneGame;
 use cubewire::panel::{PanelState, STEPS};
 use cubewire::recording::export::query;
-use cubewire::recording::{InputLog, InputLogPlugin, MAX_SECONDS, Script, ScriptError, Switch};
+use cubewire::recording::{MAX_SECONDS, Script, ScriptError, Switch};
 use cubewire::replication::LaneSettings;
 use cubewire::view::PaneContent;
 use cubewire::web::Address;
@@ -22,10 +20,11 @@ use cubewire_bevy::udp::Key;
 use cubewire_codec::ladder;
 use cubewire_link::PRESETS;
 use rand::RngExt;
-use rand::seq::IndexedRandom;
+use rand::seq::{IndexedRandom, IteratorRandom};
 use rand_chacha::ChaCha8Rng;
 
-use crate::common::{random, script, script_path, steps};
+use crate::common::{random, script_path};
+use crate::replays::recorded;
 
 /// Default number of damaged texts of each kind.
 const MUTATIONS: usize = 2_000;
@@ -36,23 +35,9 @@ const LONGEST: Duration = Duration::from_secs(5);
 /// Texts do not grow above this size, bytes.
 const MAX_BYTES: usize = 1 << 16;
 
-/// Replacements for numbers.
-const NUMBERS: [&str; 14] = [
-    "",
-    "0",
-    "-0",
-    "-1",
-    "0.5",
-    "4294967295",
-    "4294967296",
-    "18446744073709551615",
-    "18446744073709551616",
-    "1e-320",
-    "1e308",
-    "-1e999",
-    "NaN",
-    "inf",
-];
+/// Replacements for numbers, the first of which is empty.
+const NUMBERS: &str = " 0 -0 -1 0.5 4294967295 4294967296 18446744073709551615 18446744073709551616 1e-320 1e308 \
+                       -1e999 NaN inf";
 
 /// Reads the texts and damaged copies of them. `check` tests every value that was read.
 fn damage<T, E: Display>(
@@ -127,7 +112,7 @@ fn damage_once(random: &mut ChaCha8Rng, texts: &[String], bytes: &mut Vec<u8>) {
             };
             let first = at + first;
             let digits = bytes[first..].iter().take_while(|byte| is_digit(byte));
-            let number = NUMBERS.choose(random).unwrap().bytes();
+            let number = NUMBERS.split(' ').choose(random).unwrap().bytes();
             bytes.splice(first..first + digits.count(), number);
         }
     }
@@ -255,12 +240,7 @@ fn scripts() {
 
 #[test]
 fn replays() {
-    let plugins = InputLogPlugin;
-    let mut game =
-        LaneGame::with_plugins(Some(script("ball")), LaneSettings::default(), plugins).unwrap();
-    game.app.world_mut().resource_mut::<InputLog>().begin();
-    steps(&mut game, 80);
-    let replay = game.app.world().resource::<InputLog>().replay().unwrap();
+    let (replay, _) = recorded("ball", 0, 80);
     let folder = tempfile::tempdir().unwrap();
     let saved = folder.path().join("saved.ron");
     replay.save(&saved).unwrap();

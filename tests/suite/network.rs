@@ -3,18 +3,11 @@
 use bevy::prelude::*;
 use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::{
-    Accounting, ChangeLane, Compared, LaneCheck, LaneMeter, LaneSettings, LinkSettings,
-    PlayoutDelay, PlayoutSettings, SEND_INTERVALS, SenderSettings, Totals,
+    Accounting, Compared, LaneCheck, LaneMeter, LaneSettings, SEND_INTERVALS, Totals,
 };
-use cubewire::simulation::CubeWorld;
 use cubewire_codec::ladder::{self, Rung};
-use cubewire_codec::{Plan, Stages};
 use cubewire_link::{Bandwidth, Loss, PRESETS, Preset};
-use cubewire_protocol::{BaselineChoice, Interpolation};
 use cubewire_scene::TICKS_PER_SECOND;
-use rand::seq::IndexedRandom;
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 use crate::common::{lane, script, steps};
 
@@ -165,87 +158,6 @@ fn the_whole_matrix_of_rungs_and_networks_is_crossed_for_twenty_seconds() {
     // One network at a time, because every lane stores about 30 MB of snapshots.
     for preset in &PRESETS {
         cross(1_200, &[preset], &rungs);
-    }
-}
-
-#[test]
-fn viewers_come_and_go_across_the_wrap_and_no_cube_is_ever_wrong() {
-    const VIEWERS: usize = 4;
-    const TICKS: u64 = 1_500;
-    // Sequence numbers wrap five seconds later.
-    const FIRST: u64 = 65_536 - 300;
-    let mut random = ChaCha8Rng::seed_from_u64(1);
-    let mut parameters = ChaCha8Rng::seed_from_u64(1);
-    let readable = Stages::every_readable(|most| parameters.random_range(0..most));
-    let plan = Plan::cubes();
-    let stages: Vec<_> = readable.filter(|&stages| plan.check_complete(stages).is_ok()).collect();
-    let mut game = HeadlessGame::new(Some(script("mix")));
-    let mut cubes = game.app.world_mut().resource_mut::<CubeWorld>();
-    cubes.count_from(FIRST);
-    // Viewers with the tick at which they change settings or leave.
-    let mut viewers: Vec<(Entity, u64)> = Vec::new();
-    let (mut joined, mut switches, mut decoded) = (0, 0, 0);
-    for tick in FIRST..FIRST + TICKS {
-        let change_at = tick + random.random_range(1..=300);
-        if viewers.is_empty() || viewers.len() < VIEWERS && random.random_bool(0.01) {
-            let lane = game.spawn_lane(any_settings(&mut random, &stages)).unwrap();
-            let mut entity = game.app.world_mut().entity_mut(lane);
-            entity.insert(LaneCheck::default());
-            viewers.push((lane, change_at));
-            joined += 1;
-        }
-        let is_last = tick + 1 == FIRST + TICKS;
-        viewers.retain_mut(|(lane, at)| {
-            let (lane, world) = (*lane, game.app.world_mut());
-            if is_last || tick >= *at && random.random_bool(0.1) {
-                decoded += check_faultless(world, lane);
-                return !world.despawn(lane);
-            }
-            if tick >= *at {
-                let settings = any_settings(&mut random, &stages);
-                world.trigger(ChangeLane { entity: lane, settings });
-                *at = change_at;
-                switches += 1;
-            }
-            true
-        });
-        game.step();
-    }
-    println!("{joined} joined, {switches} switches, {decoded} decoded");
-    assert!(joined > 4 && switches > 20 && decoded > TICKS);
-}
-
-/// Returns the number of snapshots that the lane decoded. All must be right.
-fn check_faultless(world: &World, lane: Entity) -> u64 {
-    let check = world.get::<LaneCheck>(lane).unwrap();
-    let meter = world.get::<LaneMeter>(lane).unwrap();
-    let refusal = meter.last_refusal;
-    assert_eq!((check.wrong, meter.refused), (0, 0), "{refusal:?}");
-    assert_eq!(check.compared, meter.received);
-    meter.received
-}
-
-fn any_settings(random: &mut ChaCha8Rng, stages: &[Stages]) -> LaneSettings {
-    fn pick<T: Copy>(random: &mut ChaCha8Rng, from: &[T]) -> T {
-        *from.choose(random).expect("there is at least one choice")
-    }
-    let baselines = [BaselineChoice::Newest, BaselineChoice::Smallest];
-    let delays = [PlayoutDelay::Rule, PlayoutDelay::Adaptive];
-    LaneSettings {
-        sender: SenderSettings {
-            stages: pick(random, stages),
-            baseline: pick(random, &baselines),
-            send_interval_ticks: pick(random, &SEND_INTERVALS),
-            budget: pick(random, &[None, Some(32), Some(256)]),
-        },
-        link: LinkSettings {
-            conditions: PRESETS.choose(random).unwrap().conditions.clone(),
-            seed: random.random(),
-        },
-        playout: PlayoutSettings {
-            interpolation: pick(random, &Interpolation::ALL),
-            delay: pick(random, &delays),
-        },
     }
 }
 

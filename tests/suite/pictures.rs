@@ -1,13 +1,14 @@
 //! The pictures in the documents. Taking them needs a Vulkan driver such as Mesa's software driver, so this is
 //! ignored by default: `cargo test --workspace -- --ignored`.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
 use png::{Decoder, Transformations};
 
 use crate::command_line::{cubewire, printed};
+use crate::common::{names, root};
 
 /// End of the file names of pictures of the window.
 const SUFFIX: &str = "-1280x720-dark.png";
@@ -31,10 +32,9 @@ fn pixels(path: &Path) -> Vec<[u8; 3]> {
 #[test]
 #[ignore = "needs a Vulkan driver"]
 fn the_pictures_of_the_documents_show_the_program_as_it_is() {
-    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/screenshots");
-    let names = fs::read_dir(&kept).unwrap();
-    let names = names.map(|file| file.unwrap().file_name().into_string().unwrap());
-    let names: Vec<_> = names.filter(|name| name.ends_with(SUFFIX)).collect();
+    let kept = root().join("assets/screenshots");
+    let mut names = names(&kept);
+    names.retain(|name| name.ends_with(SUFFIX));
     assert!(names.len() > 5, "{names:?}");
     let folder = tempfile::tempdir().unwrap();
     let mut take = cubewire(&["screenshots", "--size", "1280x720", "--theme", "dark"]);

@@ -25,7 +25,7 @@ use crate::command_line::{cubewire, printed};
 use crate::common::{component, script, steps};
 use crate::mistakes::complaint;
 
-fn game(script: Option<Script>) -> LaneGame {
+fn game() -> LaneGame {
     let resources = |app: &mut App| {
         app.init_resource::<ButtonInput<KeyCode>>()
             .init_resource::<Notices>()
@@ -33,7 +33,7 @@ fn game(script: Option<Script>) -> LaneGame {
         app.world_mut().spawn((Window::default(), PrimaryWindow));
     };
     let plugins = (ViewPlugin, ControlsPlugin, InputLogPlugin, LivePlugin, resources);
-    LaneGame::with_plugins(script, LaneSettings::default(), plugins).unwrap()
+    LaneGame::with_plugins(None, LaneSettings::default(), plugins).unwrap()
 }
 
 fn hold(game: &mut LaneGame, keys: Keys, ticks: usize) {
@@ -69,7 +69,7 @@ const GATHER: Keys = Keys { gather: true, ..RIGHT };
 #[test]
 fn what_f9_wrote_down_is_repeated_bit_for_bit() {
     let folder = tempfile::tempdir().unwrap();
-    let mut game = game(None);
+    let mut game = game();
     game.app.insert_resource(RecordingFolder(folder.path().to_owned()));
     hold(&mut game, RIGHT, 40);
     // The replay does not need the time before a reset.
@@ -127,7 +127,7 @@ pub(crate) fn hash_without_bevy(replay: &Script, ticks: u64) -> u64 {
 /// without Bevy reaches the same states.
 #[test]
 fn a_rebuild_for_a_lane_that_simulates_is_repeated() {
-    let mut game = game(None);
+    let mut game = game();
     press_f9(&mut game);
     hold(&mut game, GATHER, 300);
     component::<SenderSettings>(&mut game).stages = ladder::SIMULATED.stages;
@@ -146,7 +146,7 @@ fn a_rebuild_for_a_lane_that_simulates_is_repeated() {
 /// Only the plugin of Rapier moves cubes: they stand still while its configuration disables it.
 #[test]
 fn the_plugin_of_rapier_steps_the_world() {
-    let mut game = game(None);
+    let mut game = game();
     let height = |game: &LaneGame| game.cubes().current().bodies[PLAYER].position.z;
     let start = height(&game);
     steps(&mut game, 10);
@@ -160,13 +160,13 @@ fn the_plugin_of_rapier_steps_the_world() {
     assert_eq!(height(&game), fallen);
 }
 
-/// Records a replay of a script, `ticks` long.
-pub(crate) fn recorded(script_name: &str, ticks: usize) -> (Script, u64) {
-    let mut game = game(Some(script(script_name)));
-    press_f9(&mut game);
-    for _ in 0..ticks {
-        step(&mut game);
-    }
+/// Returns a replay of a script as F9 records it, and the hash of its states. `lead_in` ticks were played before.
+pub(crate) fn recorded(script_name: &str, lead_in: usize, ticks: usize) -> (Script, u64) {
+    let script = Some(script(script_name));
+    let mut game = LaneGame::with_plugins(script, LaneSettings::default(), InputLogPlugin).unwrap();
+    steps(&mut game, lead_in);
+    game.app.world_mut().resource_mut::<InputLog>().begin();
+    steps(&mut game, ticks);
     let log = log(&game);
     (log.replay().unwrap(), log.hash())
 }
@@ -176,7 +176,7 @@ pub(crate) fn recorded(script_name: &str, ticks: usize) -> (Script, u64) {
 fn a_minute_of_scripted_play_is_repeated() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("long.ron");
-    let (replay, hash) = recorded("mix", 3_600);
+    let (replay, hash) = recorded("mix", 0, 3_600);
     replay.save(&path).unwrap();
     let said = printed(cubewire(&["play", "--headless"]).arg(&path));
     for wanted in
@@ -191,7 +191,7 @@ fn a_minute_of_scripted_play_is_repeated() {
 
 #[test]
 fn a_replay_that_comes_out_otherwise_is_told_from_one_that_does_not() {
-    let (mut replay, _) = recorded("rolling", 1300);
+    let (mut replay, _) = recorded("rolling", 0, 1300);
     let outcome = |replay: &Script, ticks| play(replay.clone(), ticks).unwrap().outcome.unwrap();
     assert_eq!(outcome(&replay, 1300), Outcome::Same);
     assert_eq!(outcome(&replay, 300), Outcome::Unfinished);
@@ -214,7 +214,7 @@ fn a_replay_that_comes_out_otherwise_is_told_from_one_that_does_not() {
 #[test]
 fn a_damaged_or_older_replay_is_refused_in_one_sentence() {
     let folder = tempfile::tempdir().unwrap();
-    let (replay, _) = recorded("blow", 300);
+    let (replay, _) = recorded("blow", 0, 300);
     let path = folder.path().join("a.ron");
     let name = path.to_str().unwrap();
     replay.save(&path).unwrap();
@@ -236,19 +236,6 @@ fn a_damaged_or_older_replay_is_refused_in_one_sentence() {
     );
     let half = refused(&text[..text.len() / 2]);
     assert!(half.starts_with("error: a.ron:"), "{half}");
-
-    // Changing any digit or letter makes the file invalid or keeps its meaning.
-    let mut refusals = 0;
-    for (offset, _) in text.match_indices(|c: char| c.is_ascii_alphanumeric()) {
-        let mut bytes = text.clone().into_bytes();
-        bytes[offset] ^= 1;
-        fs::write(&path, bytes).unwrap();
-        match Script::load(&path) {
-            Ok(script) => assert_eq!(script, replay, "at {offset}"),
-            Err(_) => refusals += 1,
-        }
-    }
-    assert!(refusals > text.len() / 3);
 }
 
 #[test]
@@ -267,7 +254,7 @@ fn settings(game: &mut LaneGame, wanted: Side) -> Option<LaneSettings> {
 
 #[test]
 fn scripts_and_switches_change_what_the_halves_show_at_their_ticks() {
-    let mut game = game(None);
+    let mut game = game();
     let text = r#"(ticks: 100, right: "rung:changed-flags", steps: [
         (at: 10, hold: [Right]),
         (at: 20, right: "rung:delta,rate:30"),
@@ -311,7 +298,7 @@ fn scripts_and_switches_change_what_the_halves_show_at_their_ticks() {
 
 #[test]
 fn titles_name_what_changed_and_the_half_only_where_two_lanes_are_shown() {
-    let mut game = game(None);
+    let mut game = game();
     game.app.init_resource::<Overlay>();
     let text = r#"(ticks: 100, steps: [
         (at: 20, right: "rung:delta,rate:30,link:4g"),
@@ -353,7 +340,7 @@ fn titles_name_what_changed_and_the_half_only_where_two_lanes_are_shown() {
 
 #[test]
 fn a_lane_with_another_seed_is_another_lane() {
-    let mut game = game(None);
+    let mut game = game();
     game.add_shadow();
     let first = game.lane;
     let world = game.app.world_mut();
@@ -369,7 +356,7 @@ fn a_lane_with_another_seed_is_another_lane() {
 
 #[test]
 fn the_panel_is_about_a_lane_that_is_there() {
-    let mut game = game(None);
+    let mut game = game();
     game.add_shadow();
     game.step();
     let world = game.app.world_mut();

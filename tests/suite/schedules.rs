@@ -112,10 +112,6 @@ fn no_two_systems_of_the_window_run_in_an_order_that_is_left_open() {
     assert_no_ambiguities(&mut app);
     // Without a script, the game may play by itself.
     assert_no_ambiguities(&mut window(None, add_game));
-}
-
-#[test]
-fn no_two_systems_of_a_viewers_window_run_in_an_order_that_is_left_open() {
     let mut app = window(None, |app, settings| {
         add_viewer(app, &settings, viewer());
         Ok(())

@@ -10,8 +10,8 @@ use cubewire_scene::TICK;
 
 use crate::common::{lane, pause, steps};
 
-fn game() -> LaneGame {
-    LaneGame::with_plugins(None, lane("changed-flags"), ViewPlugin).unwrap()
+fn game(rung: &str) -> LaneGame {
+    LaneGame::with_plugins(None, lane(rung), ViewPlugin).unwrap()
 }
 
 fn cut(game: &mut LaneGame, side: Side, cut: bool) {
@@ -33,7 +33,7 @@ fn age(game: &mut LaneGame, side: Side) -> Option<Duration> {
 
 #[test]
 fn a_half_is_stale_while_its_link_is_cut_and_no_longer() {
-    let mut game = game();
+    let mut game = game("changed-flags");
     for _ in 0..120 {
         game.step();
         assert_eq!(age(&mut game, Side::Right), None);
@@ -57,7 +57,7 @@ fn a_half_is_stale_while_its_link_is_cut_and_no_longer() {
 
 #[test]
 fn a_pause_makes_nothing_stale() {
-    let mut game = game();
+    let mut game = game("changed-flags");
     steps(&mut game, 60);
     pause(&mut game.app, true);
     steps(&mut game, 600);
@@ -77,7 +77,7 @@ fn a_pause_makes_nothing_stale() {
 
 #[test]
 fn of_two_lanes_only_the_cut_one_is_stale() {
-    let mut game = game();
+    let mut game = game("changed-flags");
     let left = PaneContent::Lane(lane("delta"));
     show(game.app.world_mut(), Side::Left, left).unwrap();
     steps(&mut game, 60);
@@ -94,8 +94,7 @@ fn of_two_lanes_only_the_cut_one_is_stale() {
 
 #[test]
 fn a_lane_that_never_got_a_snapshot_is_stale() {
-    let settings = lane("delta,link:latency=50ms+cut");
-    let mut game = LaneGame::with_plugins(None, settings, ViewPlugin).unwrap();
+    let mut game = game("delta,link:latency=50ms+cut");
     steps(&mut game, 60);
     let stale = age(&mut game, Side::Right).unwrap();
     assert_eq!(game.meter().received, 0);

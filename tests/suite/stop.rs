@@ -11,19 +11,11 @@ use std::slice;
 use serde_json::Value;
 
 use crate::command_line::FRAME_BYTES;
-use crate::common::eventually;
+use crate::common::{eventually, names};
 use crate::program::{
     INSECURE, SIGNALS, address, end, follow, lines, program, send, serve, start, view,
 };
 use crate::window::{Killed, Window};
-
-fn names(folder: &Path) -> Vec<String> {
-    let files = fs::read_dir(folder).unwrap();
-    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<_> = names.collect();
-    names.sort();
-    names
-}
 
 #[test]
 fn servers_and_viewers_that_are_told_to_end_write_their_digests_and_tell_the_others() {

@@ -2,7 +2,6 @@
 //! and recover, worlds are lost, the scene is reset and sequence numbers wrap. A lane with a good link for ten
 //! seconds must be in sync, no end may simulate a different state, and no cube may be wrong.
 
-use std::fmt;
 use std::time::{Duration, Instant};
 
 use bevy::prelude::*;
@@ -44,7 +43,7 @@ impl Walker {
     }
 }
 
-/// Counts of events, printed to explain a failed walk.
+/// Counts of events, which are printed.
 #[derive(Debug, Default)]
 struct Count {
     joined: u32,
@@ -52,27 +51,11 @@ struct Count {
     changed: u32,
     desynced: u32,
     reset: u32,
+    /// Most snapshots that a lane compared.
     compared: u64,
     rebuilds: u64,
+    /// Most ticks until a lane with a good link was in sync.
     longest_wait: u64,
-}
-
-impl fmt::Display for Count {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} joined, {} left, {} changes, {} worlds lost, {} resets, {} snapshots compared, {} rebuilds, in sync after \
-             {} ticks at most",
-            self.joined,
-            self.left,
-            self.changed,
-            self.desynced,
-            self.reset,
-            self.compared,
-            self.rebuilds,
-            self.longest_wait,
-        )
-    }
 }
 
 fn chance(random: &mut impl Rng, one_in: u32) -> bool {
@@ -237,7 +220,7 @@ fn check(game: &HeadlessGame, walker: &mut Walker, tick: u64, count: &mut Count)
 #[test]
 fn lanes_of_a_random_walk_are_in_sync_ten_seconds_after_their_links_are_good() {
     let seed = random().next_u64();
-    println!("{}", walk(seed));
+    println!("{:?}", walk(seed));
 }
 
 /// Runs for `CUBEWIRE_SECONDS`, by default a minute.
@@ -250,6 +233,6 @@ fn walks_go_on() {
     while started.elapsed() < Duration::from_secs(seconds) {
         let seed = seeds.next_u64();
         println!("seed {seed}");
-        println!("{}", walk(seed));
+        println!("{:?}", walk(seed));
     }
 }

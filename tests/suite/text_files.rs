@@ -14,7 +14,7 @@ use crate::replays::recorded;
 fn kinds(folder: &Path) -> [(&'static str, String, &'static str, &'static str); 4] {
     let script = "(\n  ticks: 60,\n  steps: [\n    (at: 1, hold: [Right]),\n  ],\n)\n";
     let replay = folder.join("replay.ron");
-    recorded("katamari", 30).0.save(&replay).unwrap();
+    recorded("katamari", 0, 30).0.save(&replay).unwrap();
     let replay = fs::read_to_string(replay).unwrap();
     let trace = "# a comment\nsent_ms,delay_ms\n0,50\n\n10,\n";
     let key = format!("{}\n", Key::random().to_hex());

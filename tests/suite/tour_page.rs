@@ -2,9 +2,10 @@
 
 use std::env;
 use std::fs;
-use std::path::Path;
 
 use cubewire::panel::{STEPS, TourStep};
+
+use crate::common::root;
 
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
@@ -23,7 +24,7 @@ fn section((number, step): (usize, &TourStep)) -> String {
 
 #[test]
 fn the_page_of_the_tour_says_what_its_steps_say() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/web/page/tour.html");
+    let path = root().join("crates/web/page/tour.html");
     let page = fs::read_to_string(&path).unwrap();
     let start = page.find("<section").unwrap();
     let end = page.find("</article>").unwrap();

@@ -35,18 +35,23 @@ fn made(fill: impl FnOnce(&Path)) -> (Mp4Info, Frames) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.mp4");
     fill(&path);
+    // The sample table comes before the samples.
+    assert_eq!(boxes(&fs::read(&path).unwrap()), ["ftyp", "free", "moov", "mdat"]);
     read_mp4(&path).unwrap()
+}
+
+/// Makes a video of the first pictures.
+fn made_of(frames_per_second: u32, count: usize) -> (Mp4Info, Frames) {
+    made(|path| {
+        let mut video = Video::create(path, SIZE, frames_per_second, None).unwrap();
+        (0..count).for_each(|n| video.add(&frame(n), None).unwrap());
+        video.finish(None).unwrap();
+    })
 }
 
 #[test]
 fn every_frame_is_there_at_its_time_with_its_colours() {
-    let (info, frames) = made(|path| {
-        let mut video = Video::create(path, SIZE, 60, None).unwrap();
-        for n in 0..30 {
-            video.add(&frame(n), None).unwrap();
-        }
-        video.finish(None).unwrap();
-    });
+    let (info, frames) = made_of(60, 30);
     assert_eq!(info.size, (320, 180));
     assert_eq!(info.duration, Duration::from_millis(500));
     assert_eq!(info.keyframes, [0]);
@@ -63,20 +68,6 @@ fn every_frame_is_there_at_its_time_with_its_colours() {
             assert!(distance(seen, colour) <= 8, "{seen:?} for {colour:?} in frame {n}");
         }
     }
-}
-
-#[test]
-fn the_sample_table_comes_before_the_samples() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.mp4");
-    let mut video = Video::create(&path, SIZE, 60, None).unwrap();
-    for n in 0..10 {
-        video.add(&frame(n), None).unwrap();
-    }
-    video.finish(None).unwrap();
-    assert_eq!(read_mp4(&path).unwrap().1.len(), 10);
-    let file = fs::read(&path).unwrap();
-    assert_eq!(boxes(&file), ["ftyp", "free", "moov", "mdat"]);
 }
 
 /// Returns the types of a file's boxes.
@@ -128,13 +119,7 @@ fn texture(n: u32) -> Vec<u8> {
 
 #[test]
 fn a_player_has_to_go_back_two_seconds_at_most() {
-    let (info, frames) = made(|path| {
-        let mut video = Video::create(path, SIZE, 10, None).unwrap();
-        for n in 0..45 {
-            video.add(&frame(n), None).unwrap();
-        }
-        video.finish(None).unwrap();
-    });
+    let (info, frames) = made_of(10, 45);
     assert_eq!(frames.len(), 45);
     assert_eq!(info.keyframes, [0, 20, 40]);
 }

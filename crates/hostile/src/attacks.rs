@@ -17,19 +17,17 @@ use cubewire_protocol::{Ack, Feedback};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use self::Bound::{AtLeast, AtMost};
 use self::Tactic::{Datagrams, Rounds, Sessions};
-use self::datagrams::{ANSWERS, garbage, mutated, replayed};
-use self::rounds::{
-    DEAD_ROUND, DIED, FORGED, LEFT_OUT, SERVED, dead, second_token, stolen_challenge,
-};
+use self::datagrams::{garbage, mutated, replayed};
+use self::rounds::{FORGED, LEFT_OUT, second_token, stolen_challenge};
 use self::sessions::{
-    REFUSED, Session, UNDECODABLE, churn, demanding, greedy_acks, half_open, requests, rogue,
-    slow_reader,
+    DIED, Hold, REFUSED, SERVED, UNDECODABLE, churn, dead, demanding, greedy_acks, half_open, hold,
+    requests, rogue, slow_reader,
 };
 use crate::client::{Client, Target};
+use crate::judge::Bound::{self, AtLeast, AtMost};
 use crate::relay::Captured;
-use crate::socket::{Counts, Pace, RECEIVED_BYTES, SENT_BYTES, Socket, Tally, random_address};
+use crate::socket::{Counts, RECEIVED, RECEIVED_BYTES, SENT_BYTES, Socket, Tally, random_address};
 use crate::viewer::Progress;
 
 /// A kind of attack.
@@ -47,18 +45,16 @@ pub(crate) struct Attack {
     pub(crate) limits: &'static [Limit],
 }
 
-/// How an attack proceeds.
+/// How an attack proceeds. Functions add their counts to the tally of the field.
 #[derive(Debug)]
 enum Tactic {
     /// Sends datagrams without the key. The fraction is sent from the address of the viewer behind the relay, the
     /// rest from other addresses.
     Datagrams(f64, fn(&mut Field) -> Option<Vec<u8>>),
-    /// Holds a number of connections with the key, and replaces closed ones. The second number is the turns per second
-    /// of a connection, at most the attack's rate, and the third one the datagrams of a new connection. The function
-    /// sends and receives, and returns whether the connection is done.
-    Sessions(usize, u32, u32, fn(&mut Field, &mut Session) -> bool),
+    /// Holds connections with the key.
+    Sessions(Hold),
     /// Repeats a round that blocks. A round ends by itself, or at the given time.
-    Rounds(fn(&mut Field, &mut Counts, Instant) -> io::Result<()>),
+    Rounds(fn(&mut Field, Instant) -> io::Result<()>),
 }
 
 /// Limit for a count of an attack.
@@ -71,34 +67,30 @@ pub(crate) struct Limit {
     pub(crate) only_alone: bool,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Bound {
-    AtMost(f64),
-    AtLeast(f64),
-}
-
 /// All attacks. Half-open connections come last because they may prevent later attackers from connecting.
 #[rustfmt::skip]
 pub(crate) const ATTACKS: &[Attack] = &[
-    attack("garbage", Datagrams(0.125, garbage), &[alone(ANSWERS, AtMost(0.0))]),
-    attack("mutated", Datagrams(0.25, mutated), &[alone(ANSWERS, AtMost(0.0))]),
-    attack("replayed", Datagrams(0.5, replayed), &[alone(ANSWERS, AtMost(0.0))]),
+    attack("garbage", Datagrams(0.125, garbage), &[alone(RECEIVED, AtMost(0.0))]),
+    attack("mutated", Datagrams(0.25, mutated), &[alone(RECEIVED, AtMost(0.0))]),
+    attack("replayed", Datagrams(0.5, replayed), &[alone(RECEIVED, AtMost(0.0))]),
     attack("second-token", Rounds(second_token), &[limit(LEFT_OUT, AtMost(0.0))]),
     // Amplification limit of QUIC before an address is validated (RFC 9000, section 8).
     attack("stolen-challenge", Rounds(stolen_challenge), &[limit(FORGED, AtMost(3.0))]),
-    Attack { weight: 4, least: DEAD_ROUND, ..attack("dead", Rounds(dead), &[
-        limit(SERVED, AtMost(3.0)), alone(DIED, AtLeast(1.0)),
-    ]) },
-    attack("greedy-acks", Sessions(1, 125, 4, greedy_acks), &[]),
-    attack("rogue", Sessions(1, u32::MAX, 4, rogue), &[]),
-    Attack { weight: 1, ..attack("requests", Sessions(8, 0, 4, requests), &[
+    Attack { weight: 4, least: Duration::from_secs(6), ..attack("dead", Sessions(
+        Hold { timeout_seconds: 2, ..hold(3, 60, dead) }
+    ), &[limit(SERVED, AtMost(3.0)), alone(DIED, AtLeast(1.0))]) },
+    attack("greedy-acks", Sessions(hold(1, 125, greedy_acks)), &[]),
+    attack("rogue", Sessions(hold(1, u32::MAX, rogue)), &[]),
+    Attack { weight: 1, ..attack("requests", Sessions(hold(8, 0, requests)), &[
         limit(UNDECODABLE, AtMost(0.0)), alone(REFUSED, AtMost(0.0)),
     ]) },
-    attack("slow-reader", Sessions(3, 20, 4, slow_reader), &[]),
-    attack("churn", Sessions(8, 0, 4, churn), &[]),
-    // An answer must not be longer than the request.
-    attack("half-open", Sessions(512, 0, 1, half_open), &[limit(AMPLIFICATION, AtMost(1.0))]),
-    Attack { weight: 4, is_fair: true, ..attack("demanding", Sessions(24, 0, 4, demanding), &[]) },
+    attack("slow-reader", Sessions(hold(3, 20, slow_reader)), &[]),
+    attack("churn", Sessions(hold(8, 0, churn)), &[]),
+    attack("half-open", Sessions(Hold { cost: 1, ..hold(512, 0, half_open) }), &[
+        // An answer must not be longer than the request.
+        limit(AMPLIFICATION, AtMost(1.0)),
+    ]),
+    Attack { weight: 4, is_fair: true, ..attack("demanding", Sessions(hold(24, 0, demanding)), &[]) },
 ];
 
 const fn attack(name: &'static str, tactic: Tactic, limits: &'static [Limit]) -> Attack {
@@ -116,6 +108,7 @@ const fn alone(count: &'static str, bound: Bound) -> Limit {
 const AMPLIFICATION: &str = "bytes received per byte sent";
 
 /// The context of an attacker.
+#[derive(Clone)]
 pub(crate) struct Field {
     pub(crate) target: Target,
     /// Maximum number of datagrams per second.
@@ -126,9 +119,9 @@ pub(crate) struct Field {
     pub(crate) captured: Captured,
     /// Socket of the viewer behind the relay, to send only.
     pub(crate) as_viewer: Arc<UdpSocket>,
-    pub(crate) tally: Tally,
     /// Gives the server's current tick.
     pub(crate) progress: Arc<Progress>,
+    pub(crate) tally: Tally,
 }
 
 impl Attack {
@@ -137,25 +130,18 @@ impl Attack {
     /// # Errors
     /// If no socket can be bound.
     pub(crate) fn run(&self, field: &mut Field, until: Instant) -> io::Result<Counts> {
-        let mut counts = Counts::new();
         match self.tactic {
-            Datagrams(as_viewer, craft) => {
-                datagrams::send(field, &mut counts, until, as_viewer, craft)?;
-            }
-            Sessions(at_once, turns, cost, step) => {
-                let starts = Pace::new(field.rate.div_ceil(cost));
-                sessions::hold(field, &mut counts, until, at_once, starts, turns, step)?;
-            }
+            Datagrams(as_viewer, craft) => datagrams::send(field, until, as_viewer, craft)?,
+            Sessions(hold) => hold.run(field, until)?,
             Rounds(round) => {
                 while !is_over(until) {
-                    round(field, &mut counts, until)?;
+                    round(field, until)?;
                 }
             }
         }
         let [received, sent] = [RECEIVED_BYTES, SENT_BYTES].map(|bytes| field.tally.get(bytes));
-        counts.insert(AMPLIFICATION, received / sent.max(1.0));
-        counts.extend(field.tally.counts());
-        Ok(counts)
+        field.tally.add(AMPLIFICATION, received / sent.max(1.0));
+        Ok(field.tally.counts())
     }
 }
 
@@ -177,10 +163,6 @@ impl Field {
         let newest = Sequence(newest.wrapping_add(ahead));
         Feedback::Ack(Ack { newest, earlier })
     }
-}
-
-fn add(counts: &mut Counts, count: &'static str, more: impl Into<f64>) {
-    *counts.entry(count).or_default() += more.into();
 }
 
 fn is_over(until: Instant) -> bool {

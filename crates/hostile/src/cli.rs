@@ -65,27 +65,18 @@ impl Cli {
 pub(crate) fn free_address() -> std::io::Result<SocketAddrV4> {
     let mut random = ChaCha8Rng::seed_from_u64(std::process::id().into());
     let port = || SocketAddrV4::new(Ipv4Addr::LOCALHOST, random.random_range(10_000..30_000));
-    let is_free = |address: &SocketAddrV4| UdpSocket::bind(address).is_ok();
     let mut some = std::iter::repeat_with(port).take(100);
-    let in_use = std::io::ErrorKind::AddrInUse;
-    some.find(is_free).ok_or_else(|| in_use.into())
+    let free = some.find(|address| UdpSocket::bind(address).is_ok());
+    free.ok_or_else(|| std::io::ErrorKind::AddrInUse.into())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parsed(arguments: &[&str]) -> Result<Cli, String> {
-        let all = ["cubewire-hostile"].iter().chain(arguments);
-        Cli::try_parse_from(all).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn attacks_are_chosen_by_name() {
-        let chosen = parsed(&["--only", "dead,garbage"]).unwrap().attacks();
-        let names: Vec<_> = chosen.iter().map(|attack| attack.name).collect();
-        assert_eq!(names, ["dead", "garbage"]);
-        assert_eq!(parsed(&["--seed", "2"]).unwrap().attacks().len(), ATTACKS.len());
-        assert!(parsed(&["--only", "friendly"]).is_err());
-    }
+#[test]
+fn attacks_are_chosen_by_name() {
+    let parsed =
+        |arguments: &[&str]| Cli::try_parse_from(["cubewire-hostile"].iter().chain(arguments));
+    let chosen = parsed(&["--only", "dead,garbage"]).unwrap().attacks();
+    let names: Vec<_> = chosen.iter().map(|attack| attack.name).collect();
+    assert_eq!(names, ["dead", "garbage"]);
+    assert_eq!(parsed(&["--seed", "2"]).unwrap().attacks().len(), ATTACKS.len());
+    assert!(parsed(&["--only", "friendly"]).is_err());
 }

@@ -52,8 +52,9 @@ pub(crate) struct Client {
     /// Extra delay of received datagrams.
     pub(crate) delay: Duration,
     delayed: VecDeque<(Instant, Vec<u8>)>,
-    start: Instant,
-    pipe: RenetConnection,
+    /// Origin of the client's clock.
+    pub(crate) start: Instant,
+    renet: RenetConnection,
     buffer: MessageBuffer,
     contract: Contract,
     session: ClientSession,
@@ -71,7 +72,7 @@ impl Client {
             delay: Duration::ZERO,
             delayed: VecDeque::new(),
             start: now,
-            pipe: RenetConnection::new(FROM_SERVER_BYTES),
+            renet: RenetConnection::new(FROM_SERVER_BYTES),
             buffer: MessageBuffer::default(),
             contract: Contract::new(Plan::cubes(), String::new()),
             session: ClientSession::default(),
@@ -94,17 +95,16 @@ impl Client {
                 break;
             };
             if from == self.target.server {
-                let due = now + self.delay;
-                self.delayed.push_back((due, datagram.to_vec()));
+                self.delayed.push_back((now + self.delay, datagram.to_vec()));
             }
         }
         while let Some((_, mut datagram)) = self.delayed.pop_front_if(|(due, _)| *due <= now) {
             if let Some(payload) = self.netcode.process_packet(&mut datagram) {
                 // An unreadable payload belongs to a connection that this end has broken.
-                let _ = self.pipe.receive(self.start.elapsed(), payload);
+                let _ = self.renet.receive(self.start.elapsed(), payload);
             }
         }
-        self.pipe.deliver(&mut self.buffer);
+        self.renet.deliver(&mut self.buffer);
         self.update();
         if self.is_connected()
             && let Some(hello) = self.session.hello(&self.contract)
@@ -128,34 +128,25 @@ impl Client {
         self.netcode.process_packet(&mut datagram.to_vec());
     }
 
-    /// Steps until the connection is established, and returns true. Returns false if it is refused or takes longer
-    /// than `patience`.
-    pub(crate) fn connect(&mut self, patience: Duration) -> bool {
-        let start = Instant::now();
-        while start.elapsed() < patience && !self.is_over() && !self.is_connected() {
-            thread::sleep(STEP);
-            self.step(usize::MAX);
-        }
-        self.is_connected()
-    }
-
     /// Connects as `cubewire view` does: retries with another token after a second, then after two, and so on. Returns
-    /// the time until the connection, or `None` after `patience`.
-    pub(crate) fn connect_as_viewer(
+    /// the time until the connection, or `None` if it is refused or takes longer than `patience`.
+    pub(crate) fn connect(
         &mut self,
         patience: Duration,
         random: &mut impl Rng,
     ) -> Option<Duration> {
         let start = Instant::now();
-        for seconds in 1.. {
-            let left = patience.saturating_sub(start.elapsed());
-            if self.connect(left.min(Duration::from_secs(seconds))) {
+        let (mut attempt, mut seconds) = (start, 1);
+        while start.elapsed() < patience && !self.is_over() {
+            thread::sleep(STEP);
+            self.step(usize::MAX);
+            if self.is_connected() {
                 return Some(start.elapsed());
             }
-            if self.is_over() || start.elapsed() >= patience {
-                break;
+            if attempt.elapsed() >= Duration::from_secs(seconds) {
+                self.restart(random.random());
+                (attempt, seconds) = (Instant::now(), seconds + 1);
             }
-            self.restart(random.random());
         }
         None
     }
@@ -196,9 +187,7 @@ impl Client {
     /// Handles a message from the server. Returns `None` if it is invalid.
     pub(crate) fn take(&mut self, message: &[u8]) -> Option<ClientEvent> {
         let message = ServerMessage::decode(message)?;
-        let limits = Limits::default();
-        let heard = self.session.on_message(&self.contract, message, limits);
-        heard.ok()
+        self.session.on_message(&self.contract, message, Limits::default()).ok()
     }
 
     pub(crate) fn feedback(&mut self, feedback: &Feedback) {
@@ -217,7 +206,7 @@ impl Client {
 
     /// Sends the queued messages. Messages stay queued if megabytes are unacked.
     pub(crate) fn flush(&mut self) {
-        let payloads = self.pipe.flush(self.start.elapsed(), &mut self.buffer);
+        let payloads = self.renet.flush(self.start.elapsed(), &mut self.buffer);
         for payload in payloads.unwrap_or_default() {
             self.say(&payload);
         }

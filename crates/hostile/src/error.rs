@@ -11,12 +11,8 @@ pub(crate) enum HostileError {
     Program { command: String, what: &'static str, said: String },
     #[error("{}: {source}", path.display())]
     File { path: PathBuf, source: io::Error },
-    #[error("cannot open a socket on loopback: {0}")]
-    Socket(#[source] io::Error),
-    #[error("temporary folder: {0}")]
-    Folder(#[source] io::Error),
-    #[error("standard output: {0}")]
-    Output(#[source] io::Error),
+    #[error("sockets, the temporary folder or standard output: {0}")]
+    Io(#[from] io::Error),
     #[error(
         "--seconds: these attacks need at least {least} s, not {given}; select fewer with --only"
     )]

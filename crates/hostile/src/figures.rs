@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, BufRead, Write};
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use cubewire_cli::{Table, number};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::phases::Span;
-use crate::socket::Counts;
+use crate::socket::{Counts, RECEIVED_BYTES, SENT, SENT_BYTES, get};
 use crate::viewer::{Newcomer, Notes};
 
 /// All figures of a run.
@@ -21,8 +21,6 @@ pub(crate) struct Figures {
     pub(crate) phases: Vec<Phase>,
     /// Counts of the whole run.
     pub(crate) run: Counts,
-    /// Datagrams of the relay, by fault.
-    pub(crate) relay: Counts,
     /// The figures that the server printed.
     pub(crate) server: Value,
     /// Reasons for lost connections, and for the failure of the server.
@@ -37,8 +35,8 @@ pub(crate) struct Expectation {
     pub(crate) sentence: String,
 }
 
-/// Figures of a phase, which are the columns of the table.
-#[derive(Clone, Debug, Serialize)]
+/// A phase with its figures, which are the columns of the table.
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Phase {
     pub(crate) name: &'static str,
     /// Whether the attackers do only what every viewer may do.
@@ -46,9 +44,11 @@ pub(crate) struct Phase {
     pub(crate) figures: Vec<(&'static str, f64)>,
     /// Counts of each attack.
     pub(crate) attackers: BTreeMap<&'static str, Counts>,
+    pub(crate) log_lines: usize,
 }
 
 /// Records of the measuring threads during all phases.
+#[derive(Default)]
 pub(crate) struct Records {
     /// Of the honest viewer.
     pub(crate) notes: Notes,
@@ -71,19 +71,15 @@ impl Phase {
         found.expect("every phase has all figures").1
     }
 
-    /// Evaluates the records of a phase.
-    pub(crate) fn new(span: Span, records: &Records) -> Self {
-        let (start, end) = (span.start, span.end);
-        let within = |at: Instant| (start..end).contains(&at);
-        let seconds = (end - start).as_secs_f64();
-        let sum = |count| -> f64 {
-            let counts = span.attackers.values();
-            counts.map(|counts: &Counts| counts[count]).sum()
-        };
-        let seen = records.notes.seen.iter();
-        let seen: Vec<_> = seen.filter(|seen| within(seen.at)).collect();
-        let times = seen.iter().map(|seen| seen.at).chain([end]);
-        let starts = [start].into_iter().chain(seen.iter().map(|seen| seen.at));
+    /// Evaluates the records of the phase, which took place in `span`.
+    pub(crate) fn evaluate(&mut self, span: &Range<Instant>, records: &Records) {
+        let seconds = (span.end - span.start).as_secs_f64();
+        let sum = |count| -> f64 { self.attackers.values().map(|counts| get(counts, count)).sum() };
+        let max = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
+        let seen = records.notes.seen.iter().filter(|seen| span.contains(&seen.at));
+        let seen: Vec<_> = seen.collect();
+        let times = seen.iter().map(|seen| seen.at).chain([span.end]);
+        let starts = [span.start].into_iter().chain(seen.iter().map(|seen| seen.at));
         let gaps: Vec<_> = times.zip(starts).map(|(to, from)| ms(to - from)).collect();
         // From the tick numbers of the snapshots.
         let ticks = match seen[..] {
@@ -94,34 +90,34 @@ impl Phase {
             _ => 0.0,
         };
         // Pauses of the viewer's own thread, for example on a busy machine.
-        let stalls = records.notes.stalls.iter().filter(|(at, _)| within(*at));
-        let memory = records.memory.iter().filter(|(at, _)| within(*at));
+        let stalls = records.notes.stalls.iter().filter(|(at, _)| span.contains(at));
+        let memory = records.memory.iter().filter(|(at, _)| span.contains(at));
         let mut figures = vec![
             ("s", seconds),
-            ("sent", sum("datagrams sent")),
-            ("sent kB", sum("bytes sent") / 1e3),
-            ("got kB", sum("bytes received") / 1e3),
+            ("sent", sum(SENT)),
+            ("sent kB", sum(SENT_BYTES) / 1e3),
+            ("got kB", sum(RECEIVED_BYTES) / 1e3),
             ("snapshots/s", seen.len() as f64 / seconds),
-            ("gap ms", gaps.iter().copied().fold(0.0, f64::max)),
+            ("gap ms", max(&mut gaps.iter().copied())),
             // Longer than the playout delay at 60 snapshots per second.
             ("long gaps", gaps.iter().filter(|&&gap| gap > 100.0).count() as f64),
-            ("stall ms", stalls.map(|(_, stall)| ms(*stall)).fold(0.0, f64::max)),
+            ("stall ms", max(&mut stalls.map(|(_, stall)| ms(*stall)))),
             ("ticks/s", ticks),
-            ("MB", memory.map(|(_, megabytes)| *megabytes).fold(0.0, f64::max)),
-            ("log lines", span.log_lines as f64),
+            ("MB", max(&mut memory.map(|(_, megabytes)| *megabytes))),
+            ("log lines", self.log_lines as f64),
         ];
         for (names, newcomers) in NEWCOMERS.into_iter().zip(&records.newcomers) {
-            let came = newcomers.iter().filter(|one| within(one.came));
-            let waits = came.clone().filter_map(|one| one.waited.map(ms));
+            let came = newcomers.iter().filter(|one| span.contains(&one.came));
+            let waits: Vec<_> = came.clone().filter_map(|one| one.waited.map(ms)).collect();
             let values = [
                 came.count() as f64,
-                waits.clone().count() as f64,
-                waits.clone().filter(|&wait| wait <= 1000.0).count() as f64,
-                waits.fold(0.0, f64::max),
+                waits.len() as f64,
+                waits.iter().filter(|&&wait| wait <= 1000.0).count() as f64,
+                max(&mut waits.iter().copied()),
             ];
             figures.extend(names.into_iter().zip(values));
         }
-        Self { name: span.name, is_fair: span.is_fair, figures, attackers: span.attackers }
+        self.figures = figures;
     }
 }
 
@@ -141,12 +137,10 @@ impl Figures {
         writeln!(out, "{table}\n")?;
         for phase in &self.phases {
             for (name, counts) in &phase.attackers {
-                writeln!(out, "{}: {name}: {}", phase.name, listed(&plain(counts)))?;
+                writeln!(out, "{}: {name}: {}", phase.name, listed(counts))?;
             }
         }
-        writeln!(out, "\nrun: {}", listed(&plain(&self.run)))?;
-        writeln!(out, "relay: {}", listed(&plain(&self.relay)))?;
-        writeln!(out, "report of the server: {}", listed(&self.server))?;
+        writeln!(out, "\nrun: {}\nreport of the server: {}", listed(&self.run), self.server)?;
         for reason in &self.reasons {
             writeln!(out, "{reason}")?;
         }
@@ -159,22 +153,13 @@ impl Figures {
     }
 }
 
-fn plain(counts: &Counts) -> Value {
-    serde_json::to_value(counts).expect("counts are plain data")
-}
-
 /// Formats a figure: whole numbers without decimals.
 pub(crate) fn shown(value: f64) -> String {
     number(value, if value.fract() == 0.0 { 0 } else { 1 })
 }
 
-/// Formats counts with their names, including counts in nested objects.
-fn listed(counts: &Value) -> String {
-    let fields = counts.as_object().into_iter().flatten();
-    let counts = fields.filter_map(|(name, value)| match value {
-        Value::Object(_) => Some(listed(value)),
-        value => Some(format!("{} {}", shown(value.as_f64()?), name.replace('_', " "))),
-    });
+fn listed(counts: &Counts) -> String {
+    let counts = counts.iter().map(|(name, &count)| format!("{} {name}", shown(count)));
     counts.collect::<Vec<_>>().join(", ")
 }
 
@@ -202,13 +187,10 @@ pub(crate) fn compare(decoded: &Snapshots, sent: &Snapshots) -> [f64; 3] {
         let last = last.entry(viewer).or_insert(tick);
         *last = tick.max(*last);
     }
-    let was_due = |(viewer, tick, _): &&(u64, u64, u64)| {
-        let last = last.get(viewer);
-        last.is_some_and(|last| tick <= last)
-    };
+    let was_due =
+        |(viewer, tick, _): &&(u64, u64, u64)| last.get(viewer).is_some_and(|last| tick <= last);
     let due = sent.iter().filter(was_due).count();
-    let wrong = decoded.difference(sent).count();
-    let wrong = if due == 0 { 0 } else { wrong };
+    let wrong = if due == 0 { 0 } else { decoded.difference(sent).count() };
     [due, decoded.len(), wrong].map(|count| count as f64)
 }
 
@@ -219,25 +201,14 @@ mod tests {
 
     /// Returns the figures of the second after `start`.
     fn figures(start: Instant, records: &Records) -> impl Fn(&str) -> f64 + use<> {
-        let span = Span {
-            name: "",
-            is_fair: false,
-            start,
-            end: start + Duration::from_secs(1),
-            attackers: BTreeMap::new(),
-            log_lines: 0,
-        };
-        let phase = Phase::new(span, records);
+        let mut phase = Phase::default();
+        phase.evaluate(&(start..start + Duration::from_secs(1)), records);
         move |figure| phase.get(figure)
-    }
-
-    fn records() -> Records {
-        Records { notes: Notes::default(), newcomers: [Vec::new(), Vec::new()], memory: Vec::new() }
     }
 
     #[test]
     fn gaps_count_to_the_ends_of_the_phase() {
-        let (start, mut records) = (Instant::now(), records());
+        let (start, mut records) = (Instant::now(), Records::default());
         let seen = |tick: u64| Seen {
             at: start + Duration::from_millis(10 * tick),
             viewer: 1,
@@ -258,7 +229,7 @@ mod tests {
 
     #[test]
     fn records_belong_to_the_phase_in_which_they_were_made() {
-        let (start, mut records) = (Instant::now(), records());
+        let (start, mut records) = (Instant::now(), Records::default());
         let at = |tenths: u32| start + Duration::from_millis(100) * tenths;
         records.memory = (0..30).map(|tenths| (at(tenths), tenths.into())).collect();
         let stalls = [(0, 30), (15, 40), (25, 90)];
@@ -287,11 +258,5 @@ mod tests {
         assert_eq!(compare(&decoded, &sent), [3.0, 3.0, 2.0]);
         assert_eq!(compare(&decoded, &Snapshots::new()), [0.0, 3.0, 0.0]);
         assert!(read_digest("header\n1,x,2".as_bytes()).is_err());
-    }
-
-    #[test]
-    fn counts_are_listed_with_their_names() {
-        let counts = serde_json::json!({ "log_lines": 2526, "traffic": { "sent": 3 }, "list": [] });
-        assert_eq!(listed(&counts), "2\u{2009}526 log lines, 3 sent");
     }
 }

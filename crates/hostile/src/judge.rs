@@ -3,12 +3,18 @@
 #[cfg(test)]
 mod tests;
 
+use self::Bound::{AtLeast, AtMost};
 use self::Scope::{All, Fair, Worst};
 use self::Unit::{Less, PercentOf, PercentOfQuiet};
-use crate::attacks::Bound::{self, AtLeast, AtMost};
 use crate::attacks::{ATTACKS, Attack};
 use crate::figures::{Expectation, Figures, Phase, shown};
-use crate::socket::Counts;
+use crate::socket::{Counts, get};
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Bound {
+    AtMost(f64),
+    AtLeast(f64),
+}
 
 /// Limits for the counts of the run. The likely causes of later failures come first.
 const RUN: &[(&str, Bound)] = &[
@@ -74,8 +80,7 @@ pub(crate) fn judge(figures: &Figures, pace: f64) -> Vec<Expectation> {
     if attacks.is_empty() {
         attacks.push(quiet);
     }
-    let limits = RUN.iter();
-    let run = limits.map(|&(count, bound)| expect(count, get(&figures.run, count), bound));
+    let run = RUN.iter().map(|&(count, bound)| expect(count, get(&figures.run, count), bound));
     let mut all: Vec<_> = run.collect();
     for &(scope, figure, unit, bound) in PHASES {
         let value = |phases: &[&Phase]| unit.value(figure, phases, quiet);
@@ -83,21 +88,16 @@ pub(crate) fn judge(figures: &Figures, pace: f64) -> Vec<Expectation> {
             AtMost(most) => AtMost(most / pace),
             AtLeast(least) => AtLeast(least * pace),
         };
-        let what = |name: &str| format!("{name}: {}", unit.name(figure));
-        let worst = attacks.iter().copied().min_by(|&one, &other| {
-            let margins = [one, other].map(|phase| bound.margin(value(&[phase])));
-            margins[0].total_cmp(&margins[1])
-        });
-        let worst = worst.expect("there is a phase");
-        match scope {
-            All => {
-                let name = format!("all attacks, the worst being {}", worst.name);
-                all.push(expect(&what(&name), value(&attacks), bound));
-            }
-            Worst => all.push(expect(&what(worst.name), value(&[worst]), bound)),
-            Fair => all.extend(
-                fair.iter().map(|&phase| expect(&what(phase.name), value(&[phase]), bound)),
-            ),
+        let margins = attacks.iter().map(|&phase| (phase, bound.margin(value(&[phase]))));
+        let worst = margins.min_by(|(_, one), (_, other)| one.total_cmp(other));
+        let (worst, _) = worst.expect("there is a phase");
+        let judged: Vec<(String, Vec<&Phase>)> = match scope {
+            All => vec![(format!("all attacks, the worst being {}", worst.name), attacks.clone())],
+            Worst => vec![(worst.name.to_owned(), vec![worst])],
+            Fair => fair.iter().map(|phase| (phase.name.to_owned(), vec![*phase])).collect(),
+        };
+        for (name, phases) in judged {
+            all.push(expect(&format!("{name}: {}", unit.name(figure)), value(&phases), bound));
         }
     }
     for phase in attacks {
@@ -118,17 +118,12 @@ pub(crate) fn of_attack(
     is_alone: bool,
     phase: &str,
 ) -> Vec<Expectation> {
-    let limits = attack.limits.iter();
-    let limits = limits.filter(|limit| is_alone || !limit.only_alone);
+    let limits = attack.limits.iter().filter(|limit| is_alone || !limit.only_alone);
     let expectations = limits.map(|limit| {
         let what = format!("{phase}: {}: {}", attack.name, limit.count);
         expect(&what, get(counts, limit.count), limit.bound)
     });
     expectations.collect()
-}
-
-fn get(counts: &Counts, count: &str) -> f64 {
-    counts.get(count).copied().unwrap_or_default()
 }
 
 fn expect(what: &str, value: f64, bound: Bound) -> Expectation {

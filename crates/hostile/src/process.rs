@@ -31,28 +31,22 @@ impl Process {
         [key_file, digest]: [&Path; 2],
         log: Option<&Path>,
     ) -> Result<Self, HostileError> {
-        let this = env::current_exe().map_err(HostileError::Folder)?;
+        let this = env::current_exe()?;
         let path = this.with_file_name(format!("cubewire{}", env::consts::EXE_SUFFIX));
         let own_log = digest.with_extension("log");
         let (out, log) = (digest.with_extension("out"), log.unwrap_or(&own_log));
         let file = |path: &Path| File::create(path).map_err(HostileError::file(path));
-        let started = Command::new(&path)
+        let child = Command::new(&path)
             .args(command.split(' '))
             .args([OsStr::new("--key-file"), key_file.as_os_str()])
             .args([OsStr::new("--digest"), digest.as_os_str()])
             .stdin(Stdio::null())
             .stdout(file(&out)?)
             .stderr(file(log)?)
-            .spawn();
-        match started {
-            Ok(child) => Ok(Self {
-                command: command.split(' ').take(1).collect(),
-                child,
-                out,
-                log: log.to_owned(),
-            }),
-            Err(source) => Err(HostileError::Start { path, source }),
-        }
+            .spawn()
+            .map_err(|source| HostileError::Start { path, source })?;
+        let command = command.split(' ').take(1).collect();
+        Ok(Self { command, child, out, log: log.to_owned() })
     }
 
     /// Waits for the first line of the output.
@@ -106,7 +100,7 @@ impl Process {
             }
             thread::sleep(LOOK_INTERVAL);
         }
-        let status = self.child.wait().map_err(HostileError::Folder)?;
+        let status = self.child.wait()?;
         let is_good = matches!(status.code(), Some(0 | TERMINATED));
         match is_good && !read(&self.log).contains("panicked at") {
             true => Ok(read(&self.out)),
@@ -116,7 +110,10 @@ impl Process {
 
     /// Returns the resident memory in megabytes, or `None` if the process has ended or `/proc` is not available.
     pub(crate) fn memory(&self) -> Option<f64> {
-        memory(self.child.id())
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        let kilobytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+        Some(kilobytes / 1024.0)
     }
 }
 
@@ -140,18 +137,3 @@ const TERMINATED: i32 = 143;
 pub(crate) const END_PATIENCE: Duration = Duration::from_secs(60);
 
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
-
-/// Reads the resident memory of a process from `/proc/PID/status`.
-fn memory(process: u32) -> Option<f64> {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let mut lines = status.lines();
-    let line = lines.find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kilobytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kilobytes / 1024.0)
-}
-
-#[test]
-fn the_memory_of_a_process_is_known() {
-    assert!((0.1..100_000.0).contains(&memory(std::process::id()).unwrap()));
-    assert_eq!(memory(u32::MAX), None);
-}

@@ -11,18 +11,21 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cubewire_bevy::udp::Key;
+use cubewire_codec::Stages;
 use cubewire_files::NewFile;
+use rand::RngExt;
 
+use crate::attacks::Field;
 use crate::cli::{Cli, free_address};
 use crate::client::Target;
 use crate::error::HostileError;
 use crate::figures::{Figures, Phase, Records, Snapshots, compare, read_digest};
 use crate::judge::{GROWTH, LOG_RATE, judge};
-use crate::phases::{Scene, Span, joined, least_seconds};
+use crate::phases::{self, joined, least_seconds};
 use crate::process::{END_PATIENCE, Process};
 use crate::relay::Relay;
-use crate::socket::{Counts, Tally};
-use crate::viewer::{Notes, come_and_go, watch};
+use crate::socket::{NONCES, RECEIVED, RECEIVED_BYTES, REPEATED, SENT, SENT_BYTES, Tally, get};
+use crate::viewer::{come_and_go, watch};
 
 /// Runs the attacks and prints the figures. Returns whether every expectation was met.
 ///
@@ -35,12 +38,12 @@ pub(crate) fn run(cli: &Cli, out: &mut impl Write) -> Result<bool, HostileError>
     }
     // Create the file now, so that an unwritable path fails before the attacks.
     let json = cli.json.as_deref().map(|path| {
-        let file = NewFile::create(path).map_err(HostileError::file(path))?;
-        Ok((path, file))
+        let file = NewFile::create(path).map_err(HostileError::file(path));
+        file.map(|file| (path, file))
     });
     let json = json.transpose()?;
     let figures = measure(cli)?;
-    figures.print(out).map_err(HostileError::Output)?;
+    figures.print(out)?;
     if let Some((path, mut file)) = json {
         let text = serde_json::to_string_pretty(&figures).expect("figures are plain data");
         let written = writeln!(file, "{text}").and_then(|()| file.finish());
@@ -66,14 +69,15 @@ const SAMPLE_INTERVAL: Duration = Duration::from_millis(250);
 const FAR: Duration = Duration::from_millis(100);
 
 fn measure(cli: &Cli) -> Result<Figures, HostileError> {
-    let folder = tempfile::tempdir().map_err(HostileError::Folder)?;
+    let folder = tempfile::tempdir()?;
     let [key_file, sent, decoded] = ["key", "sent", "decoded"].map(|name| folder.path().join(name));
-    let key = make_key(&key_file).map_err(HostileError::Folder)?;
-    let server = SocketAddr::from(free_address().map_err(HostileError::Socket)?);
+    let key = make_key(&key_file)?;
+    let server = SocketAddr::from(free_address()?);
     // Of the relay, the honest viewer and the newcomers.
     let tally = Tally::default();
-    let relay = Relay::new(server, &tally, &mut cli.random(0)).map_err(HostileError::Socket)?;
-    let relay_address = relay.address().map_err(HostileError::Socket)?;
+    let mut random = cli.random(0);
+    let relay = Relay::new(server, &tally, &mut random)?;
+    let relay_address = relay.address()?;
     let seconds = cli.seconds + END_PATIENCE.as_secs() + READY.as_secs();
     let mut serving = Process::start(
         &format!(
@@ -91,41 +95,57 @@ fn measure(cli: &Cli) -> Result<Figures, HostileError> {
         [&key_file, &decoded],
         None,
     )?;
-    let scene = Scene {
-        cli,
+    let field = Field {
         target: Target { server, key },
+        rate: cli.rate,
+        stages: Stages::every_readable(|most| random.random_range(0..most)).collect(),
+        random,
         captured: relay.captured.clone(),
         as_viewer: relay.as_viewer(),
         progress: Arc::default(),
+        tally: tally.clone(),
     };
     let should_stop = AtomicBool::new(false);
-    let (course, viewed, relayed) = thread::scope(|scope| {
-        let relaying = scope.spawn(|| relay.run(&should_stop, cli.random(1)));
-        let course = attack(&scene, &serving, &tally);
+    let (course, viewed) = thread::scope(|scope| {
+        scope.spawn(|| relay.run(&should_stop, cli.random(1)));
+        let course = attack(cli, field, &serving);
         let viewed = viewing.end();
         should_stop.store(true, Ordering::Relaxed);
-        (course, viewed, joined(relaying.join()))
+        (course, viewed)
     });
-    let (spans, records) = course?;
-    let log_lines = serving.log_lines();
-    let served = serving.end();
-    let phases = spans.into_iter().map(|span| Phase::new(span, &records));
+    let (phases, Records { notes, .. }) = course?;
     let mut figures = Figures {
         seconds: cli.seconds,
         seed: cli.seed,
         rate: cli.rate,
-        phases: phases.collect(),
-        relay: relayed,
+        phases,
+        run: tally.counts(),
+        reasons: notes.losses.clone(),
         ..Figures::default()
     };
-    figures.run.insert("log lines", log_lines as f64);
-    ends(&mut figures, &records.notes, viewed, served);
-    let noted = records.notes.seen.iter();
-    let noted = noted.map(|seen| (seen.viewer, seen.tick, seen.hash));
+    let log_lines = serving.log_lines() as f64;
+    let served = serving.end();
+    figures.run.extend([
+        ("log lines", log_lines),
+        ("failures of the server", served.is_err().into()),
+        ("lost connections of the honest viewer", notes.losses.len() as f64),
+        ("lost connections behind the relay", viewed.is_err().into()),
+        ("packets refused by the honest viewer", notes.refused.into()),
+    ]);
+    figures.reasons.extend(viewed.err().map(|error| error.to_string()));
+    match served {
+        // The first line says where it listens.
+        Ok(out) => {
+            let (_, report) = out.split_once('\n').unwrap_or_default();
+            figures.server = serde_json::from_str(report).unwrap_or_default();
+        }
+        Err(error) => figures.reasons.push(error.to_string()),
+    }
+    let noted = notes.seen.iter().map(|seen| (seen.viewer, seen.tick, seen.hash));
     let sent = read(&sent)?;
-    count_snapshots(&mut figures.run, VIEWER, &noted.collect(), &sent);
-    count_snapshots(&mut figures.run, BYSTANDER, &read(&decoded)?, &sent);
-    sum_up(&mut figures, &tally);
+    figures.run.extend(count_snapshots(VIEWER, &noted.collect(), &sent));
+    figures.run.extend(count_snapshots(BYSTANDER, &read(&decoded)?, &sent));
+    sum_up(&mut figures);
     figures.expectations = judge(&figures, if cli.busy { 0.5 } else { 1.0 });
     Ok(figures)
 }
@@ -141,29 +161,32 @@ fn make_key(file: &Path) -> io::Result<Key> {
 /// Runs the phases after the honest viewer has connected. At the same time, newcomers connect and the memory of the
 /// server is sampled.
 fn attack(
-    scene: &Scene<'_>,
+    cli: &Cli,
+    mut field: Field,
     server: &Process,
-    tally: &Tally,
-) -> Result<(Vec<Span>, Records), HostileError> {
-    let (cli, target) = (scene.cli, scene.target);
+) -> Result<(Vec<Phase>, Records), HostileError> {
+    let (target, tally, progress) = (field.target, field.tally.clone(), field.progress.clone());
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
-        let watching = scope.spawn(|| watch(target, tally, &scene.progress, cli.random(2)));
-        let ready = scene.wait_until_ready(READY);
+        let watching = scope.spawn(|| watch(target, &tally, &progress, cli.random(2)));
+        let ready = phases::wait_until_ready(&mut field, READY);
         let sampler = scope.spawn(|| sample(server, &is_over));
         let newcomers = [(3, Duration::ZERO), (4, FAR)].map(|(stream, delay)| {
-            let (is_over, random) = (&is_over, cli.random(stream));
+            let (is_over, tally, random) = (&is_over, &tally, cli.random(stream));
             scope.spawn(move || come_and_go(target, tally, delay, random, is_over))
         });
-        let spans = ready.and_then(|()| scene.phases(server));
+        let phases = ready.and_then(|()| phases::run(cli, &field, server));
         is_over.store(true, Ordering::Relaxed);
-        scene.progress.should_stop.store(true, Ordering::Relaxed);
+        progress.should_stop.store(true, Ordering::Relaxed);
         let [near, far] = newcomers.map(|thread| joined(thread.join()));
         let (memory, notes) = (joined(sampler.join()), joined(watching.join()));
-        let recorded = || -> io::Result<Records> {
-            Ok(Records { notes: notes?, newcomers: [near?, far?], memory })
-        };
-        Ok((spans?, recorded().map_err(HostileError::Socket)?))
+        let phases = phases?;
+        let records = Records { notes: notes?, newcomers: [near?, far?], memory };
+        let evaluated = phases.into_iter().map(|(mut phase, span)| {
+            phase.evaluate(&span, &records);
+            phase
+        });
+        Ok((evaluated.collect(), records))
     })
 }
 
@@ -177,32 +200,6 @@ fn sample(server: &Process, should_stop: &AtomicBool) -> Vec<(Instant, f64)> {
         thread::sleep(SAMPLE_INTERVAL);
     }
     memory
-}
-
-/// Counts failures and lost connections, with their reasons.
-fn ends(
-    figures: &mut Figures,
-    notes: &Notes,
-    viewed: Result<String, HostileError>,
-    served: Result<String, HostileError>,
-) {
-    let losses = notes.losses.len() as f64;
-    figures.run.extend([
-        ("failures of the server", served.is_err().into()),
-        ("lost connections of the honest viewer", losses),
-        ("lost connections behind the relay", viewed.is_err().into()),
-        ("packets refused by the honest viewer", notes.refused as f64),
-    ]);
-    let viewed = viewed.err().map(|error| error.to_string());
-    figures.reasons = notes.losses.iter().cloned().chain(viewed).collect();
-    match served {
-        // The first line says where it listens.
-        Ok(out) => {
-            let (_, report) = out.split_once('\n').unwrap_or_default();
-            figures.server = serde_json::from_str(report).unwrap_or_default();
-        }
-        Err(error) => figures.reasons.push(error.to_string()),
-    }
 }
 
 /// Names of the counts of snapshots, in the order of [`compare`].
@@ -220,16 +217,15 @@ const BYSTANDER: [&str; 4] = [
 ];
 
 fn count_snapshots(
-    run: &mut Counts,
     names: [&'static str; 4],
     decoded: &Snapshots,
     sent: &Snapshots,
-) {
+) -> impl Iterator<Item = (&'static str, f64)> {
     let viewers: HashSet<u64> = decoded.iter().map(|(viewer, ..)| *viewer).collect();
     let sent = sent.iter().filter(|(viewer, ..)| viewers.contains(viewer));
     let [sent, decoded, wrong] = compare(decoded, &sent.copied().collect());
     let percent = 100.0 * decoded.min(sent) / sent.max(1.0);
-    run.extend(names.into_iter().zip([sent, decoded, wrong, percent]));
+    names.into_iter().zip([sent, decoded, wrong, percent])
 }
 
 fn read(path: &Path) -> Result<Snapshots, HostileError> {
@@ -240,14 +236,11 @@ fn read(path: &Path) -> Result<Snapshots, HostileError> {
     }
 }
 
-/// Counts datagrams, nonces, memory and log lines over all phases.
-fn sum_up(figures: &mut Figures, tally: &Tally) {
-    figures.run.extend(tally.counts());
-    for phase in &figures.phases {
-        for (count, value) in phase.attackers.values().flatten() {
-            if let Some(sum) = figures.run.get_mut(count) {
-                *sum += value;
-            }
+/// Adds the attackers' datagrams and nonces to those of the run. Counts memory and log lines over all phases.
+fn sum_up(figures: &mut Figures) {
+    for counts in figures.phases.iter().flat_map(|phase| phase.attackers.values()) {
+        for count in [SENT, SENT_BYTES, RECEIVED, RECEIVED_BYTES, NONCES, REPEATED] {
+            *figures.run.entry(count).or_default() += get(counts, count);
         }
     }
     let (quiet, attacks) = figures.phases.split_first().expect("one phase is quiet");

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cubewire_bevy::transport::MessageQueue;
 use cubewire_codec::{Limits, Snapshot, ladder};
 use cubewire_physics::state_hash;
 use cubewire_protocol::{
@@ -29,12 +28,12 @@ pub(crate) struct Seen {
     pub(crate) hash: u64,
 }
 
-/// Records of a viewer.
+/// Records of the honest viewer over all of its connections.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notes {
     pub(crate) seen: Vec<Seen>,
     /// Number of packets that the decoder refused.
-    pub(crate) refused: u64,
+    pub(crate) refused: u32,
     /// End and duration of each pause of the viewer that was much longer than its sleep of [`STEP`].
     pub(crate) stalls: Vec<(Instant, Duration)>,
     /// Reasons for connections that ended before the viewer left.
@@ -65,8 +64,8 @@ pub(crate) fn watch(
         let socket = Socket::bind(Ipv4Addr::LOCALHOST, tally)?;
         let mut viewer = Viewer::new(socket, target, TIMEOUT_SECONDS, &mut random);
         while !should_stop() && !viewer.client.is_over() {
-            viewer.step(&mut notes);
-            if let Some(newest) = notes.seen.last() {
+            viewer.step();
+            if let Some(newest) = viewer.seen.last() {
                 progress.tick.store(newest.tick, Ordering::Relaxed);
             }
             let asleep = Instant::now();
@@ -77,6 +76,8 @@ pub(crate) fn watch(
             }
         }
         notes.losses.extend(viewer.client.end());
+        notes.seen.append(&mut viewer.seen);
+        notes.refused += viewer.refused;
     }
     Ok(notes)
 }
@@ -89,10 +90,11 @@ pub(crate) struct Viewer {
     pub(crate) client: Client,
     pub(crate) request: Request,
     receiver: Option<SnapshotReceiver>,
-    /// Origin of the viewer's clock.
-    start: Instant,
     flushed: Instant,
     snapshot: Snapshot,
+    pub(crate) seen: Vec<Seen>,
+    /// Number of packets that could not be decoded.
+    pub(crate) refused: u32,
 }
 
 impl Viewer {
@@ -102,62 +104,60 @@ impl Viewer {
         timeout_seconds: u64,
         random: &mut ChaCha8Rng,
     ) -> Self {
-        let (id, start) = (random.random(), Instant::now());
-        let token = target.token(id, timeout_seconds);
+        let id = random.random();
+        let client = Client::new(socket, target, target.token(id, timeout_seconds));
         Self {
             id,
-            client: Client::new(socket, target, token),
+            flushed: client.start,
+            client,
             request: request(),
             receiver: None,
-            start,
-            flushed: start,
             snapshot: Snapshot::default(),
+            seen: Vec::new(),
+            refused: 0,
         }
     }
 
     /// Handles received messages, records the snapshots and sends answers.
-    pub(crate) fn step(&mut self, notes: &mut Notes) {
-        let now = Instant::now();
+    pub(crate) fn step(&mut self) {
+        let at = Instant::now();
+        let now = at - self.client.start;
         let queue = self.client.step(usize::MAX);
-        self.take(queue, now, notes);
-        if now - self.flushed >= TICK {
-            self.flushed = now;
-            self.flush();
-        }
-    }
-
-    fn take(&mut self, queue: MessageQueue, at: Instant, notes: &mut Notes) {
-        let now = at - self.start;
         for message in queue.messages {
             match self.client.take(&message) {
                 Some(ClientEvent::Welcome(welcome)) => {
                     let (limits, delay) = (Limits::default(), playout_delay(60));
                     self.receiver = SnapshotReceiver::new(*welcome, limits, delay, now).ok();
-                    notes.refused += u64::from(self.receiver.is_none());
+                    self.refused += u32::from(self.receiver.is_none());
                 }
                 Some(_) => {}
-                None => notes.refused += 1,
+                None => self.refused += 1,
             }
         }
         for message in queue.datagrams {
-            let Some(receiver) = &mut self.receiver else {
-                continue;
-            };
-            match receiver.on_packet(now, &message) {
-                Ok(PacketOutcome::Decoded { tick, .. }) => {
-                    let held = receiver.get(tick).expect("it has just been decoded");
-                    held.snapshot().dequantize(&mut self.snapshot);
-                    notes.seen.push(Seen {
-                        at,
-                        viewer: self.id,
-                        tick,
-                        hash: state_hash(0, &self.snapshot),
-                    });
-                    receiver.advance_playout(now, Some(playout_delay(60)));
-                }
-                Ok(_) => {}
-                Err(_) => notes.refused += 1,
+            self.decode(&message, at);
+        }
+        if at - self.flushed >= TICK {
+            self.flushed = at;
+            self.flush();
+        }
+    }
+
+    fn decode(&mut self, packet: &[u8], at: Instant) {
+        let Some(receiver) = &mut self.receiver else {
+            return;
+        };
+        let now = at - self.client.start;
+        match receiver.on_packet(now, packet) {
+            Ok(PacketOutcome::Decoded { tick, .. }) => {
+                let held = receiver.get(tick).expect("it has just been decoded");
+                held.snapshot().dequantize(&mut self.snapshot);
+                let hash = state_hash(0, &self.snapshot);
+                self.seen.push(Seen { at, viewer: self.id, tick, hash });
+                receiver.advance_playout(now, Some(playout_delay(60)));
             }
+            Ok(_) => {}
+            Err(_) => self.refused += 1,
         }
     }
 
@@ -204,7 +204,6 @@ pub(crate) fn come_and_go(
     mut random: ChaCha8Rng,
     should_stop: &AtomicBool,
 ) -> io::Result<Vec<Newcomer>> {
-    let patience = Duration::from_secs(TIMEOUT_SECONDS);
     let mut newcomers = Vec::new();
     while !should_stop.load(Ordering::Relaxed) {
         let socket = Socket::bind(Ipv4Addr::LOCALHOST, tally)?;
@@ -212,7 +211,7 @@ pub(crate) fn come_and_go(
         let token = target.token(random.random(), TIMEOUT_SECONDS);
         let mut client = Client::new(socket, target, token);
         client.delay = delay;
-        let waited = client.connect_as_viewer(patience, &mut random);
+        let waited = client.connect(Duration::from_secs(TIMEOUT_SECONDS), &mut random);
         newcomers.push(Newcomer { came, waited });
         thread::sleep(Duration::from_millis(500));
     }

@@ -11,10 +11,9 @@ use cubewire_codec::training::{Feature, Trainer};
 use crate::cli::AblateArgs;
 use crate::error::LabError;
 use crate::path::Path;
-use crate::progress;
 use crate::rungs;
 use crate::train::{read_one_scene, train};
-use crate::walkoff;
+use crate::walkoff::exchange;
 
 pub(crate) fn run(args: &AblateArgs, out: &mut impl Write) -> Result<(), LabError> {
     let files = [&[args.file.clone()][..], &args.train].concat();
@@ -29,20 +28,17 @@ pub(crate) fn run(args: &AblateArgs, out: &mut impl Write) -> Result<(), LabErro
         rungs::in_scene(&ARITHMETIC, &measured.plan)?,
         rungs::in_scene(&PREDICTED, &measured.plan)?,
     ];
-    let features: Vec<Feature> = Feature::all().collect();
-    let bar = progress(features.len() + 1, "features");
     let measure = |trainer: Trainer| -> Result<[f64; 2], LabError> {
         let model = train(trainer, &rungs, &trained, |_, _, _| Ok::<_, LabError>(()))?;
         let model = Arc::new(model);
         let mut bytes = [0.0; 2];
         for (bytes, rung) in bytes.iter_mut().zip(&rungs) {
-            let outcome = walkoff::measure(&measured, rung, Path::PERFECT, &model);
+            let outcome = exchange(&measured, rung, Path::PERFECT, &model);
             if !outcome.lossless {
                 return Err(LabError::Lossy { codec: rung.name });
             }
             *bytes = outcome.body_bytes_per_packet;
         }
-        bar.inc(1);
         Ok(bytes)
     };
     let whole = measure(Trainer::default())?;
@@ -59,11 +55,10 @@ pub(crate) fn run(args: &AblateArgs, out: &mut impl Write) -> Result<(), LabErro
         ]);
     };
     row("", "nothing", whole);
-    for feature in features {
+    for feature in Feature::all() {
         let bytes = measure(Trainer::default().without(feature))?;
         row(feature.decision, feature.name, bytes);
     }
-    bar.finish_and_clear();
     writeln!(out, "{}: bytes a packet without the header\n", args.file.display())?;
     Ok(writeln!(out, "{table}")?)
 }

@@ -1,15 +1,14 @@
 //! The command line.
 
-mod record;
-
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use cubewire_cli::whole_number;
 use cubewire_codec::ladder::{self, Rung};
 
-pub(crate) use self::record::{RecordArgs, RecordOptions, RecordScene};
 use crate::path::Path;
+use crate::scenes::Play;
 
 /// Measures the codec on recordings of the cube scene and others.
 #[derive(Debug, Parser)]
@@ -24,7 +23,8 @@ pub(crate) enum Command {
     /// Encode and decode every frame, and print sizes for each rung
     Walkoff(WalkoffArgs),
     /// Simulate a scene from a seed and record it
-    Record(RecordArgs),
+    #[command(subcommand)]
+    Record(RecordScene),
     /// Train a model for arithmetic coding
     Train(TrainArgs),
     /// Measure arithmetic coding without each of its contexts and candidate predictions
@@ -55,6 +55,40 @@ pub(crate) struct WalkoffArgs {
     /// Measure even if the model was trained on this recording
     #[arg(long)]
     pub(crate) allow_trained: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RecordScene {
+    /// 2000 slots for balls, boxes and capsules that are pushed by walkers and thrown by blasts
+    Arena {
+        /// How long pushed bodies keep moving
+        #[arg(long)]
+        play: Play,
+        #[command(flatten)]
+        options: RecordOptions,
+    },
+    /// 250 asteroids that collide in a sphere without gravity, at 30 frames a second: the scene of the Unity Network
+    /// Transform Benchmark, rebuilt from its description
+    Asteroids {
+        #[command(flatten)]
+        options: RecordOptions,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RecordOptions {
+    /// Random seed; the same seed gives the same recording
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole_number(0..=u64::MAX))]
+    pub(crate) seed: u64,
+    /// Number of frames, at 60 a second unless the scene has another rate
+    #[arg(long, value_name = "N", value_parser = whole_number(7..=100_000_u32))]
+    pub(crate) frames: u32,
+    /// Record poses, kinds and generations only
+    #[arg(long)]
+    pub(crate) without_fields: bool,
+    /// File to write, compressed if its name ends in `.zst`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -2,7 +2,7 @@
 //!
 //! `FIGURES.md` in this crate's folder has sections. Each has a heading, prose, one command in an `sh` block, and the
 //! output of the command. A command marked `slow` takes too long to run after every change. The output of a command
-//! marked `timed` differs from run to run. Other documents quote the output of a section between two comments:
+//! marked `timed` differs from run to run. Another document quotes the output of a section between two comments:
 //!
 //! ```text
 //! <!-- figures: HEADING -->
@@ -26,8 +26,8 @@ use crate::error::{LabError, unreadable, unwritable};
 /// The document with all figures, relative to the root of the repository.
 const FIGURES: &str = "crates/lab/FIGURES.md";
 
-/// Documents that quote figures.
-const QUOTING: [&str; 2] = ["README.md", "crates/bevy/README.md"];
+/// The document that quotes figures.
+const QUOTING: &str = "crates/bevy/README.md";
 
 const QUOTE: &str = "<!-- figures: ";
 const END_OF_QUOTE: &str = "<!-- end of figures -->";
@@ -54,11 +54,8 @@ pub(crate) fn run(args: &FiguresArgs, out: &mut impl Write) -> Result<(), LabErr
 
     sections[0].head = with_contents(&sections)?;
     let text: String = sections.iter().map(Section::text).collect();
-    let mut documents = vec![(FIGURES, format!("{}\n", text.trim_end()))];
-    for path in QUOTING {
-        documents.push((path, quoted(path, &read(path)?, &sections)?));
-    }
-    for (path, text) in documents {
+    let quoting = quoted(&read(QUOTING)?, &sections)?;
+    for (path, text) in [(FIGURES, format!("{}\n", text.trim_end())), (QUOTING, quoting)] {
         if read(path)? == text {
             continue;
         }
@@ -240,7 +237,7 @@ fn with_contents(sections: &[Section]) -> Result<String, LabError> {
 }
 
 /// Returns a document with updated quotes.
-fn quoted(path: &'static str, document: &str, sections: &[Section]) -> Result<String, LabError> {
+fn quoted(document: &str, sections: &[Section]) -> Result<String, LabError> {
     let mut text = String::new();
     let mut is_quote = false;
     for line in document.lines() {
@@ -253,13 +250,13 @@ fn quoted(path: &'static str, document: &str, sections: &[Section]) -> Result<St
         if let Some(title) = line.strip_prefix(QUOTE) {
             let title = title.trim_end_matches(" -->");
             let section = sections.iter().find(|section| section.title == title);
-            let section = section.ok_or_else(|| lacking(path, title))?;
+            let section = section.ok_or_else(|| lacking(QUOTING, title))?;
             text += &format!("\n{}\n\n", section.output);
             is_quote = true;
         }
     }
     match is_quote {
-        true => Err(lacking(path, END_OF_QUOTE)),
+        true => Err(lacking(QUOTING, END_OF_QUOTE)),
         false => Ok(text),
     }
 }

@@ -27,8 +27,6 @@ mod walkoff;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use indicatif::{ProgressBar, ProgressStyle};
-
 use crate::cli::{Cli, Command};
 use crate::error::LabError;
 
@@ -48,11 +46,4 @@ fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
         Command::Ablate(args) => ablate::run(&args, out),
         Command::Figures(args) => figures::run(&args, out),
     }
-}
-
-/// Returns a progress bar on standard error. It is hidden if standard error is not a terminal.
-fn progress(steps: usize, what: &str) -> ProgressBar {
-    let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}")
-        .expect("the template is well formed");
-    ProgressBar::new(steps as u64).with_style(style).with_message(what.to_owned())
 }

@@ -8,15 +8,13 @@ use cubewire_codec::schema::Schema;
 use cubewire_codec::{BodyState, Life, Plan, QuantizedSnapshot, ladder};
 use cubewire_recording::{RecordingFile, Writer};
 use glam::Vec3;
-use indicatif::ProgressBar;
 
-use crate::cli::{RecordArgs, RecordOptions, RecordScene};
+use crate::cli::{RecordOptions, RecordScene};
 use crate::error::{LabError, unwritable};
-use crate::progress;
-use crate::scenes::{ARENA, ASTEROIDS, Arena, Asteroids, Scene, SceneFrame};
+use crate::scenes::{ARENA, ASTEROIDS, Arena, Asteroids, Frame, Scene};
 
-pub(crate) fn run(args: &RecordArgs) -> Result<(), LabError> {
-    match &args.scene {
+pub(crate) fn run(scene: &RecordScene) -> Result<(), LabError> {
+    match scene {
         RecordScene::Arena { play, options } => {
             record(Arena::new(*play, options.seed), ARENA, options)
         }
@@ -35,39 +33,29 @@ fn record(
         schema.fields = Cow::default();
     }
     let plan = Plan::new(schema).expect("the schemas of the scenes are legal");
-    let bar = progress(options.frames as usize, "frames");
-    let written = write(&mut scene, &plan, options, &bar);
-    bar.finish_and_clear();
-    written.map_err(unwritable(&options.out))
+    write(&mut scene, plan, options).map_err(unwritable(&options.out))
 }
 
-fn write(
-    scene: &mut impl Scene,
-    plan: &Arc<Plan>,
-    options: &RecordOptions,
-    bar: &ProgressBar,
-) -> io::Result<()> {
+fn write(scene: &mut impl Scene, plan: Arc<Plan>, options: &RecordOptions) -> io::Result<()> {
     let stages = plan.legal(*ladder::POSITION.stages);
     let precision = stages.expect("every scene has these").precision();
-    let mut quantized = QuantizedSnapshot::new(Arc::clone(plan), precision);
+    let mut quantized = QuantizedSnapshot::new(Arc::clone(&plan), precision);
     let slots = plan.max_slots().expect("bodies of the scenes come and go");
-    let file = RecordingFile::create(&options.out)?;
-    let mut writer = Writer::begin(file, Arc::clone(plan), slots)?;
+    let mut writer = Writer::begin(RecordingFile::create(&options.out)?, plan, slots)?;
     for _ in 0..options.frames {
-        quantize(scene.step(), &mut quantized);
+        quantize(&scene.step(), &mut quantized);
         writer.frame(&quantized)?;
-        bar.inc(1);
     }
     writer.into_inner().finish()
 }
 
 /// Quantizes a frame of the scene into `quantized`, with the precision and plan that it already has.
-fn quantize(frame: &SceneFrame, quantized: &mut QuantizedSnapshot) {
+fn quantize(frame: &Frame, quantized: &mut QuantizedSnapshot) {
     let plan = Arc::clone(quantized.plan());
     let fields = &plan.schema().fields;
-    quantized.clear_slots(frame.slots.len());
+    quantized.clear_slots(frame.len());
     let mut numbers = Vec::new();
-    for (slot, body) in frame.slots.iter().enumerate() {
+    for (slot, body) in frame.iter().enumerate() {
         let Some(body) = body else { continue };
         let values = fields.iter().zip(&body.values);
         numbers.clear();

@@ -13,7 +13,6 @@ use cubewire_recording::{BASELINE_FRAMES, Recording};
 
 use crate::cli::TrainArgs;
 use crate::error::{LabError, unwritable};
-use crate::progress;
 use crate::rungs;
 
 /// Number of frames in the ring: covers the baseline, the two frames before it and the current one.
@@ -26,15 +25,9 @@ const PASSES: usize = 6;
 pub(crate) fn run(args: &TrainArgs, out: &mut impl Write) -> Result<(), LabError> {
     let recordings = read_one_scene(&args.files)?;
     let rungs = trained_rungs(&recordings[0].plan)?;
-    let frames: usize = recordings.iter().map(Recording::packets).sum();
-    let bar = progress(PASSES * rungs.len() * frames, "packets");
     let model = train(Trainer::default(), &rungs, &recordings, |rung, bytes, packets| {
-        bar.inc(packets as u64);
-        let mean = bytes as f64 / packets as f64;
-        let name = rung.name;
-        bar.suspend(|| writeln!(out, "{name}: {mean:.1} bytes a packet"))
+        writeln!(out, "{}: {:.1} bytes a packet", rung.name, bytes as f64 / packets as f64)
     })?;
-    bar.finish_and_clear();
     write_whole(&args.out, |file| file.write_all(&model.to_bytes())).map_err(unwritable(&args.out))
 }
 

@@ -13,15 +13,12 @@ use std::sync::Arc;
 use cubewire_cli::{Table, number};
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::Rung;
-use cubewire_codec::{Packet, Plan};
 use cubewire_recording::Recording;
 use serde::Serialize;
 
-use self::exchange::exchange;
+pub(crate) use self::exchange::exchange;
 use crate::cli::WalkoffArgs;
 use crate::error::LabError;
-use crate::path::Path;
-use crate::progress;
 use crate::rungs;
 use crate::train::read_model;
 
@@ -57,22 +54,20 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
 
     let mut table =
         Table::new(["codec", "bytes a packet", "without header", "kbps", "delivered", "lossless"]);
-    let bar = progress(rungs.len() * recording.packets(), "packets");
     let mut lossy = None;
     for rung in &rungs {
-        let tally = exchange(&recording, rung, path, &model, || bar.inc(1));
-        let outcome = tally.outcome(rung.name, &recording.plan);
+        let outcome = exchange(&recording, rung, path, &model);
         if !outcome.lossless {
             lossy = Some(rung.name);
         }
-        if args.json {
-            let row = serde_json::to_string(&outcome).expect("an outcome is plain data");
-            bar.suspend(|| writeln!(out, "{row}"))?;
-        } else {
-            table.row(outcome.cells());
+        match args.json {
+            true => {
+                let row = serde_json::to_string(&outcome).expect("an outcome is plain data");
+                writeln!(out, "{row}")?;
+            }
+            false => table.row(outcome.cells()),
         }
     }
-    bar.finish_and_clear();
     if !args.json {
         let packets = number(recording.packets() as f64, 0);
         writeln!(out, "{}: {packets} packets{path}\n", args.file.display())?;
@@ -116,53 +111,5 @@ impl Outcome {
             number(self.delivered as f64, 0),
             if self.lossless { "yes" } else { "NO" }.to_owned(),
         ]
-    }
-}
-
-pub(crate) fn measure(
-    recording: &Recording,
-    rung: &Rung,
-    path: Path,
-    model: &Arc<TrainedModel>,
-) -> Outcome {
-    exchange(recording, rung, path, model, || ()).outcome(rung.name, &recording.plan)
-}
-
-/// Counters over the packets of one rung.
-#[derive(Default)]
-struct Tally {
-    bytes: usize,
-    body_bytes: usize,
-    packets: usize,
-    delivered: usize,
-    /// Packets that did not decode to the exact frame, including packets of the first six frames.
-    wrong: usize,
-}
-
-impl Tally {
-    fn sent(&mut self, packet: &Packet) {
-        self.packets += 1;
-        self.bytes += packet.bytes.len();
-        self.body_bytes += (packet.ledger.content() / 8.0).ceil() as usize;
-    }
-
-    /// Counts a packet that arrived. `is_counted` is false for the first six frames.
-    fn received(&mut self, is_exact: bool, is_counted: bool) {
-        self.wrong += usize::from(!is_exact);
-        self.delivered += usize::from(is_counted);
-    }
-
-    fn outcome(self, codec: &'static str, plan: &Plan) -> Outcome {
-        let packets = self.packets;
-        let mean = |bytes: usize| bytes as f64 / packets as f64;
-        Outcome {
-            codec,
-            packets,
-            bytes_per_packet: mean(self.bytes),
-            body_bytes_per_packet: mean(self.body_bytes),
-            kbps: mean(self.bytes) * f64::from(plan.schema().ticks_per_second) * 8.0 / 1000.0,
-            delivered: self.delivered,
-            lossless: self.wrong == 0,
-        }
     }
 }

@@ -6,17 +6,14 @@ use std::time::Instant;
 
 use rand::{Rng, RngExt};
 
-use super::{Counts, Field, is_over};
+use super::{Field, is_over};
 use crate::client::since_1970;
-use crate::socket::{Pace, RECEIVED, STEP, Socket};
-
-/// Number of datagrams that the server sent to peers without the key.
-pub(super) const ANSWERS: &str = "answers to peers without the key";
+use crate::relay::damage;
+use crate::socket::{Pace, STEP, Socket};
 
 /// Sends what `craft` makes, a fraction of it as the viewer behind the relay.
 pub(super) fn send(
     field: &mut Field,
-    counts: &mut Counts,
     until: Instant,
     as_viewer: f64,
     craft: fn(&mut Field) -> Option<Vec<u8>>,
@@ -42,8 +39,6 @@ pub(super) fn send(
             }
         }
     }
-    drop(peers);
-    counts.insert(ANSWERS, field.tally.get(RECEIVED));
     Ok(())
 }
 
@@ -89,29 +84,12 @@ pub(super) fn replayed(field: &mut Field) -> Option<Vec<u8>> {
     field.captured.any(&mut field.random)
 }
 
-/// Returns a captured datagram with random changes.
+/// Returns a captured datagram with a few random changes.
 pub(super) fn mutated(field: &mut Field) -> Option<Vec<u8>> {
     let mut datagram = field.captured.any(&mut field.random)?;
     let other = field.captured.any(&mut field.random)?;
-    let random = &mut field.random;
-    for _ in 0..random.random_range(1..4) {
-        if datagram.is_empty() {
-            break;
-        }
-        let offset = random.random_range(0..datagram.len());
-        match random.random_range(0..6) {
-            0 | 1 => datagram[offset] ^= 1 << random.random_range(0..8),
-            2 => datagram.truncate(offset),
-            3 => datagram[0] = random.random(),
-            4 => {
-                datagram.truncate(offset);
-                datagram.extend(&other[offset.min(other.len())..]);
-            }
-            _ => {
-                let more = datagram.len() + random.random_range(0..200);
-                datagram.resize(more.min(1400), random.random());
-            }
-        }
+    for _ in 0..field.random.random_range(1..4) {
+        damage(&mut datagram, &other, &mut field.random);
     }
     Some(datagram)
 }

@@ -8,10 +8,11 @@ use cubewire_codec::{Plan, Stages, ladder};
 use cubewire_protocol::{BaselineChoice, Request, Settings};
 use rand::{Rng, RngExt};
 
-use super::{Counts, Field, add, is_over};
+use super::datagrams::fake_request;
+use super::{Field, is_over};
 use crate::client::Client;
 use crate::socket::{Pace, STEP};
-use crate::viewer::{Notes, Viewer, request};
+use crate::viewer::{Viewer, request};
 
 pub(super) const UNDECODABLE: &str = "packets that could not be decoded";
 pub(super) const REFUSED: &str = "connections ended after a valid request";
@@ -19,62 +20,84 @@ pub(super) const REFUSED: &str = "connections ended after a valid request";
 /// A connection of an attacker.
 pub(super) struct Session {
     viewer: Viewer,
-    notes: Notes,
-    since: Instant,
     turns: Pace,
-    was_connected: bool,
+    connected: Option<Instant>,
     /// Whether the request was sent.
     is_greeted: bool,
     /// Half of the sessions are bold, which some attacks use.
     is_bold: bool,
 }
 
-/// Holds `at_once` connections until the time is over. `starts` is the pace of new connections.
-pub(super) fn hold(
-    field: &mut Field,
-    counts: &mut Counts,
-    until: Instant,
-    at_once: usize,
-    mut starts: Pace,
-    turns: u32,
-    step: fn(&mut Field, &mut Session) -> bool,
-) -> io::Result<()> {
-    let mut open: Vec<Session> = Vec::new();
-    while !is_over(until) {
-        thread::sleep(STEP);
-        for _ in 0..starts.due(Instant::now()).min(at_once - open.len()) {
-            let socket = field.peer()?;
-            open.push(Session {
-                viewer: Viewer::new(socket, field.target, TIMEOUT_SECONDS, &mut field.random),
-                notes: Notes::default(),
-                since: Instant::now(),
-                turns: Pace::new(turns.min(field.rate)),
-                was_connected: false,
-                is_greeted: false,
-                is_bold: field.random.random_bool(0.5),
-            });
-        }
-        let is_done = |session: &mut Session| {
-            let is_done = step(field, session);
-            session.was_connected |= session.viewer.client.is_connected();
-            let is_late = !session.was_connected && session.since.elapsed() > PATIENCE;
-            is_done || is_late || session.viewer.client.is_over()
-        };
-        for session in open.extract_if(.., is_done) {
-            session.count(counts);
-        }
-    }
-    open.iter().for_each(|session| session.count(counts));
-    Ok(())
+/// How an attack holds connections.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hold {
+    /// Number of connections at a time. Connections that are done are replaced.
+    pub(super) at_once: usize,
+    /// Turns per second of a connection, at most the attack's rate.
+    pub(super) turns: u32,
+    /// Number of datagrams of a new connection.
+    pub(super) cost: u32,
+    /// Connection timeout of both ends. The server keeps half-open connections for this time.
+    pub(super) timeout_seconds: u64,
+    /// Sends and receives. Returns whether the connection is done.
+    pub(super) step: fn(&mut Field, &mut Session) -> bool,
 }
 
-/// Connection timeout of both ends. The server keeps half-open connections for this time.
-const TIMEOUT_SECONDS: u64 = 30;
+pub(super) const fn hold(
+    at_once: usize,
+    turns: u32,
+    step: fn(&mut Field, &mut Session) -> bool,
+) -> Hold {
+    Hold { at_once, turns, cost: 4, timeout_seconds: 30, step }
+}
+
+impl Hold {
+    /// Holds connections until the time is over.
+    pub(super) fn run(self, field: &mut Field, until: Instant) -> io::Result<()> {
+        let mut starts = Pace::new(field.rate.div_ceil(self.cost));
+        let mut open: Vec<Session> = Vec::new();
+        while !is_over(until) {
+            thread::sleep(STEP);
+            for _ in 0..starts.due(Instant::now()).min(self.at_once - open.len()) {
+                let (socket, timeout) = (field.peer()?, self.timeout_seconds);
+                open.push(Session {
+                    viewer: Viewer::new(socket, field.target, timeout, &mut field.random),
+                    turns: Pace::new(self.turns.min(field.rate)),
+                    connected: None,
+                    is_greeted: false,
+                    is_bold: field.random.random_bool(0.5),
+                });
+            }
+            open.retain_mut(|session| {
+                let is_done = (self.step)(field, session);
+                let is_done = session.is_late_or_over() || is_done;
+                if is_done {
+                    session.count(field);
+                }
+                !is_done
+            });
+        }
+        open.iter().for_each(|session| session.count(field));
+        Ok(())
+    }
+}
 
 /// Maximum time to wait for a connection, or for an answer to a request.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Session {
+    fn age(&self) -> Duration {
+        self.viewer.client.start.elapsed()
+    }
+
+    fn is_late_or_over(&mut self) -> bool {
+        let client = &self.viewer.client;
+        if self.connected.is_none() && client.is_connected() {
+            self.connected = Some(Instant::now());
+        }
+        self.connected.is_none() && self.age() > PATIENCE || client.is_over()
+    }
+
     /// Returns the number of turns that are due. Sends the request first, as soon as the connection is established.
     fn due(&mut self, request: &Request) -> usize {
         let client = &mut self.viewer.client;
@@ -88,23 +111,57 @@ impl Session {
         self.turns.due(Instant::now())
     }
 
-    fn count(&self, counts: &mut Counts) {
-        let is_ended = self.was_connected && self.viewer.client.is_over();
-        let is_refused = is_ended && is_sendable(self.viewer.request.settings.stages);
-        add(counts, "connections", self.was_connected);
-        add(counts, "ended by the server", is_ended);
-        add(counts, "snapshots", self.notes.seen.len() as u32);
-        add(counts, UNDECODABLE, self.notes.refused as u32);
-        add(counts, REFUSED, is_refused);
+    fn count(&self, field: &Field) {
+        let Viewer { client, request, seen, refused, .. } = &self.viewer;
+        let is_ended = self.connected.is_some() && client.is_over();
+        let is_refused = is_ended && is_sendable(request.settings.stages);
+        field.tally.add("connections", self.connected.is_some().into());
+        field.tally.add("ended by the server", is_ended.into());
+        field.tally.add("snapshots", seen.len() as f64);
+        field.tally.add(UNDECODABLE, (*refused).into());
+        field.tally.add(REFUSED, is_refused.into());
     }
 }
+
+pub(super) const DIED: &str = "viewers that died";
+pub(super) const SERVED: &str = "seconds until the server stopped sending to a dead viewer";
+
+/// Acks snapshots, stops answering, and sends junk that looks like a connection request. Measures how long the server
+/// keeps sending.
+pub(super) fn dead(field: &mut Field, session: &mut Session) -> bool {
+    let turns = session.due(&request());
+    let client = &mut session.viewer.client;
+    let dead_for = session.connected.and_then(|connected| connected.elapsed().checked_sub(ALIVE));
+    let Some(dead_for) = dead_for else {
+        client.step(usize::MAX);
+        for _ in 0..turns {
+            client.request(&request());
+            client.feedback(&field.ack(0, 0));
+        }
+        return false;
+    };
+    if client.socket.drain() {
+        field.tally.raise(SERVED, dead_for.as_secs_f64());
+    }
+    for _ in 0..turns {
+        client.socket.send(&fake_request(&mut field.random), field.target.server);
+    }
+    let is_done = dead_for > OBSERVED;
+    field.tally.add(DIED, is_done.into());
+    is_done
+}
+
+/// Time from the connection until a viewer dies, and time for which the server's answers are observed. It is longer
+/// than the limit.
+const ALIVE: Duration = Duration::from_millis(200);
+const OBSERVED: Duration = Duration::from_millis(3500);
 
 /// Sends a connection request. Its challenge is never answered.
 pub(super) fn half_open(_: &mut Field, session: &mut Session) -> bool {
     if !std::mem::replace(&mut session.is_greeted, true) {
         session.viewer.client.update();
     }
-    session.since.elapsed() > ANSWER_TIME
+    session.age() > ANSWER_TIME
 }
 
 /// Time for the server to answer.
@@ -189,8 +246,8 @@ pub(super) fn requests(field: &mut Field, session: &mut Session) -> bool {
     if !std::mem::replace(&mut session.is_greeted, true) {
         session.viewer.request = field.any_request(|_| true);
     }
-    session.viewer.step(&mut session.notes);
-    session.notes.seen.len() >= SNAPSHOTS || session.since.elapsed() > PATIENCE
+    session.viewer.step();
+    session.viewer.seen.len() >= SNAPSHOTS || session.age() > PATIENCE
 }
 
 /// Number of snapshots after which a request counts as served.
@@ -202,7 +259,7 @@ pub(super) fn demanding(_: &mut Field, session: &mut Session) -> bool {
     let settings = &mut session.viewer.request.settings;
     settings.stages = ladder::PREDICTED.stages;
     settings.baseline = BaselineChoice::Smallest;
-    session.viewer.step(&mut session.notes);
+    session.viewer.step();
     false
 }
 

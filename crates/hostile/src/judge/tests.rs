@@ -1,7 +1,5 @@
 //! Good figures meet each expectation, and bad ones fail it.
 
-use std::collections::BTreeMap;
-
 use super::*;
 
 /// Figures of a good phase of 10 s.
@@ -24,14 +22,14 @@ fn good() -> Figures {
         name,
         is_fair: name == "demanding",
         figures: GOOD.into(),
-        attackers: BTreeMap::new(),
+        ..Phase::default()
     };
-    let run = RUN.iter().map(|&(count, bound)| match bound {
+    let limit = |&(count, bound): &(&'static str, Bound)| match bound {
         AtMost(limit) | AtLeast(limit) => (count, limit),
-    });
+    };
     Figures {
         phases: ["no attack", "dead", "all at once", "demanding"].map(phase).into(),
-        run: run.collect(),
+        run: RUN.iter().map(limit).collect(),
         ..Figures::default()
     }
 }
@@ -59,9 +57,7 @@ fn each_limit_of_the_run_can_be_missed() {
         assert!(unmet.len() == 1 && unmet[0].starts_with(count), "{unmet:?}");
     }
     // Without a server there is no count.
-    let mut figures = good();
-    figures.run.clear();
-    assert_eq!(unmet(&figures).len(), 4);
+    assert_eq!(unmet(&Figures { run: Counts::new(), ..good() }).len(), 4);
 }
 
 /// The phases with a new value of a figure, the figure, the value, and a part of the sentence that fails.
@@ -81,15 +77,12 @@ const SPOILT: &str = "\
 fn each_limit_of_phases_can_be_missed() {
     for row in SPOILT.lines() {
         let columns: Vec<_> = row.split(" | ").collect();
-        let [phases, figure, value, part] = columns[..] else {
-            panic!("{row}");
-        };
+        let [phases, figure, value, part] = columns[..] else { panic!("{row}") };
         let mut figures = good();
         for phase in phases.split(' ') {
             let phase = &mut figures.phases[phase.parse::<usize>().unwrap()];
-            let mut all = phase.figures.iter_mut();
-            let spoilt = all.find(|(name, _)| *name == figure).unwrap();
-            spoilt.1 = value.parse().unwrap();
+            let spoilt = phase.figures.iter_mut().find(|(name, _)| *name == figure);
+            spoilt.unwrap().1 = value.parse().unwrap();
         }
         let unmet = unmet(&figures);
         assert!(unmet.iter().any(|sentence| sentence.contains(part)), "{part}: {unmet:?}");
@@ -111,20 +104,19 @@ fn each_limit_of_an_attack_can_be_missed() {
                 AtMost(bound) | AtLeast(bound) => (limit.count, bound),
             });
             let mut counts: Counts = good.collect();
-            let unmet_with = |counts: &Counts, others: usize| {
+            let unmet_with = |counts: &Counts, another: Option<&'static str>| {
                 let mut figures = self::good();
                 let attackers = &mut figures.phases[2].attackers;
                 attackers.insert(attack.name, counts.clone());
-                attackers
-                    .extend(["another"; 1].iter().take(others).map(|name| (*name, Counts::new())));
+                attackers.extend(another.map(|name| (name, Counts::new())));
                 unmet(&figures)
             };
-            assert_eq!(unmet_with(&counts, 0), [""; 0]);
+            assert_eq!(unmet_with(&counts, None), [""; 0]);
             counts.insert(limit.count, just_outside(limit.bound));
-            let unmet = unmet_with(&counts, 0);
+            let unmet = unmet_with(&counts, None);
             let expected = format!("all at once: {}: {}: ", attack.name, limit.count);
             assert!(unmet.len() == 1 && unmet[0].starts_with(&expected), "{unmet:?}");
-            assert_eq!(unmet_with(&counts, 1).is_empty(), limit.only_alone);
+            assert_eq!(unmet_with(&counts, Some("another")).is_empty(), limit.only_alone);
         }
     }
 }

@@ -24,10 +24,12 @@ use self::life::Life;
 pub(crate) use self::play::Play;
 use self::play::Tuning;
 use self::walkers::Walker;
-use super::frame::{Scene, SceneBody, SceneFrame, TICKS_PER_SECOND};
 use super::heading::Heading;
-use super::orientation;
 use super::slots::Slots;
+use super::{Frame, Scene, SceneBody, orientation};
+
+/// Ticks per second.
+pub(super) const TICKS_PER_SECOND: u16 = 60;
 
 /// Downward acceleration, metres per second squared.
 const GRAVITY: f32 = 9.81;
@@ -73,7 +75,6 @@ pub(crate) struct Arena {
     /// Number of bodies that are awake.
     awake: usize,
     tick: u64,
-    frame: SceneFrame,
 }
 
 impl Arena {
@@ -93,7 +94,6 @@ impl Arena {
             walkers: Vec::new(),
             awake: 0,
             tick: 0,
-            frame: SceneFrame::default(),
         };
         for number in 0..POPULATION {
             arena.start(number);
@@ -269,9 +269,11 @@ impl Arena {
         }
         left.into_iter().for_each(|index| self.remove(index));
     }
+}
 
-    /// Writes the bodies to the frame.
-    fn describe(&mut self) {
+impl Scene for Arena {
+    fn step(&mut self) -> Frame {
+        self.advance();
         let body = |&(generation, ref life): &(u8, Life)| {
             let body = &self.world.bodies[life.body];
             SceneBody {
@@ -282,16 +284,6 @@ impl Arena {
                 values: life.values(self.tick),
             }
         };
-        self.frame.slots.clear();
-        let bodies = self.lives.iter().map(|life| life.map(body));
-        self.frame.slots.extend(bodies);
-    }
-}
-
-impl Scene for Arena {
-    fn step(&mut self) -> &SceneFrame {
-        self.advance();
-        self.describe();
-        &self.frame
+        self.lives.iter().map(|life| life.map(body)).collect()
     }
 }

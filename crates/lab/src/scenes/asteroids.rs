@@ -12,8 +12,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rapier3d::prelude::{ColliderBuilder, PhysicsWorld, RigidBodyBuilder, RigidBodyHandle};
 
-use super::frame::{Scene, SceneBody, SceneFrame};
-use super::orientation;
+use super::{Frame, Scene, SceneBody, orientation};
 
 /// Number of bodies: the default of the benchmark.
 pub(super) const BODIES: usize = 250;
@@ -64,7 +63,6 @@ pub(crate) struct Asteroids {
     world: PhysicsWorld,
     /// Each body with its target speed, metres per second.
     rocks: Vec<(RigidBodyHandle, f32)>,
-    frame: SceneFrame,
 }
 
 impl Asteroids {
@@ -97,7 +95,7 @@ impl Asteroids {
             (world.insert(body, collider).0, speed)
         });
         let rocks = rocks.collect();
-        Self { world, rocks, frame: SceneFrame::default() }
+        Self { world, rocks }
     }
 
     fn advance(&mut self) {
@@ -118,7 +116,7 @@ impl Asteroids {
 }
 
 impl Scene for Asteroids {
-    fn step(&mut self) -> &SceneFrame {
+    fn step(&mut self) -> Frame {
         for _ in 0..STEPS {
             self.advance();
         }
@@ -132,9 +130,7 @@ impl Scene for Asteroids {
                 values: Vec::new(),
             })
         });
-        self.frame.slots.clear();
-        self.frame.slots.extend(bodies);
-        &self.frame
+        bodies.collect()
     }
 }
 

@@ -7,7 +7,6 @@ pub(super) const COOL_DOWN: u64 = 64;
 /// A fixed number of slots. Each is empty or holds a value.
 pub(super) struct Slots<T> {
     slots: Vec<Slot<T>>,
-    living: usize,
 }
 
 struct Slot<T> {
@@ -23,7 +22,7 @@ impl<T> Slots<T> {
     /// Creates `count` empty slots.
     pub(super) fn new(count: usize) -> Self {
         let empty = || Slot { generation: 0, free_from: 0, living: None };
-        Self { slots: std::iter::repeat_with(empty).take(count).collect(), living: 0 }
+        Self { slots: std::iter::repeat_with(empty).take(count).collect() }
     }
 
     pub(super) const fn len(&self) -> usize {
@@ -31,8 +30,8 @@ impl<T> Slots<T> {
     }
 
     /// Number of filled slots.
-    pub(super) const fn living(&self) -> usize {
-        self.living
+    pub(super) fn living(&self) -> usize {
+        self.iter().flatten().count()
     }
 
     /// Returns the lowest empty slot that has cooled down at `tick`.
@@ -47,7 +46,6 @@ impl<T> Slots<T> {
         debug_assert!(slot.living.is_none(), "slot {index} is not empty");
         slot.living = Some((slot.generation, value));
         slot.generation = slot.generation.wrapping_add(1);
-        self.living += 1;
     }
 
     /// Empties a slot and returns its value. Starts the cool-down.
@@ -55,7 +53,6 @@ impl<T> Slots<T> {
         let slot = &mut self.slots[index];
         let (_, value) = slot.living.take()?;
         slot.free_from = tick + COOL_DOWN;
-        self.living -= 1;
         Some(value)
     }
 
@@ -76,37 +73,5 @@ impl<T> Slots<T> {
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (usize, &mut T)> {
         let slots = self.slots.iter_mut().enumerate();
         slots.filter_map(|(index, slot)| Some((index, &mut slot.living.as_mut()?.1)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_birth_takes_the_lowest_slot_that_has_cooled_down() {
-        let mut slots = Slots::new(3);
-        for index in 0..3 {
-            assert_eq!(slots.vacant(0), Some(index));
-            slots.fill(index, ());
-        }
-        assert_eq!(slots.vacant(0), None);
-        slots.empty(0, 10);
-        slots.empty(1, 5);
-        assert_eq!(slots.living(), 1);
-        assert_eq!(slots.vacant(4 + COOL_DOWN), None);
-        assert_eq!(slots.vacant(5 + COOL_DOWN), Some(1));
-        assert_eq!(slots.vacant(10 + COOL_DOWN), Some(0));
-    }
-
-    #[test]
-    fn generations_count_the_births_in_a_slot_and_wrap() {
-        let mut slots = Slots::new(1);
-        for birth in 0..300_u32 {
-            slots.fill(0, birth);
-            assert_eq!(slots.iter().next(), Some(Some(&(birth as u8, birth))));
-            assert_eq!(slots.empty(0, 0), Some(birth));
-        }
-        assert_eq!(slots.empty(0, 0), None);
     }
 }

@@ -12,9 +12,9 @@ const FRAMES: usize = 300;
 /// Number of frames that is enough to tell two scenes apart.
 const FEW: usize = 60;
 
-fn hash(frame: &SceneFrame) -> u64 {
+fn hash(frame: &Frame) -> u64 {
     let mut hasher = DefaultHasher::new();
-    for body in &frame.slots {
+    for body in frame {
         body.is_some().hash(&mut hasher);
         let Some(body) = body else { continue };
         (body.kind, body.generation).hash(&mut hasher);
@@ -29,12 +29,12 @@ fn hash(frame: &SceneFrame) -> u64 {
 
 /// Returns the hashes of a scene's first frames.
 fn hashes(mut scene: impl Scene) -> Vec<u64> {
-    (0..FEW).map(|_| hash(scene.step())).collect()
+    (0..FEW).map(|_| hash(&scene.step())).collect()
 }
 
 /// Whether a field can have this value. A `Body` field must name a filled slot.
-fn is_in(frame: &SceneFrame, form: FieldForm, value: f64) -> bool {
-    let is_there = || frame.slots[value as usize].is_some();
+fn is_in(frame: &Frame, form: FieldForm, value: f64) -> bool {
+    let is_there = || frame[value as usize].is_some();
     let error = (form.dequantize(form.quantize(value)) - value).abs();
     match form {
         FieldForm::Body => value == -1.0 || is_there(),
@@ -49,13 +49,13 @@ fn is_in(frame: &SceneFrame, form: FieldForm, value: f64) -> bool {
 /// of bodies that were added and removed.
 fn check(mut scene: impl Scene, schema: &Schema, reach: f32) -> [usize; 2] {
     let (kinds, fields) = (&schema.kinds, &schema.fields);
-    let mut before = scene.step().clone();
+    let mut before = scene.step();
     // For each slot, the frame that removed its last body, and the body's generation.
-    let mut died = vec![None; before.slots.len()];
+    let mut died = vec![None; before.len()];
     let (mut births, mut deaths) = (0, 0);
     for frame in 0..FRAMES as u64 {
         let now = scene.step();
-        for (slot, (then, body)) in before.slots.iter().zip(&now.slots).enumerate() {
+        for (slot, (then, body)) in before.iter().zip(&now).enumerate() {
             match (then, body) {
                 (Some(then), Some(body)) => {
                     assert_eq!((then.kind, then.generation), (body.kind, body.generation));
@@ -79,10 +79,10 @@ fn check(mut scene: impl Scene, schema: &Schema, reach: f32) -> [usize; 2] {
             assert!(usize::from(body.kind) < kinds.len(), "{body:?}");
             assert_eq!(body.values.len(), fields.len());
             for (field, &value) in fields.iter().zip(&body.values) {
-                assert!(is_in(now, field.form, value), "{field:?} {value:?}");
+                assert!(is_in(&now, field.form, value), "{field:?} {value:?}");
             }
         }
-        before.clone_from(now);
+        before = now;
     }
     [births, deaths]
 }

@@ -9,7 +9,7 @@ use cubewire_codec::{Baselines, Packet, Sequence};
 use cubewire_protocol::BaselineRing;
 use cubewire_recording::{BASELINE_FRAMES, Recording};
 
-use super::Tally;
+use super::Outcome;
 use crate::frames::Frames;
 use crate::path::{Path, time};
 
@@ -22,21 +22,20 @@ const RECEIVER_HISTORY: usize = 2 * MAX_BASELINE_AGE;
 /// Size of an ack, bytes. The link's bandwidth is unlimited, so the value has no effect.
 const ACK_BYTES: usize = 2;
 
-/// Sends a recording over a link on one rung. Calls `tick` after each packet.
-pub(super) fn exchange(
+/// Sends a recording over a link on one rung.
+pub(crate) fn exchange(
     recording: &Recording,
     rung: &Rung,
     path: Path,
     model: &Arc<TrainedModel>,
-    tick: impl Fn(),
-) -> Tally {
+) -> Outcome {
     let mut frames = Frames::new(recording, rung.stages.precision());
     let (mut encoder, mut decoder) = frames.codecs(model);
     let (mut packets, mut acks) = (path.forward(), path.backward());
     let mut sent = BaselineRing::new(MAX_BASELINE_AGE);
     let mut received = BaselineRing::new(RECEIVER_HISTORY);
     let mut acked = BTreeSet::new();
-    let mut tally = Tally::default();
+    let (mut bytes, mut body_bytes, mut delivered, mut lossless) = (0, 0, 0, true);
     let mut packet = Packet::default();
     let mut spare = None;
 
@@ -63,32 +62,42 @@ pub(super) fn exchange(
                 .encode(sequence, rung.stages, current, references, &mut packet, Some(&mut kept))
                 .expect("rungs are legal and frames are quantized for them");
             if frame >= BASELINE_FRAMES {
-                tally.sent(&packet);
+                bytes += packet.bytes.len();
+                body_bytes += (packet.ledger.content() / 8.0).ceil() as usize;
             }
             sent.insert(frame as u64, kept);
             packets.send(now, packet.bytes.len(), (frame, packet.bytes.clone()));
         }
-        while let Some((sent_in, bytes)) = packets.receive(now) {
+        while let Some((sent_in, received_bytes)) = packets.receive(now) {
             let tick = sent_in as u64;
             let held = |baseline| {
                 let age = Sequence(sent_in as u16).ticks_since(baseline);
                 received.get(tick.checked_sub(age.into())?)
             };
             let mut decoded = spare.take().unwrap_or_default();
-            let outcome = decoder.decode(&bytes, held, &mut decoded);
+            let outcome = decoder.decode(&received_bytes, held, &mut decoded);
             let kept = sent.get(tick);
             let kept = kept.expect("packets arrive before the sender discards their snapshots");
             let is_exact = outcome.is_ok() && decoded == *kept;
-            tally.received(is_exact, sent_in >= BASELINE_FRAMES);
+            lossless &= is_exact;
+            delivered += usize::from(sent_in >= BASELINE_FRAMES);
             if is_exact {
                 spare = received.insert(tick, decoded);
                 acks.send(now, ACK_BYTES, sent_in);
             }
         }
-        if (BASELINE_FRAMES..recording.frames.len()).contains(&frame) {
-            tick();
-        }
         frame += 1;
     }
-    tally
+    let packets = recording.packets();
+    let mean = |bytes: usize| bytes as f64 / packets as f64;
+    let rate = f64::from(recording.plan.schema().ticks_per_second);
+    Outcome {
+        codec: rung.name,
+        packets,
+        bytes_per_packet: mean(bytes),
+        body_bytes_per_packet: mean(body_bytes),
+        kbps: mean(bytes) * rate * 8.0 / 1000.0,
+        delivered,
+        lossless,
+    }
 }

@@ -21,6 +21,7 @@ fn frames() -> Vec<u8> {
     cube.repeat(901 * 8)
 }
 
+/// The suite of `cubewire-recording` checks what is wrong within a file.
 #[test]
 fn errors_name_the_file_and_the_offset() {
     let folder = tempfile::tempdir().unwrap();
@@ -29,26 +30,20 @@ fn errors_name_the_file_and_the_offset() {
         fs::write(&path, bytes).unwrap();
         path
     };
-
-    let offset = FRAME_BYTES * 7 + 32 * 900 + 28;
-    let mut wrong = frames();
-    wrong[offset] = 2;
-    let is_wrong = format!("cube 900 in frame 7, at offset {offset}, is 2, outside 0..=1");
-    let cut = &fs::read(recording("dev-push")).unwrap()[..50_000];
-    for (path, parts) in [
-        (folder.path().join("missing.bin"), ["cannot be opened"; 2]),
-        (folder.path().to_owned(), ["cannot be opened"; 2]),
-        (write("empty.bin", &[]), ["at offset 0", " after 0 frames"]),
-        (write("wrong.bin", &wrong), ["interacting of ", &*is_wrong]),
-        (write("plain.bin.zst", &frames()), ["cannot be read at offset 0", "zstd: "]),
+    for (path, part) in [
+        (folder.path().join("missing.bin"), "cannot be opened"),
+        (folder.path().to_owned(), "cannot be opened"),
+        (write("empty.bin", &[]), "at offset 0 after 0 frames"),
+        (write("plain.bin.zst", &frames()), "cannot be read at offset 0"),
         (
             write("zeros.bin", &[0; FRAME_BYTES * 8]),
-            ["orientation of cube 0 in frame 0, at offset 0", "quantized"],
+            "orientation of cube 0 in frame 0, at offset 0",
         ),
     ] {
         let line = error_line(&path);
-        assert!(parts.iter().all(|part| line.contains(part)), "{line}");
+        assert!(line.contains(part), "{line}");
     }
+    let cut = &fs::read(recording("dev-push")).unwrap()[..50_000];
     let damaged = error_line(&write("damaged.bin.zst", cut));
     assert!(damaged.contains("cannot be read at offset "), "{damaged}");
     assert!(!damaged.contains("at offset 0 of"), "{damaged}");

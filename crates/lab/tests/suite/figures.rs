@@ -19,8 +19,7 @@ fn figures_are_written_where_they_are_old_and_checked() {
     };
     let read = |path: &str| fs::read_to_string(root.path().join(path)).unwrap();
     write("crates/lab/FIGURES.md", FIGURES);
-    write("README.md", README);
-    write("crates/bevy/README.md", "");
+    write("crates/bevy/README.md", README);
     let figures = |more: &[&str]| {
         let mut command = lab(&[&["figures"], more].concat());
         command.current_dir(root.path());
@@ -28,14 +27,16 @@ fn figures_are_written_where_they_are_old_and_checked() {
     };
 
     let check = figures(&["--check"]).code(2);
-    assert!(String::from_utf8_lossy(&check.get_output().stderr).contains("One; README.md"));
+    assert!(
+        String::from_utf8_lossy(&check.get_output().stderr).contains("One; crates/bevy/README.md")
+    );
     assert!(String::from_utf8_lossy(&check.get_output().stdout).contains("  - OLD\n  + | a |\n"));
     assert_eq!(read("crates/lab/FIGURES.md"), FIGURES);
 
     figures(&[]).success();
     let written = FIGURES.replace("OLD", "| a |");
     assert_eq!(read("crates/lab/FIGURES.md"), written);
-    assert_eq!(read("README.md"), README.replace("old", "\n| a |\n"));
+    assert_eq!(read("crates/bevy/README.md"), README.replace("old", "\n| a |\n"));
     figures(&["--check"]).success();
 
     // The table of contents is written, too.
@@ -48,8 +49,8 @@ fn figures_are_written_where_they_are_old_and_checked() {
     assert_eq!(read("crates/lab/FIGURES.md"), written + "\n```text\n1\n2\n```\n");
 
     figures(&["Three"]).code(2);
-    write("README.md", "<!-- figures: Three -->\n<!-- end of figures -->\n");
+    write("crates/bevy/README.md", "<!-- figures: Three -->\n<!-- end of figures -->\n");
     figures(&[]).code(2);
-    write("README.md", "<!-- figures: One -->\n");
+    write("crates/bevy/README.md", "<!-- figures: One -->\n");
     figures(&[]).code(2);
 }

@@ -1,10 +1,11 @@
 //! State of a body besides its pose.
 
+use std::borrow::Cow;
+
 use cubewire_codec::schema::{Field, FieldForm};
 use glam::Vec3;
 use rapier3d::prelude::RigidBodyHandle;
 
-use crate::scenes::frame::field;
 use crate::scenes::heading::{HEADING, Heading};
 
 /// Fields of a body, in the order of [`Life::values`].
@@ -14,6 +15,10 @@ pub(in crate::scenes) const FIELDS: [Field; 4] = [
     field("health", FieldForm::Int { min: 0, max: FULL_HEALTH }),
     field("heading", HEADING),
 ];
+
+const fn field(name: &'static str, form: FieldForm) -> Field {
+    Field { name: Cow::Borrowed(name), form }
+}
 
 const FULL_HEALTH: i32 = 100;
 

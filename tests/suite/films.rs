@@ -2,122 +2,23 @@
 //! default: `cargo test --workspace -- --ignored`.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
 use cubewire::game::desktop::film::{Film, FilmContent, Take};
 use cubewire::game::desktop::series::{Series, episodes};
-use cubewire::game::headless::LaneGame;
-use cubewire::recording::{InputLog, InputLogPlugin, Outcome, ReplayCheck, Script};
-use cubewire::replication::LaneSettings;
+use cubewire::recording::{Outcome, ReplayCheck, Script};
 use cubewire::theme::Theme;
 use cubewire::view::{Overlay, PaneContent, Part};
 use cubewire_codec::ladder::LADDER;
-use cubewire_protocol::Interpolation;
 
 use crate::command_line::{cubewire, printed};
-use crate::common::{eventually, script, script_path};
-use crate::decode::{Frames, Mp4Info, read_mp4};
-use crate::mistakes::complaint;
+use crate::common::{eventually, names, script_path};
+use crate::decode::read_mp4;
+use crate::mistakes::{complaint, complaint_of};
 use crate::program;
-
-/// Size of the videos of the quick series.
-const WIDTH: usize = 320;
-const HEIGHT: usize = 180;
-const FRAMES: usize = 6;
-
-/// Number of rows at the top for the title and the figures.
-const FIGURES: usize = 64;
-
-fn count(frame: &[u8], columns: std::ops::Range<usize>, is: impl Fn([i32; 3]) -> bool) -> usize {
-    let pixels = frame.as_chunks::<3>().0.iter().enumerate();
-    let is = |(index, pixel): (usize, &[u8; 3])| {
-        let [red, green, blue] = pixel.map(i32::from);
-        columns.contains(&(index % WIDTH)) && is([red, green, blue])
-    };
-    pixels.filter(|&it| is(it)).count()
-}
-
-/// Checks that each half shows cubes in three colours and that the lane's figures are in place. The player's cube
-/// is hardly visible among the others.
-fn check_frame(name: &str, frame: &[u8]) {
-    for half in [0..WIDTH / 2, WIDTH / 2..WIDTH] {
-        let player = count(frame, half.clone(), |[red, _, blue]| blue > red + 60);
-        let red =
-            count(frame, half.clone(), |[red, green, blue]| red > green + 60 && red > blue + 60);
-        let dark = count(frame, half.clone(), |[red, green, blue]| red + green + blue < 420);
-        assert!(player > 5, "{name}, {half:?}: {player} pixels of the player");
-        assert!(red > 40, "{name}, {half:?}: {red} pixels of red cubes");
-        assert!(dark > 200, "{name}, {half:?}: {dark} pixels of shade");
-    }
-    let figures = &frame[..FIGURES * WIDTH * 3];
-    // The figures have the colours of the halves; the sky is nearly grey.
-    let type_pixels = count(figures, 0..WIDTH, |[red, _, blue]| (red - blue).abs() > 60);
-    assert!(type_pixels > 15, "{name}: {type_pixels} pixels of figures");
-}
-
-/// Checks the file with ffprobe, if it is installed.
-fn ask_ffprobe(path: &Path) {
-    let output = Command::new("ffprobe")
-        .args(["-v", "error", "-count_frames", "-select_streams", "v:0"])
-        .args(["-show_entries"])
-        .arg("stream=codec_name,r_frame_rate,avg_frame_rate,nb_read_frames,duration")
-        .args(["-of", "default=noprint_wrappers=1"])
-        .arg(path)
-        .output()
-        .expect("ffprobe is installed");
-    let said = String::from_utf8(output.stdout).unwrap();
-    for wanted in [
-        "codec_name=h264",
-        "r_frame_rate=60/1",
-        "avg_frame_rate=60/1",
-        "duration=0.100000",
-        "nb_read_frames=6",
-    ] {
-        let is_there = said.lines().any(|line| line == wanted);
-        assert!(is_there, "{}: no {wanted} in\n{said}", path.display());
-    }
-}
-
-fn checked(path: &Path) -> (Mp4Info, Frames) {
-    ask_ffprobe(path);
-    read_mp4(path).unwrap()
-}
-
-#[test]
-#[ignore = "needs a Vulkan driver and ffprobe"]
-fn the_quick_series_shows_every_rung_and_every_interpolation() {
-    let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("series");
-    printed(cubewire(&["record", "--series", "quick", "--out"]).arg(&out));
-
-    let page = fs::read_to_string(out.join("index.html")).unwrap();
-    let mut names: Vec<String> = fs::read_dir(&out)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|name| name != "index.html")
-        .collect();
-    names.sort();
-    assert_eq!(names.len(), LADDER.len() + Interpolation::ALL.len());
-    for name in &names {
-        assert!(page.contains(&format!("src=\"{name}\"")), "{name}");
-        let (info, frames) = checked(&out.join(name));
-        assert_eq!(info.size, (WIDTH, HEIGHT), "{name}");
-        assert_eq!(info.duration, Duration::from_millis(100), "{name}");
-        assert_eq!(frames.len(), FRAMES, "{name}");
-        check_frame(name, &frames[0]);
-        check_frame(name, &frames[FRAMES - 1]);
-        // The camera moves in every frame.
-        let below = FIGURES * WIDTH * 3;
-        let still = frames.windows(2).filter(|two| two[0][below..] == two[1][below..]);
-        assert_eq!(still.count(), 0, "{name}: frames that stand still");
-    }
-    // The number next to a rung is its bandwidth.
-    let wanted = "<span class=\"right\">uncompressed 17\u{2009}369 kbps</span>";
-    assert!(page.contains(wanted), "{page}");
-}
+use crate::replays::recorded;
 
 /// Returns a short film of the series in a small size.
 fn short_film() -> Film {
@@ -163,24 +64,10 @@ fn a_slow_machine_films_the_same_frames_as_a_fast_one() {
     assert!(moved, "they are not all one frame");
 }
 
-/// Returns a replay as F9 records it. The first second is lead-in.
-fn replay(ticks: usize) -> Script {
-    let mut game =
-        LaneGame::with_plugins(Some(script("katamari")), LaneSettings::default(), InputLogPlugin)
-            .unwrap();
-    for tick in 0..ticks {
-        if tick == 60 {
-            game.app.world_mut().resource_mut::<InputLog>().begin();
-        }
-        game.step();
-    }
-    game.app.world().resource::<InputLog>().replay().unwrap()
-}
-
 #[test]
 #[ignore = "needs a Vulkan driver"]
 fn a_replay_is_filmed_to_its_last_tick_at_any_rate() {
-    let replay = replay(120);
+    let replay = recorded("katamari", 60, 60).0;
     for frames_per_second in [1, 4, 7, 25, 64] {
         let film = Film { frames_per_second, script: Some(replay.clone()), ..tiny_film() };
         let mut filming = film.set_up().unwrap().remove(0);
@@ -370,7 +257,7 @@ fn a_signal_finishes_the_file_and_what_a_killed_recording_left_is_removed() {
     };
     assert_eq!(until("KILL").0, None);
     assert!(!path.exists());
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert_eq!(names(folder.path()).len(), 1);
     for (signal, code) in program::SIGNALS {
         let (ended, [_, said]) = until(signal);
         assert_eq!(ended, Some(code), "{signal}");
@@ -379,7 +266,7 @@ fn a_signal_finishes_the_file_and_what_a_killed_recording_left_is_removed() {
         assert!(!frames.is_empty() && frames.len() < 36_000);
         assert_eq!(info.starts.len(), frames.len());
         // The temporary file of the killed process is gone, too.
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert_eq!(names(folder.path()), ["a.mp4"]);
     }
 }
 
@@ -405,17 +292,12 @@ fn a_gif_and_numbered_pictures_have_the_frames_of_the_play() {
     assert_eq!(delays, [5; 6]);
 
     record("cubes.png", "30");
-    let mut names: Vec<PathBuf> = fs::read_dir(folder.path())
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "png"))
-        .collect();
-    names.sort();
-    assert_eq!(names.len(), 9);
-    assert!(names[8].ends_with("cubes-00008.png"));
-    for name in names {
-        let picture = png::Decoder::new(std::io::BufReader::new(fs::File::open(name).unwrap()));
-        let info = picture.read_info().unwrap();
+    let mut pictures = names(folder.path());
+    pictures.retain(|name| name.ends_with(".png"));
+    assert!((0..9).map(|number| format!("cubes-{number:05}.png")).eq(pictures.iter().cloned()));
+    for name in pictures {
+        let picture = fs::File::open(folder.path().join(name)).unwrap();
+        let info = png::Decoder::new(std::io::BufReader::new(picture)).read_info().unwrap();
         assert_eq!(info.info().size(), (160, 90));
     }
 }
@@ -423,98 +305,56 @@ fn a_gif_and_numbered_pictures_have_the_frames_of_the_play() {
 #[test]
 fn without_a_driver_nothing_is_recorded_and_one_sentence_says_why() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.mp4");
-    let output = cubewire(&["record", "--seconds", "1", "--out"])
-        .arg(&path)
-        .env("VK_DRIVER_FILES", "/nonexistent")
-        .env("VK_ICD_FILENAMES", "/nonexistent")
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(2), "{output:?}");
-    let said = String::from_utf8(output.stderr).unwrap();
+    let mut record = cubewire(&["record", "--seconds", "1", "--out"]);
+    for variable in ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"] {
+        record.env(variable, "/nonexistent");
+    }
     assert_eq!(
-        said,
+        complaint_of(record.arg(folder.path().join("a.mp4"))),
         "error: cannot record, because there is no graphics driver: install a Vulkan driver, which may be \
          a software renderer\n"
     );
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    assert_eq!(names(folder.path()), [""; 0]);
 }
+
+/// The file, arguments, and a part of the error message. SCRIPT is the path of a script.
+const MISTAKES: &str = "\
+a.mp4 | --size 641x360 | a.mp4: an MP4 needs an even width and an even height, not 641x360
+a.mp4 | --size 640 | 640 is not a width and height from 64 to 16384
+no/folder/a.mp4 |  | no/folder/a.mp4: there is no folder /
+a.avi |  | a.avi: the name of a video must end in .mp4, .gif or .png
+a.mp4 | --fps 0 | 0 is not a whole number from 1 to 240
+a.gif | --fps 60 | hundredths of a second
+a.mp4 | --lane rung:delta | --lane must be given 2 to 4 times
+a.mp4 | --lane rung:delta --lane rung:index --right rung:delta | cannot be used with
+a.mp4 | --right simulation | the right half must show a lane; only the left half can show the simulation
+a.mp4 | --left rung:detla | unknown rung `detla` (did you mean `delta`?)
+a.mp4 | --right stages:changed-flags=separate | changed flags need delta encoding, because they compare with a baseline
+a.mp4 | --at 4:rung:delta | `4` is not a time
+a.mp4 | --seconds 4 --at 4s:rung:delta | --at: 4s:rung:delta: the film ends after 4 s
+a.mp4 | --at 1s:left.rung:delta | --at: 1s:left.rung:delta: the left half shows the simulation, which has no settings
+a.mp4 | --lane rung:delta --lane rung:index --at 1s:left.rung:index | --at: 1s:left.rung:index: columns have numbers, as in `4s:2.rung:delta`
+a.mp4 | --lane rung:delta --lane rung:index --at 1s:3.rung:index | --at: 1s:3.rung:index: there are 2 columns
+a.mp4 | --at 1s:1.rung:index | --at: 1s:1.rung:index: halves are called `left.` and `right.`
+a.mp4 | --label a --label b --label c | --label is given 3 times, but there are 2 names
+a.mp4 | --rung delta | set the right one with `--right rung:delta`
+a.mp4 | --megabytes 0 | 0 is not a number of megabytes from 0.01 to 1000000
+a.gif | --megabytes 1 | a.gif: only the size of an MP4 can be limited
+a.mp4 | --replay SCRIPT | this is a script, not a replay; play it with --script
+a.mp4 | --script SCRIPT --skip 1000 | --skip: 1000 s must be less than the ";
 
 #[test]
 fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
     let folder = tempfile::tempdir().unwrap();
     let script = script_path("katamari");
-    let script = script.to_str().unwrap();
-    for (name, arguments, wanted) in [
-        (
-            "a.mp4",
-            "--size 641x360",
-            "a.mp4: an MP4 needs an even width and an even height, not 641x360",
-        ),
-        ("a.mp4", "--size 640", "640 is not a width and height from 64 to 16384"),
-        ("no/folder/a.mp4", "", "no/folder/a.mp4: there is no folder /"),
-        ("a.avi", "", "a.avi: the name of a video must end in .mp4, .gif or .png"),
-        ("a.mp4", "--fps 0", "0 is not a whole number from 1 to 240"),
-        ("a.gif", "--fps 60", "hundredths of a second"),
-        ("a.mp4", "--lane rung:delta", "--lane must be given 2 to 4 times"),
-        ("a.mp4", "--lane rung:delta --lane rung:index --right rung:delta", "cannot be used with"),
-        (
-            "a.mp4",
-            "--right simulation",
-            "the right half must show a lane; only the left half can show the simulation",
-        ),
-        ("a.mp4", "--left rung:detla", "unknown rung `detla` (did you mean `delta`?)"),
-        (
-            "a.mp4",
-            "--right stages:changed-flags=separate",
-            "changed flags need delta encoding, because they compare with a baseline",
-        ),
-        ("a.mp4", "--at 4:rung:delta", "`4` is not a time"),
-        ("a.mp4", "--seconds 4 --at 4s:rung:delta", "--at: 4s:rung:delta: the film ends after 4 s"),
-        (
-            "a.mp4",
-            "--at 1s:left.rung:delta",
-            "--at: 1s:left.rung:delta: the left half shows the simulation, which has no settings",
-        ),
-        (
-            "a.mp4",
-            "--lane rung:delta --lane rung:index --at 1s:left.rung:index",
-            "--at: 1s:left.rung:index: columns have numbers, as in `4s:2.rung:delta`",
-        ),
-        (
-            "a.mp4",
-            "--lane rung:delta --lane rung:index --at 1s:3.rung:index",
-            "--at: 1s:3.rung:index: there are 2 columns",
-        ),
-        (
-            "a.mp4",
-            "--at 1s:1.rung:index",
-            "--at: 1s:1.rung:index: halves are called `left.` and `right.`",
-        ),
-        (
-            "a.mp4",
-            "--label a --label b --label c",
-            "--label is given 3 times, but there are 2 names",
-        ),
-        ("a.mp4", "--rung delta", "set the right one with `--right rung:delta`"),
-        ("a.mp4", "--megabytes 0", "0 is not a number of megabytes from 0.01 to 1000000"),
-        ("a.gif", "--megabytes 1", "a.gif: only the size of an MP4 can be limited"),
-        (
-            "a.mp4",
-            &format!("--replay {script}"),
-            "this is a script, not a replay; play it with --script",
-        ),
-        (
-            "a.mp4",
-            &format!("--script {script} --skip 1000"),
-            "--skip: 1000 s must be less than the ",
-        ),
-    ] {
+    for row in MISTAKES.replace("SCRIPT", script.to_str().unwrap()).lines() {
+        let columns: Vec<_> = row.split(" | ").collect();
+        let [name, arguments, wanted] = columns[..] else { panic!("{row}") };
         let out = folder.path().join(name);
         let record = ["record", "--out", out.to_str().unwrap()];
         let arguments: Vec<_> = record.into_iter().chain(arguments.split_whitespace()).collect();
         let said = complaint(&arguments);
         assert!(said.contains(wanted), "{arguments:?}: {said}");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert_eq!(names(folder.path()), [""; 0]);
     }
 }
