@@ -57,7 +57,7 @@ impl ScreenshotsArgs {
         };
         for size in &self.size {
             for shot in shots {
-                shot.take(&self.theme, size.0, &self.out, |path| {
+                shot.take(&self.theme, *size, &self.out, |path| {
                     writeln!(out, "{}", path.display())
                 })?;
             }

@@ -118,9 +118,9 @@ pub(super) fn measured(lane: &LaneView<'_>) -> Option<Vec<(Option<Ablated>, f64)
     let costs = RungCosts::new(lane.meter, None, &lane.settings.sender, None);
     let is_old = old(lane).is_some();
     let rows = rows.iter().map(|row| {
-        let encoded = row.kbps()?;
+        let encoded = row.kbps?;
         let kbps = if is_old { encoded } else { costs.scaled(encoded, present) };
-        Some((row.ablated().cloned(), kbps))
+        Some((row.ablated.cloned(), kbps))
     });
     rows.collect::<Option<Vec<_>>>().filter(|_| ablation.present() == stages)
 }
