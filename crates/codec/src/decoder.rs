@@ -156,7 +156,7 @@ impl Decoder {
                 if !stages.uses_baseline() {
                     return Err(DecodeError::NeedlessBaseline(sequence));
                 }
-                if !baseline.has_precision(stages.precision()) {
+                if baseline.snapshot.precision() != stages.precision() {
                     return Err(DecodeError::BaselinePrecision(sequence));
                 }
                 (Some(baseline), stages)
@@ -220,7 +220,7 @@ impl Decoder {
                     &mut self.sent,
                     &mut self.indices,
                 )?;
-                self.coder.recycle(out.state.take());
+                self.coder.spares.release(out.state.take());
             }
             Bodies::Arithmetic { check, bins } => {
                 let context = relation.context(stages, sequence);
@@ -246,7 +246,7 @@ impl Decoder {
                     .ok_or(DecodeError::Desync(sequence))?;
                 decoded.copy_from(prediction);
                 decoded.compare(&reference.snapshot, &mut self.sent);
-                self.coder.recycle(out.state.take());
+                self.coder.spares.release(out.state.take());
                 simulated = Some((inputs.origin(), inputs.last()));
             }
         }

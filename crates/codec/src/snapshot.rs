@@ -37,7 +37,8 @@ use crate::state::{BodyState, Snapshot};
 pub struct QuantizedSnapshot {
     plan: Arc<Plan>,
     precision: Precision,
-    packed_positions: Vec<PackedPosition>,
+    /// Positions and flags of all bodies; empty if the precision does not pack them.
+    pub(crate) packed_positions: Vec<PackedPosition>,
     /// [`SmallestThree`] as words: `narrow` with up to [`MAX_NARROW_BITS`] per component, `wide` with more.
     narrow: Vec<u32>,
     wide: Vec<u64>,
@@ -127,11 +128,6 @@ impl QuantizedSnapshot {
     /// Velocity of a body; zero if velocities are omitted.
     pub fn velocity(&self, body: usize) -> [i32; 3] {
         self.fields.get(body).map_or([0; 3], |fields| fields.velocity)
-    }
-
-    /// Positions and flags of every body; empty if the precision does not pack them.
-    pub(crate) fn packed_positions(&self) -> &[PackedPosition] {
-        &self.packed_positions
     }
 
     #[inline]

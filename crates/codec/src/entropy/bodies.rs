@@ -71,7 +71,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             }
         }
         let lengths = &self.snapshots.plan.lengths;
-        let positions = self.snapshots.reference.packed_positions();
+        let positions = &self.snapshots.reference.packed_positions;
         scratch.resting.reset(positions, &scratch.has_turn, lengths);
         let Scratch { has_turn, order, histories, resting, untouched, .. } = scratch;
         let anchor = anchor.map(|anchor| OrderKey::new(anchor, 0));

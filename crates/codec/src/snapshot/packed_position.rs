@@ -16,8 +16,6 @@ const AXIS: u64 = (1 << AXIS_BITS) - 1;
 const INTERACTING: u64 = 1 << 63;
 
 impl PackedPosition {
-    pub(crate) const ORIGIN: Self = Self(0);
-
     /// Each axis must be within −2²⁰..2²⁰.
     #[inline]
     pub(crate) fn new([x, y, z]: [i32; 3], interacting: bool) -> Self {
