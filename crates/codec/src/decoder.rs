@@ -227,8 +227,7 @@ impl Decoder {
                 let context = context.expect("only arithmetic stages have bins");
                 let held = |sequence| held(sequence).map(Baseline::held);
                 let (coder, sent) = (&mut self.coder, &mut self.sent);
-                let ledger = self.ledger.as_mut();
-                take_bins(coder, ledger, context, held, bins, decoded, sent)?;
+                take_bins(coder, self.ledger.as_mut(), context, held, bins, decoded, sent)?;
                 let hash = self.coder.hash(&context, decoded, &self.sent);
                 if hash.check(sequence) != check {
                     return Err(DecodeError::Check(sequence));
@@ -299,8 +298,7 @@ fn take_bodies(
     sent.clear();
     sent.resize(decoded.len(), stages.delta == Delta::Off);
     if stages.delta != Delta::Off {
-        let moved = &reference.motion.moved;
-        selection::code(&mut stream, stages.delta, sent, moved, indices)?;
+        selection::code(&mut stream, stages.delta, sent, &reference.motion.moved, indices)?;
     }
     if plan.has_slots() {
         let coder = SlotCoder::new(stages, sequence, reference, lives_change);

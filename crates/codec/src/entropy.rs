@@ -129,8 +129,7 @@ impl Coder {
         slot: &mut Option<Box<StoredState>>,
     ) {
         let previous = context.state(&self.initial);
-        let coverage = context.coverage;
-        self.spares.store(&self.next, changed, coverage, previous, slot);
+        self.spares.store(&self.next, changed, context.coverage, previous, slot);
     }
 
     /// Encodes `current`. `changed` flags the bodies that differ from the reference. Offered additional references

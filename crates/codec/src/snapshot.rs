@@ -187,8 +187,7 @@ impl QuantizedSnapshot {
                     Quat::from_array(self.fields[index].quaternion.map(f32::from_bits))
                 }
                 Orientation::SmallestThree { bits } => {
-                    let levels = self.plan.schema().levels;
-                    self.smallest_three(index).dequantize(bits, levels)
+                    self.smallest_three(index).dequantize(bits, self.plan.schema().levels)
                 }
             }),
             linear_velocity: self.plan.to_caller(match self.precision.velocity {

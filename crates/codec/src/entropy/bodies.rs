@@ -80,8 +80,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         histories.extend(anchor_first.clone().map(|turn| self.snapshots.of(turn.body())));
         predictor.prepare(histories);
         for (turn, history) in anchor_first.zip(&*histories) {
-            let active = Some((turn.distance(), history));
-            self.body(turn.body(), active, predictor, resting, bodies)?;
+            self.body(turn.body(), Some((turn.distance(), history)), predictor, resting, bodies)?;
         }
         let mut from = 0;
         while let Some(body) = resting.touched_from(from) {

@@ -78,8 +78,7 @@ impl QuantizedSnapshot {
         values: &[u32],
     ) -> Result<(), QuantizeError> {
         let bounds = self.plan.position_bounds(self.precision.position);
-        let fields = self.fields_of(slot, body, bounds.as_ref())?;
-        self.put_fields(slot, life, fields, values)
+        self.put_fields(slot, life, self.fields_of(slot, body, bounds.as_ref())?, values)
     }
 
     /// Like [`put`](Self::put), for a body as integers: its position is in the schema's steps, with z up.

@@ -47,28 +47,3 @@ impl PackedPosition {
         self.0 & INTERACTING != 0
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::Plan;
-    use crate::precision::Position;
-
-    #[test]
-    fn every_bound_of_the_finest_steps_survives() {
-        let finest = Position::Quantized { steps_per_metre: Position::MAX_STEPS };
-        let bounds = Plan::cubes().position_bounds(finest).unwrap();
-        let ends = bounds.map(|bounds| [bounds.min, -1, 0, 1, bounds.max]);
-        for x in ends[0] {
-            for y in ends[1] {
-                for z in ends[2] {
-                    for interacting in [false, true] {
-                        let packed = PackedPosition::new([x, y, z], interacting);
-                        assert_eq!(packed.position(), [x, y, z]);
-                        assert_eq!(packed.is_interacting(), interacting);
-                    }
-                }
-            }
-        }
-    }
-}

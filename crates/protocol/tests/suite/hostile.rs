@@ -254,7 +254,7 @@ proptest! {
         // Rarely, every complete packet fits the budget. Such a case tests little.
         prop_assume!(partial > 0);
         // The ring of sent snapshots, and about as much working memory.
-        let largest = budgeted.held.values().map(Baseline::memory_bytes).max().unwrap();
+        let largest = budgeted.held.values().map(|held| Baseline::memory_bytes_of([held])).max().unwrap();
         let most = (usize::from(MAX_BASELINE_AGE_TICKS) + 1) * largest;
         prop_assert!(budgeted.sender.memory_bytes() <= most);
         prop_assert!(budgeted.taken_bytes < 2 * most as i64, "{} of {most}", budgeted.taken_bytes);
