@@ -38,8 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         hero.position.y += 0.1;
         let values = [0, health.quantize(100.0 - f64::from(tick))];
         world.put(7, Life { kind, generation }, &hero, &values)?;
-        let baseline = acked.as_ref();
-        encoder.encode(Sequence(tick), stages, &world, baseline, &mut packet, None)?;
+        encoder.encode(Sequence(tick), stages, &world, acked.as_ref(), &mut packet, None)?;
         decoder.decode(&packet.bytes, |_| acked.as_ref(), &mut received)?;
         assert_eq!(received.snapshot(), &world);
         let position = received.snapshot().body(7).position;

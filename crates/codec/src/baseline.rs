@@ -11,7 +11,6 @@ use crate::limits::MAX_MERGED;
 use crate::memory::SharedMemory;
 use crate::motion::{Motion, MotionReference};
 use crate::plan::Plan;
-use crate::precision::Precision;
 use crate::sequence::Sequence;
 use crate::simulation::Origin;
 use crate::snapshot::{QuantizedSnapshot, Spares};
@@ -188,12 +187,9 @@ impl Baseline {
     /// not use a baseline or if its precision differs: after a change of precision, packets are relative to the
     /// initial state.
     pub(crate) fn named(baseline: Option<&Self>, stages: Stages) -> Option<&Self> {
-        baseline
-            .filter(|baseline| stages.uses_baseline() && baseline.has_precision(stages.precision()))
-    }
-
-    pub(crate) fn has_precision(&self, precision: Precision) -> bool {
-        self.snapshot.precision() == precision
+        baseline.filter(|baseline| {
+            stages.uses_baseline() && baseline.snapshot.precision() == stages.precision()
+        })
     }
 
     /// Computes everything except the snapshot, which must be set already. The packet was relative to `from`, a

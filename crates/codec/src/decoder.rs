@@ -156,7 +156,7 @@ impl Decoder {
                 if !stages.uses_baseline() {
                     return Err(DecodeError::NeedlessBaseline(sequence));
                 }
-                if !baseline.has_precision(stages.precision()) {
+                if baseline.snapshot.precision() != stages.precision() {
                     return Err(DecodeError::BaselinePrecision(sequence));
                 }
                 (Some(baseline), stages)
@@ -220,15 +220,14 @@ impl Decoder {
                     &mut self.sent,
                     &mut self.indices,
                 )?;
-                self.coder.recycle(out.state.take());
+                self.coder.spares.release(out.state.take());
             }
             Bodies::Arithmetic { check, bins } => {
                 let context = relation.context(stages, sequence);
                 let context = context.expect("only arithmetic stages have bins");
                 let held = |sequence| held(sequence).map(Baseline::held);
                 let (coder, sent) = (&mut self.coder, &mut self.sent);
-                let ledger = self.ledger.as_mut();
-                take_bins(coder, ledger, context, held, bins, decoded, sent)?;
+                take_bins(coder, self.ledger.as_mut(), context, held, bins, decoded, sent)?;
                 let hash = self.coder.hash(&context, decoded, &self.sent);
                 if hash.check(sequence) != check {
                     return Err(DecodeError::Check(sequence));
@@ -246,7 +245,7 @@ impl Decoder {
                     .ok_or(DecodeError::Desync(sequence))?;
                 decoded.copy_from(prediction);
                 decoded.compare(&reference.snapshot, &mut self.sent);
-                self.coder.recycle(out.state.take());
+                self.coder.spares.release(out.state.take());
                 simulated = Some((inputs.origin(), inputs.last()));
             }
         }
@@ -299,8 +298,7 @@ fn take_bodies(
     sent.clear();
     sent.resize(decoded.len(), stages.delta == Delta::Off);
     if stages.delta != Delta::Off {
-        let moved = &reference.motion.moved;
-        selection::code(&mut stream, stages.delta, sent, moved, indices)?;
+        selection::code(&mut stream, stages.delta, sent, &reference.motion.moved, indices)?;
     }
     if plan.has_slots() {
         let coder = SlotCoder::new(stages, sequence, reference, lives_change);

@@ -81,7 +81,7 @@ pub(crate) struct Coder {
     next: AdaptiveState,
     scratch: Scratch,
     carriers: Carriers,
-    spares: SpareStates,
+    pub(crate) spares: SpareStates,
 }
 
 impl Default for Coder {
@@ -101,11 +101,6 @@ impl Coder {
             carriers: Carriers::default(),
             spares: SpareStates::default(),
         }
-    }
-
-    /// Takes back an adaptive state to reuse its memory.
-    pub(crate) fn recycle(&mut self, spare: Option<Box<StoredState>>) {
-        self.spares.release(spare);
     }
 
     /// Returns the hash of a packet's snapshot. The reference's hash is stored with its adaptive state, so only
@@ -134,8 +129,7 @@ impl Coder {
         slot: &mut Option<Box<StoredState>>,
     ) {
         let previous = context.state(&self.initial);
-        let coverage = context.coverage;
-        self.spares.store(&self.next, changed, coverage, previous, slot);
+        self.spares.store(&self.next, changed, context.coverage, previous, slot);
     }
 
     /// Encodes `current`. `changed` flags the bodies that differ from the reference. Offered additional references

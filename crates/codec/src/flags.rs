@@ -123,21 +123,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flags_are_found_in_whole_and_partial_chunks() {
-        for len in [0, 1, 15, 16, 17, 40] {
-            let column: Vec<i32> = (0..len).collect();
-            let mut other = column.clone();
-            let indices: Vec<usize> = (0..len as usize).step_by(7).collect();
-            for &index in &indices {
-                other[index] += 1;
-            }
-            let mut flags = vec![false; column.len()];
-            flag_differing(&mut flags, &column, &other);
-            assert_eq!(flagged(&flags).collect::<Vec<_>>(), indices, "{len}");
-        }
-    }
-
-    #[test]
     fn set_bits_are_found_in_order() {
         let mut bits = Bits::default();
         assert_eq!(bits.next(0), None);

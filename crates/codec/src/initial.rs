@@ -59,7 +59,7 @@ impl InitialState {
     /// Returns the initial state in a precision, with unknown motion.
     pub(crate) fn at(&mut self, precision: Precision) -> &Baseline {
         let mut baselines = self.baselines.iter();
-        let index = baselines.position(|baseline| baseline.has_precision(precision));
+        let index = baselines.position(|baseline| baseline.snapshot.precision() == precision);
         let index = index.unwrap_or_else(|| {
             let baseline = quantized(&self.plan, &self.snapshot, precision)
                 .expect("the constructor has quantized it, and whether that works does not depend on the precision");

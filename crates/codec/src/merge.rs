@@ -60,10 +60,6 @@ impl Merges {
         Ok(merges)
     }
 
-    pub(crate) const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
     const fn has(self, index: usize) -> bool {
         self.0 >> index & 1 == 1
     }
@@ -169,7 +165,7 @@ impl<'a> Relation<'a> {
                 let initial = initial.at(stages.precision());
                 (initial, initial.held())
             }
-            Some(named) if merges.is_empty() => (named, named.held()),
+            Some(named) if merges.0 == 0 => (named, named.held()),
             Some(named) => {
                 merged.set(named, merges, held, stages, spares)?;
                 (&merged.baseline, merged.held(named))

@@ -68,8 +68,7 @@ fn code_named<D: Direction>(
         indices.clear();
         indices.extend(flagged(named).map(|body| body as u16));
         let form = IndexForm::new(delta, named.len());
-        let is_smaller = form.is_smaller_than_bits(indices, named.len());
-        if field.flag(is_smaller)? {
+        if field.flag(form.is_smaller_than_bits(indices, named.len()))? {
             form.code(&mut field, indices, named.len())?;
             named.fill(false);
             for &index in &*indices {

@@ -37,7 +37,8 @@ use crate::state::{BodyState, Snapshot};
 pub struct QuantizedSnapshot {
     plan: Arc<Plan>,
     precision: Precision,
-    packed_positions: Vec<PackedPosition>,
+    /// Positions and flags of all bodies; empty if the precision does not pack them.
+    pub(crate) packed_positions: Vec<PackedPosition>,
     /// [`SmallestThree`] as words: `narrow` with up to [`MAX_NARROW_BITS`] per component, `wide` with more.
     narrow: Vec<u32>,
     wide: Vec<u64>,
@@ -129,11 +130,6 @@ impl QuantizedSnapshot {
         self.fields.get(body).map_or([0; 3], |fields| fields.velocity)
     }
 
-    /// Positions and flags of every body; empty if the precision does not pack them.
-    pub(crate) fn packed_positions(&self) -> &[PackedPosition] {
-        &self.packed_positions
-    }
-
     #[inline]
     pub(crate) fn fields(&self, body: usize) -> Fields {
         self.fields.get(body).copied().unwrap_or_else(|| Fields {
@@ -191,8 +187,7 @@ impl QuantizedSnapshot {
                     Quat::from_array(self.fields[index].quaternion.map(f32::from_bits))
                 }
                 Orientation::SmallestThree { bits } => {
-                    let levels = self.plan.schema().levels;
-                    self.smallest_three(index).dequantize(bits, levels)
+                    self.smallest_three(index).dequantize(bits, self.plan.schema().levels)
                 }
             }),
             linear_velocity: self.plan.to_caller(match self.precision.velocity {

@@ -300,24 +300,3 @@ impl Regression {
 /// Larger sums are teleports, which are ignored.
 const MAX_ACTUAL: f32 = 2000.0;
 const MIN_SAMPLES: f64 = 200.0;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn weights_of_an_exact_sum_are_found() {
-        let mut regression = Regression::default();
-        for sample in 0..400 {
-            let mut differences = [0.0; BLENDED];
-            differences[0] = (sample % 17) as f32 * 4.0 - 30.0;
-            differences[1] = (sample % 13) as f32 * 5.0 - 20.0;
-            let actual = 0.5 * differences[0] - 0.25 * differences[1];
-            regression.add(differences, actual, 0.0);
-        }
-        let weights = regression.weights();
-        assert!(weights[0].abs_diff(2048) < 8, "{weights:?}");
-        assert!(weights[1].abs_diff(-1024) < 8, "{weights:?}");
-        assert_eq!(weights[2..], [0; BLENDED - 2]);
-    }
-}

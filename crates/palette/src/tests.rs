@@ -83,8 +83,7 @@ fn halves(colors: &Colors) -> [(&'static str, Rgb); 2] {
 }
 
 fn kinds(colors: &Colors) -> Vec<(&'static str, Rgb)> {
-    let kinds = BitKind::DEMO.iter().map(|kind| (kind.name(), colors.bit_kind(*kind)));
-    kinds.collect()
+    BitKind::DEMO.iter().map(|kind| (kind.name(), colors.bit_kind(*kind))).collect()
 }
 
 /// WCAG 2.2, success criterion 1.4.11: graphic marks.

@@ -70,14 +70,12 @@ impl BodyCoder<'_> {
             RelativePosition::Off => (false, Form::Whole),
             RelativePosition::TwoRanges { small, large } => {
                 let ranges = Ranges::new([small, large]);
-                let is_relative = ranges.relative(stream, KIND, position, &before())?;
-                (is_relative, Form::OutOfRange)
+                (ranges.relative(stream, KIND, position, &before())?, Form::OutOfRange)
             }
             RelativePosition::Predicted => {
                 let ranges = PREDICTED_POSITION_RANGES[prediction.class];
                 let predicted = Relative { reference: prediction.position, ..before() };
-                let is_relative = ranges.relative(stream, KIND, position, &predicted)?;
-                (is_relative, Form::OutOfRange)
+                (ranges.relative(stream, KIND, position, &predicted)?, Form::OutOfRange)
             }
         };
         if !is_relative {

@@ -111,8 +111,7 @@ pub(super) fn take_bins<'h>(
     match ledger {
         None => coder.decode(context, held, bins, (), decoded, sent),
         Some(ledger) => {
-            let observer = BitCostObserver::new(ledger);
-            coder.decode(context, held, bins, observer, decoded, sent)
+            coder.decode(context, held, bins, BitCostObserver::new(ledger), decoded, sent)
         }
     }
 }

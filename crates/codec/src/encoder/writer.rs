@@ -104,7 +104,7 @@ impl Writer {
         let simulated = references.simulated;
         let Some(context) = relation.context(stages, sequence) else {
             self.put_bodies(frame, current, packet);
-            self.coder.recycle(state_out.and_then(Option::take));
+            self.coder.spares.release(state_out.and_then(Option::take));
             return;
         };
         let hash = match simulated.inputs {
@@ -131,7 +131,7 @@ impl Writer {
         if simulated.inputs.is_some() {
             bins.finish();
             drop(observer);
-            self.coder.recycle(state_out.and_then(Option::take));
+            self.coder.spares.release(state_out.and_then(Option::take));
         } else {
             let additional = references.additional.map(|baseline| Some(baseline?.held()));
             let changed = &mut self.changed;

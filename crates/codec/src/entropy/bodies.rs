@@ -71,7 +71,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             }
         }
         let lengths = &self.snapshots.plan.lengths;
-        let positions = self.snapshots.reference.packed_positions();
+        let positions = &self.snapshots.reference.packed_positions;
         scratch.resting.reset(positions, &scratch.has_turn, lengths);
         let Scratch { has_turn, order, histories, resting, untouched, .. } = scratch;
         let anchor = anchor.map(|anchor| OrderKey::new(anchor, 0));
@@ -80,8 +80,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         histories.extend(anchor_first.clone().map(|turn| self.snapshots.of(turn.body())));
         predictor.prepare(histories);
         for (turn, history) in anchor_first.zip(&*histories) {
-            let active = Some((turn.distance(), history));
-            self.body(turn.body(), active, predictor, resting, bodies)?;
+            self.body(turn.body(), Some((turn.distance(), history)), predictor, resting, bodies)?;
         }
         let mut from = 0;
         while let Some(body) = resting.touched_from(from) {

@@ -48,7 +48,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let Scratch { order, histories, resting, carried, .. } = scratch;
         // Only bodies in this packet can be near a resting body.
         let lengths = &self.snapshots.plan.lengths;
-        resting.reset_few(reference.packed_positions(), carried, lengths);
+        resting.reset_few(&reference.packed_positions, carried, lengths);
         let anchor = anchor.filter(|&anchor| bodies.changed[anchor]);
         let anchor = anchor.map(|anchor| OrderKey::new(anchor, 0));
         let active = anchor.iter().chain(&*order);

@@ -38,12 +38,12 @@ impl SnapshotHash {
 }
 
 fn hash(snapshot: &QuantizedSnapshot, body: usize) -> u64 {
-    let packed = snapshot.packed_positions()[body];
+    let packed = snapshot.packed_positions[body];
     let [x, y, z] = packed.position().map(|axis| u64::from(axis.cast_unsigned()));
     let position = x ^ y << 21 ^ z << 42 ^ u64::from(packed.is_interacting()) << 63;
     let mut hash = mix(mix(body as u64, position), snapshot.smallest_three(body).to_word());
     if snapshot.plan().has_slots() {
-        hash = mix(hash, snapshot.life_word(body).to_bits().into());
+        hash = mix(hash, snapshot.life_word(body).0.into());
         let words = snapshot.words_of(body).iter();
         hash = words.fold(hash, |hash, &word| mix(hash, word.into()));
     }

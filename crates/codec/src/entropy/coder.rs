@@ -133,8 +133,7 @@ impl BinCoder for BinEncoder<'_> {
     const DECODES: bool = false;
     #[inline]
     fn bin(&mut self, bin: bool, one: u32) -> bool {
-        let middle = self.interval.middle(one);
-        self.interval.narrow(bin, middle);
+        self.interval.narrow(bin, self.interval.middle(one));
         if self.interval.leading_word().is_some() {
             self.shift();
         }

@@ -99,8 +99,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
                 rotation_vector(actual, nearest).map(|angle| angle * steps_per_radian)
             });
         }
-        let coded = Coded { value, residual, best };
-        Ok((coded, actual))
+        Ok((Coded { value, residual, best }, actual))
     }
 
     fn orientation_residual(
@@ -163,8 +162,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             return ranks[0];
         }
         for next in [1, 2] {
-            let contexts = [(next - 1) * 16 + margin];
-            if self.flag(element, NEXT_LARGEST, contexts, rank == next) {
+            if self.flag(element, NEXT_LARGEST, [(next - 1) * 16 + margin], rank == next) {
                 return ranks[next];
             }
         }
@@ -222,8 +220,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
                 history: context.prediction.context(context.prediction.position),
             };
             let around = predictor.neighbour_residuals();
-            let residual = orientation.residual;
-            self.position_residual(context, &components, secondary, around, residual)?
+            self.position_residual(context, &components, secondary, around, orientation.residual)?
         };
         let error = |candidate: Position| {
             let axes = 0..3;

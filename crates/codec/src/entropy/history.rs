@@ -205,6 +205,5 @@ pub(crate) fn distance_squared(a: Position, b: Position) -> i64 {
 /// Largest difference between the integers of two packed orientations.
 fn change(a: SmallestThree, b: SmallestThree) -> i32 {
     let [x, y, z] = [0, 1, 2].map(|axis| a.components[axis].abs_diff(b.components[axis]));
-    let largest = u16::from(a.largest.abs_diff(b.largest));
-    x.max(y).max(z).max(largest).into()
+    x.max(y).max(z).max(u16::from(a.largest.abs_diff(b.largest))).into()
 }

@@ -68,8 +68,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             && self.fixed(element, ONE / 4 * 3, life == LifeWord::default());
         if !is_gone {
             let Life { kind, generation } = life.get().unwrap_or_default();
-            let kinds = plan.schema().kinds.len();
-            let kind = self.number(element, kinds, kind.into())?;
+            let kind = self.number(element, plan.schema().kinds.len(), kind.into())?;
             let generation = self.bypass(element, u8::BITS, generation.into());
             slot.life =
                 LifeWord::new(Some(Life { kind: kind as u8, generation: generation as u8 }));

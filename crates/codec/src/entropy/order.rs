@@ -49,7 +49,7 @@ impl Scratch {
     /// Sorts the bodies that have a turn by distance to the anchor, or by index without one. Leaves out the anchor.
     pub(super) fn sort(&mut self, snapshots: &BaselineHistory<'_>, anchor: Option<usize>) {
         let center = snapshots.center();
-        let positions = snapshots.reference.packed_positions();
+        let positions = &snapshots.reference.packed_positions;
         self.order.clear();
         flagged(&self.has_turn).for_each(|body| {
             let position = positions[body].position();
@@ -110,11 +110,6 @@ struct Body {
     nearest: u32,
 }
 
-impl Body {
-    /// A body outside the grid.
-    const NOWHERE: Self = Self { packed: PackedPosition::ORIGIN, next: NONE, nearest: FAR };
-}
-
 /// Maximum number of coded bodies to compare. Without it, the work would grow with the square of the number of bodies
 /// in a packet.
 const MAX_APPROACHED: usize = 512;
@@ -159,7 +154,9 @@ impl Resting {
         lengths: &Lengths,
     ) {
         self.clear(positions.len(), lengths);
-        self.bodies.resize(positions.len(), Body::NOWHERE);
+        // Bodies outside the grid.
+        let nowhere = Body { packed: PackedPosition::default(), next: NONE, nearest: FAR };
+        self.bodies.resize(positions.len(), nowhere);
         for &body in few {
             let packed = positions[body];
             let [x, y] = packed.shifted_xy(lengths.cell_bits);

@@ -57,8 +57,7 @@ impl<B: BinCoder, O: CodingObserver> ResidualBins<'_, B, O> {
     pub(super) fn code(&mut self, value: i32) -> i32 {
         let size = value.unsigned_abs();
         let wanted = u32::BITS - size.leading_zeros();
-        let leaf = wanted.min(MANY_DIGITS);
-        let mut digits = self.tree(leaf);
+        let mut digits = self.tree(wanted.min(MANY_DIGITS));
         if digits == 0 {
             return 0;
         }
@@ -143,8 +142,7 @@ impl<B: BinCoder, O: CodingObserver> ResidualBins<'_, B, O> {
         let mut probabilities = [0; TREE_BINS + 1];
         for bin in 0..TREE_BINS {
             let [zone, history] = indices(bin);
-            let weights = [&by_zone[zone], &by_history[history]];
-            probabilities[bin] = mixing::mix(inputs[bin], weights);
+            probabilities[bin] = mixing::mix(inputs[bin], [&by_zone[zone], &by_history[history]]);
         }
         let mut path = 1;
         for _ in 0..TREE_DEPTH {

@@ -26,8 +26,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             if !self.value_bin(element, states + class, target != before) {
                 continue;
             }
-            let coded = self.changed_value(element, value, states, before, target)?;
-            value.set(words, coded);
+            value.set(words, self.changed_value(element, value, states, before, target)?);
         }
         Ok(())
     }

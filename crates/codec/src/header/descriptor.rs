@@ -161,10 +161,7 @@ fn changed_flags<D: Direction>(
     let code = field.number(CHANGED_FLAGS.bits, index.unwrap_or(listed.len()) as u32)?;
     match listed.get(code as usize) {
         Some(&flags) => Ok((Coverage::Complete, flags)),
-        None => {
-            let flags = CHANGED_FLAGS.code_listed(field, target.changed_flags)?;
-            Ok((Coverage::Partial, flags))
-        }
+        None => Ok((Coverage::Partial, CHANGED_FLAGS.code_listed(field, target.changed_flags)?)),
     }
 }
 
@@ -186,8 +183,7 @@ fn ranges<D: Direction>(
 ) -> Result<[u8; 2], D::Error> {
     let mut range_bits = target.unwrap_or([1; 2]);
     for bits in &mut range_bits {
-        let more = u32::from(*bits).wrapping_sub(1);
-        *bits = field.number(RANGE_BITS, more)? as u8 + 1;
+        *bits = field.number(RANGE_BITS, u32::from(*bits).wrapping_sub(1))? as u8 + 1;
     }
     Ok(range_bits)
 }

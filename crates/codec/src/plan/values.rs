@@ -102,27 +102,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_number_survives_a_round_trip_and_its_neighbours_are_left_alone() {
-        let forms = [
+    fn every_number_survives_a_round_trip() {
+        for form in [
             FieldForm::Flag,
             FieldForm::Int { min: -60, max: 60 },
             FieldForm::Angle { bits: 12 },
             FieldForm::Float { min: -1.0, max: 3.0, step: 0.25 },
             FieldForm::Body,
-        ];
-        let fields = forms.map(|form| Field { name: "field".into(), form });
-        let (plans, words) = pack(&fields, 0);
-        assert_eq!(words, 2);
-        let mut packed = [u32::MAX; 2];
-        for (plan, form) in plans.iter().zip(&forms) {
+        ] {
             for number in [0, 1, form.max() / 2, form.max()] {
                 assert_eq!(form.quantize(form.dequantize(number)), number, "{form:?}");
-                let before = packed;
-                plan.set(&mut packed, number);
-                assert_eq!(plan.get(&packed), number);
-                for other in plans.iter().filter(|other| *other != plan) {
-                    assert_eq!(other.get(&packed), other.get(&before));
-                }
             }
         }
         assert_eq!(FieldForm::Angle { bits: 8 }.quantize(-0.25), 192);

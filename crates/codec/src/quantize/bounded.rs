@@ -61,30 +61,10 @@ mod tests {
     use crate::plan::Plan;
     use crate::precision::Position;
 
-    fn position(steps_per_metre: u16) -> [Bounded; 3] {
-        Plan::cubes().position_bounds(Position::Quantized { steps_per_metre }).unwrap()
-    }
-
-    #[test]
-    fn a_position_in_range_is_within_half_a_step() {
-        for steps_per_metre in (5..=12).map(|log| 1 << log) {
-            let half_step = 0.5 / f32::from(steps_per_metre);
-            for bounded in position(steps_per_metre) {
-                let bits = bounded.bits();
-                assert_eq!(bits, if bounded.min < 0 { 9 } else { 5 } + steps_per_metre.ilog2());
-                let [min, max] = [bounded.min, bounded.max].map(|end| bounded.dequantize(end));
-                for n in 0..=100_000 {
-                    let value = min + (max - min) * (n as f32 / 100_000.0);
-                    let error = bounded.dequantize(bounded.quantize(value)) - value;
-                    assert!(error.abs() <= half_step, "{steps_per_metre}: {value}");
-                }
-            }
-        }
-    }
-
     #[test]
     fn every_integer_survives_a_round_trip() {
-        let finest = position(4096);
+        let finest = Position::Quantized { steps_per_metre: Position::MAX_STEPS };
+        let finest = Plan::cubes().position_bounds(finest).unwrap();
         for bounded in [POSITION[0], POSITION[2], finest[0], finest[2], VELOCITY] {
             for integer in bounded.min..=bounded.max {
                 assert_eq!(bounded.quantize(bounded.dequantize(integer)), integer);

@@ -96,13 +96,10 @@ fn legal_schemas_come_back_from_their_bytes() {
 /// Illegal items, each with its message.
 const FAULTS: &str = r##"
 +kind (name:"",shape:Unknown) | kind : a name must have 1 to 32 characters from a-z, 0-9, - and _
-+field (name:"",form:Body) | field : a name must have 1 to 32 characters from a-z, 0-9, - and _
 +kind (name:"a b",shape:Unknown) | kind a b: a name must have 1 to 32 characters from a-z, 0-9, - and _
 +field (name:"a b",form:Body) | field a b: a name must have 1 to 32 characters from a-z, 0-9, - and _
 +kind (name:"é\n",shape:Unknown) | kind é\n: a name must have 1 to 32 characters from a-z, 0-9, - and _
-+field (name:"é\n",form:Body) | field é\n: a name must have 1 to 32 characters from a-z, 0-9, - and _
 +kind (name:"#",shape:Unknown) | kind #: a name must have 1 to 32 characters from a-z, 0-9, - and _
-+field (name:"#",form:Body) | field #: a name must have 1 to 32 characters from a-z, 0-9, - and _
 y (min:NaN,max:1,steps_per_unit:1) | position Y: min must be a finite number, not `NaN`
 y (min:0,max:inf,steps_per_unit:1) | position Y: max must be a finite number, not `inf`
 cube Ball(inf) | kind cube: the radius must be a finite number, not `inf`
@@ -115,9 +112,7 @@ scene "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" | scene: a name must have 1 to 32 char
 y (min:-0.0,max:1,steps_per_unit:1) | position Y: min must be 0, not -0
 y (min:-1,max:-0.0,steps_per_unit:1) | position Y: max must be 0, not -0
 y (min:0,max:1,steps_per_unit:0) | position Y: the number of steps per unit must be above 0
-y (min:0,max:1,steps_per_unit:-1) | position Y: the number of steps per unit must be above 0
 y (min:0,max:0,steps_per_unit:1) | position Y: min must be below max
-y (min:1,max:0,steps_per_unit:1) | position Y: min must be below max
 y (min:0.25,max:0.75,steps_per_unit:1) | position Y: the range from min to max contains no whole step
 y (min:-1024.5,max:-1024,steps_per_unit:1024) | position Y: steps must be from -1048576 to 1048575
 y (min:1024,max:1024.5,steps_per_unit:1024) | position Y: steps must be from -1048576 to 1048575
@@ -126,7 +121,6 @@ y (min:-0.01,max:1024,steps_per_unit:1024) | position Y: there must be at most 1
 bits 1 | orientation: bits of a component must be a whole number from 2 to 15, not `1`
 bits 16 | orientation: bits of a component must be a whole number from 2 to 15, not `16`
 anchor Some(10); slots Living(max:10) | anchor: it must be below 10, the maximum number of bodies
-+kind (name:"Cube",shape:Ball(1)) | kind Cube: a name must have 1 to 32 characters from a-z, 0-9, - and _
 +kind (name:"player",shape:Ball(1)) | kind player: it is defined twice
 cube Box((1,0,1)) | kind cube: half of a side must be above 0
 cube Ball(-1) | kind cube: the radius must be above 0
@@ -137,7 +131,6 @@ cube Capsule(half:1,radius:0) | kind cube: the radius must be above 0
 +field (name:"health",form:Float(min:0,max:NaN,step:1)) | field health: max must be a finite number, not `NaN`
 +field (name:"interacting",form:Body) | field interacting: it is defined twice
 interacting Int(min:7,max:7) | field interacting: min must be below max: a field of one value needs no bits
-interacting Int(min:8,max:7) | field interacting: min must be below max: a field of one value needs no bits
 interacting Float(min:-0.0,max:1,step:1) | field interacting: min must be 0, not -0
 interacting Float(min:1,max:1,step:1) | field interacting: min must be below max
 interacting Float(min:0,max:1,step:0) | field interacting: the step must be above 0
@@ -163,8 +156,7 @@ linear Some((gravity:(25,9),drag_per_tick:0,rest_height:2097153,fall_height:0)) 
 linear Some((gravity:(25,9),drag_per_tick:0,rest_height:0,fall_height:-2147483648)) | linear: the height of falls must be a whole number from -2097152 to 2097152, not `-2147483648`
 linear Some((gravity:(25,9),drag_per_tick:0,rest_height:0,fall_height:2097153)) | linear: the height of falls must be a whole number from -2097152 to 2097152, not `2097153`
 slots Living(max:0) | slots: the number of bodies must be a whole number from 1 to 65536, not `0`
-slots Living(max:65537) | slots: the number of bodies must be a whole number from 1 to 65536, not `65537`
-slots Living(max:4294967295) | slots: the number of bodies must be a whole number from 1 to 65536, not `4294967295`"##;
+slots Living(max:65537) | slots: the number of bodies must be a whole number from 1 to 65536, not `65537`"##;
 
 #[test]
 fn faults_are_named_with_their_item() {

@@ -56,29 +56,3 @@ pub fn first_difference<'t>(ours: &'t str, theirs: &'t str) -> Option<[&'t str; 
 fn subject(line: &str) -> &str {
     line.split(": ").next().unwrap_or_default()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::{CUBES, Field, FieldForm, Slots};
-    use super::*;
-
-    #[test]
-    fn a_difference_is_shown_in_the_lines_of_both() {
-        let differs = |other: &Schema, ours: &str, theirs: &str| {
-            let lines = first_difference(&CUBES.text(), &other.text())
-                .map(|lines| lines.map(str::to_owned));
-            assert_eq!(lines, Some([ours.to_owned(), theirs.to_owned()]));
-        };
-        let mut other = CUBES;
-        other.slots = Slots::Living { max: 9 };
-        differs(&other, "slots: Fixed", "slots: Living { max: 9 }");
-        other.fields.to_mut().push(Field { name: "target".into(), form: FieldForm::Body });
-        differs(&other, "", "field target: Body");
-        other.kinds.to_mut().swap(0, 1);
-        let [player, cube] =
-            ["kind player: Box([0.75, 0.75, 0.75])", "kind cube: Box([0.2, 0.2, 0.2])"];
-        differs(&other, player, cube);
-        other.anchor = None;
-        differs(&other, "anchor: 0", "");
-    }
-}

@@ -19,7 +19,7 @@ pub struct Life {
 
 /// An optional [`Life`] as one number. 0 means that the slot is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct LifeWord(u16);
+pub(crate) struct LifeWord(pub(crate) u16);
 
 impl LifeWord {
     const ALIVE: u16 = 1 << 15;
@@ -28,10 +28,6 @@ impl LifeWord {
         Self(life.map_or(0, |Life { kind, generation }| {
             Self::ALIVE | u16::from(kind) << 8 | u16::from(generation)
         }))
-    }
-
-    pub(crate) const fn to_bits(self) -> u16 {
-        self.0
     }
 
     pub(crate) const fn get(self) -> Option<Life> {
@@ -82,8 +78,7 @@ impl QuantizedSnapshot {
         values: &[u32],
     ) -> Result<(), QuantizeError> {
         let bounds = self.plan.position_bounds(self.precision.position);
-        let fields = self.fields_of(slot, body, bounds.as_ref())?;
-        self.put_fields(slot, life, fields, values)
+        self.put_fields(slot, life, self.fields_of(slot, body, bounds.as_ref())?, values)
     }
 
     /// Like [`put`](Self::put), for a body as integers: its position is in the schema's steps, with z up.

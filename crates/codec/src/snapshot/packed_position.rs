@@ -16,8 +16,6 @@ const AXIS: u64 = (1 << AXIS_BITS) - 1;
 const INTERACTING: u64 = 1 << 63;
 
 impl PackedPosition {
-    pub(crate) const ORIGIN: Self = Self(0);
-
     /// Each axis must be within −2²⁰..2²⁰.
     #[inline]
     pub(crate) fn new([x, y, z]: [i32; 3], interacting: bool) -> Self {
@@ -47,30 +45,5 @@ impl PackedPosition {
     #[inline]
     pub(crate) const fn is_interacting(self) -> bool {
         self.0 & INTERACTING != 0
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::Plan;
-    use crate::precision::Position;
-
-    #[test]
-    fn every_bound_of_the_finest_steps_survives() {
-        let finest = Position::Quantized { steps_per_metre: Position::MAX_STEPS };
-        let bounds = Plan::cubes().position_bounds(finest).unwrap();
-        let ends = bounds.map(|bounds| [bounds.min, -1, 0, 1, bounds.max]);
-        for x in ends[0] {
-            for y in ends[1] {
-                for z in ends[2] {
-                    for interacting in [false, true] {
-                        let packed = PackedPosition::new([x, y, z], interacting);
-                        assert_eq!(packed.position(), [x, y, z]);
-                        assert_eq!(packed.is_interacting(), interacting);
-                    }
-                }
-            }
-        }
     }
 }

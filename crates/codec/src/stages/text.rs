@@ -87,8 +87,6 @@ impl FromStr for Stages {
 mod tests {
     use std::collections::HashSet;
 
-    use proptest::prelude::*;
-
     use super::*;
     use crate::ladder;
 
@@ -181,23 +179,5 @@ relative-orientation=two-ranges-5-19 | ranges of relative orientations with comp
             let refused = changed.unwrap().check().unwrap_err();
             assert_eq!(refused.to_string(), reason);
         }
-    }
-
-    proptest! {
-        #[test]
-        fn any_pieces_are_legal_stages_or_an_error(pieces in prop::collection::vec(piece(), 0..9)) {
-            if let Ok(stages) = pieces.concat().parse::<Stages>() {
-                prop_assert_eq!(stages.to_string().parse(), Ok(stages));
-            }
-        }
-    }
-
-    /// Pieces of texts, each correct in some place, and arbitrary text.
-    fn piece() -> impl Strategy<Value = String> {
-        let pieces = "+ + = / orientation=smallest-three- velocity=omitted delta= position= changed-flags=joint \
-                      full affine off indices arithmetic 9 delta=relative-indices - -3 -16 é \
-                      position=quantized -64 relative-position=two-ranges";
-        let pieces: Vec<_> = pieces.split(' ').map(str::to_owned).collect();
-        prop_oneof![9 => prop::sample::select(pieces), 1 => any::<String>()]
     }
 }

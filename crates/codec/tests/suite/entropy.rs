@@ -10,9 +10,9 @@ use glam::Vec3;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::conformance::real_play;
 use crate::golden::play;
 use crate::lane::Lane;
-use crate::pair::real_play;
 use crate::recording;
 
 /// Frames between a snapshot and its baseline.
@@ -31,8 +31,7 @@ fn numbered(frame: usize, additional: bool) -> (Sequence, [Option<Sequence>; 3])
 /// Sends the next frame.
 fn send(lane: &mut Lane, rung: Rung, current: &QuantizedSnapshot, additional: bool) {
     let (sequence, names) = numbered(lane.sent.len(), additional);
-    let numbered = (sequence, rung.stages);
-    lane.send_simulated(numbered, current, names, Simulated::default());
+    lane.send_simulated((sequence, rung.stages), current, names, Simulated::default());
 }
 
 /// Sends frames of floats with both variants.
@@ -49,8 +48,7 @@ fn send_on_both(frames: &[(Sequence, Snapshot)]) {
 /// Whether the receiver decodes the next frame.
 fn is_decoded(lane: &mut Lane, rung: Rung, current: &QuantizedSnapshot) -> bool {
     let (sequence, names) = numbered(lane.sent.len(), true);
-    let numbered = (sequence, rung.stages);
-    lane.encode(numbered, current, names, Simulated::default());
+    lane.encode((sequence, rung.stages), current, names, Simulated::default());
     let bytes = lane.packet.bytes.clone();
     lane.decode(&bytes, None).is_ok()
 }
@@ -145,8 +143,7 @@ fn a_drifted_adaptive_state_is_detected() {
         // The receiver has the right bodies, but its adaptive state comes from another chain of packets.
         let last = (lane.sent.len() - AGE) as u16;
         let mut drifted = Baseline::default();
-        let snapshot = lane.sent[&last].snapshot();
-        drifted.record(Sequence(last), rung.stages, snapshot, None);
+        drifted.record(Sequence(last), rung.stages, lane.sent[&last].snapshot(), None);
         lane.received.insert(last, drifted);
         assert!(!is_decoded(&mut lane, rung, &frames[420]), "{}", rung.name);
     }

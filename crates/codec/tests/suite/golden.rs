@@ -244,8 +244,7 @@ fn packets(rung: (Rung, Coverage)) -> Vec<Vec<u8>> {
         lane.carried = (0..BODIES).map(|body| (body + tick) % 4 == 0).collect();
         // Other rungs ignore the inputs.
         let simulated = Simulated { inputs: inputs.as_ref(), state_chunk: &state_chunk };
-        let numbered = (sequence(tick), stages(rung, tick));
-        lane.send_simulated(numbered, frame, names, simulated);
+        lane.send_simulated((sequence(tick), stages(rung, tick)), frame, names, simulated);
         packets.push(lane.packet.bytes.clone());
     }
     packets

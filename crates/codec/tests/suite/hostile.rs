@@ -143,8 +143,7 @@ fn victims(seed: u64) -> Vec<Victim> {
         ..ProptestConfig::default()
     });
     for _ in 0..60 {
-        let schema = schema(40).new_tree(&mut runner).unwrap().current();
-        let plan = Plan::new(schema).unwrap();
+        let plan = Plan::new(schema(40).new_tree(&mut runner).unwrap().current()).unwrap();
         let rungs = legal_rungs(&plan);
         let rung = rungs[victims.len() % rungs.len()];
         let lane = send(&plan, &[rung], seed, 12);

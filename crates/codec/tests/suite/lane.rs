@@ -121,8 +121,7 @@ impl Lane {
         let mut current = QuantizedSnapshot::new(Arc::clone(&self.plan), stages.precision());
         current.quantize(snapshot, stages.precision()).unwrap();
         let names = [baseline, additional[0], additional[1]];
-        let simulated = Simulated::default();
-        self.send_simulated((sequence, stages), &current, names, simulated);
+        self.send_simulated((sequence, stages), &current, names, Simulated::default());
     }
 
     /// Like [`send_naming`](Self::send_naming), for a receiver that simulates the same scene. `names` are the

@@ -8,7 +8,6 @@ mod golden;
 mod hostile;
 mod lane;
 mod misuse;
-mod pair;
 mod plays;
 mod random;
 mod recording;

@@ -2,12 +2,13 @@
 
 #![allow(clippy::disallowed_methods, reason = "no browser runs this")]
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cubewire_codec::ladder::Rung;
 use cubewire_codec::{
-    Baseline, Baselines, Decoder, Encoder, Limits, Packet, Plan, QuantizedSnapshot, Sequence,
-    Snapshot,
+    Baseline, Baselines, Decoder, Encoder, Inputs, Limits, Packet, Plan, QuantizedSnapshot,
+    Sequence, Simulated, Snapshot, Stages,
 };
 
 /// Age of a baseline in frames.
@@ -18,11 +19,12 @@ const KEPT: usize = AGE + 2;
 
 /// Both ends of a lane over a perfect link, with their baselines.
 pub(crate) struct Replay<'a> {
-    rung: Rung,
+    stages: Stages,
     frames: &'a [QuantizedSnapshot],
     encoder: Encoder,
-    decoder: Decoder,
-    current: QuantizedSnapshot,
+    pub(crate) decoder: Decoder,
+    /// The snapshot to send.
+    pub(crate) current: QuantizedSnapshot,
     pub(crate) packet: Packet,
     pub(crate) sent: Vec<Baseline>,
     received: Vec<Baseline>,
@@ -40,17 +42,27 @@ impl<'a> Replay<'a> {
     pub(crate) fn with_ring(rung: Rung, frames: &'a [QuantizedSnapshot], snapshots: usize) -> Self {
         let mut initial = Snapshot::default();
         frames[0].dequantize(&mut initial);
-        let blank = || Baseline::default();
+        Self { frames, ..Self::without_frames(&Plan::cubes(), &initial, rung.stages, snapshots) }
+    }
+
+    /// Ends without a recording. The caller sets [`current`](Self::current) before each [`send`](Self::send).
+    pub(crate) fn without_frames(
+        plan: &Arc<Plan>,
+        initial: &Snapshot,
+        stages: Stages,
+        snapshots: usize,
+    ) -> Self {
+        let (scene, limits) = (|| Arc::clone(plan), Limits::default());
         Self {
-            rung,
-            frames,
-            encoder: Encoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap(),
-            decoder: Decoder::new(Plan::cubes(), initial, Limits::default()).unwrap(),
-            current: frames[0].clone(),
+            stages,
+            frames: &[],
+            encoder: Encoder::new(scene(), initial.clone(), limits).unwrap(),
+            decoder: Decoder::new(scene(), initial.clone(), limits).unwrap(),
+            current: QuantizedSnapshot::new(scene(), stages.precision()),
             packet: Packet::default(),
-            sent: vec![blank(); snapshots],
-            received: vec![blank(); snapshots],
-            spare: [blank(), blank()],
+            sent: vec![Baseline::default(); snapshots],
+            received: vec![Baseline::default(); snapshots],
+            spare: Default::default(),
             frame: AGE,
         }
     }
@@ -59,12 +71,16 @@ impl<'a> Replay<'a> {
         self.frame == self.frames.len()
     }
 
-    /// Sends the next frame, or the first one after the last. Checks the decoded snapshot, and returns the time that
-    /// each end took.
+    /// Sends the next frame, or the first one after the last. Returns the time that each end took.
     pub(crate) fn step(&mut self) -> [Duration; 2] {
         // In a game, a snapshot was quantized just before and is in the cache.
         let next = &self.frames[self.frame % self.frames.len()];
         self.current.copy_from(next);
+        self.send(None)
+    }
+
+    /// Sends the current snapshot, and checks the decoded one. Returns the time that each end took.
+    pub(crate) fn send(&mut self, inputs: Option<&Inputs>) -> [Duration; 2] {
         let (sequence, slot) = (Sequence(self.frame as u16), self.frame % self.sent.len());
         // The first packets are relative to the initial state, because frame 6 is the first one sent.
         let at = |age: usize| {
@@ -74,30 +90,26 @@ impl<'a> Replay<'a> {
         let references = Baselines {
             baseline: at(AGE),
             additional: [at(AGE + 1), at(AGE + 2)],
+            simulated: Simulated { inputs, state_chunk: &[] },
             ..Baselines::default()
         };
+        let (current, packet) = (&self.current, &mut self.packet);
         let [kept, decoded] = &mut self.spare;
 
         let start = Instant::now();
         self.encoder
-            .encode(
-                sequence,
-                self.rung.stages,
-                &self.current,
-                references,
-                &mut self.packet,
-                Some(kept),
-            )
+            .encode(sequence, self.stages, current, references, packet, Some(kept))
             .unwrap();
         let encode = start.elapsed();
 
         let start = Instant::now();
         let held =
             |named: Sequence| Some(&self.received[usize::from(named.0) % self.received.len()]);
-        self.decoder.decode(&self.packet.bytes, held, decoded).unwrap();
+        let begun = self.decoder.begin(&packet.bytes, held).unwrap();
+        self.decoder.finish(begun, held, Some(current), decoded).unwrap();
         let decode = start.elapsed();
 
-        assert_eq!(decoded.snapshot(), &self.current);
+        assert_eq!(decoded.snapshot(), current);
         assert_eq!(decoded, kept);
         std::mem::swap(&mut self.sent[slot], kept);
         std::mem::swap(&mut self.received[slot], decoded);

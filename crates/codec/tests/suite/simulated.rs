@@ -30,8 +30,7 @@ impl Ends {
     fn new() -> Self {
         let (initial, frames) = play();
         let mut ends = Self { lane: Lane::new(&initial, BitLedger::itemized()), frames };
-        let inputs = Inputs::new(Origin::FromSceneStart(1), &[7]);
-        ends.send(BASELINE, None, 0, inputs, &[]);
+        ends.send(BASELINE, None, 0, Inputs::new(Origin::FromSceneStart(1), &[7]), &[]);
         ends
     }
 
@@ -43,8 +42,7 @@ impl Ends {
         inputs: Option<Inputs>,
         state_chunk: &[u8],
     ) -> usize {
-        let sequence = Sequence(BASELINE.0 + ticks);
-        self.send(sequence, Some(BASELINE), frame, inputs, state_chunk)
+        self.send(Sequence(BASELINE.0 + ticks), Some(BASELINE), frame, inputs, state_chunk)
     }
 
     fn send(
@@ -249,8 +247,7 @@ fn a_receiver_with_another_world_or_none_is_out_of_sync() {
         moved.put_integers(7, Life::default(), body, &values).unwrap();
         let bytes = ends.lane.packet.bytes.clone();
         for prediction in [None, Some(&fewer), Some(&wider), Some(&moved)] {
-            let decoded = ends.lane.decode(&bytes, prediction);
-            assert_eq!(decoded, Err(DecodeError::Desync(sequence)));
+            assert_eq!(ends.lane.decode(&bytes, prediction), Err(DecodeError::Desync(sequence)));
         }
     }
 }

@@ -147,8 +147,7 @@ fn the_articles_rungs_cost_what_their_layouts_say() {
 #[test]
 fn prediction_beats_the_bit_packed_reference() {
     for (name, _, reference) in EXPECTED {
-        let frames = recording::frames(name);
-        let (_, body) = mean_bytes(frames, &ladder::PREDICTED_POSITION);
+        let (_, body) = mean_bytes(recording::frames(name), &ladder::PREDICTED_POSITION);
         assert!(body < reference * 0.91, "{name}: {body:.1}");
     }
 }

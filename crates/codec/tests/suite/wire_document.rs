@@ -16,8 +16,8 @@ use cubewire_codec::{
 };
 use glam::{Quat, Vec3};
 
+use crate::conformance::{Course, Pair};
 use crate::lane::Lane;
-use crate::pair::{Course, Pair};
 use crate::second::{Bits, STAGE_BITS};
 
 const DOCUMENT: &str = include_str!("../../WIRE.md");

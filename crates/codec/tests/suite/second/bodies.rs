@@ -88,10 +88,7 @@ pub(crate) fn quantize(body: &FloatBody, stages: Stages, scene: &Scene) -> Body 
         },
         orientation: match orientation_code {
             FULL => orientation.map(word),
-            width => {
-                let largest = scene.largest_component(width);
-                smallest_three(orientation.map(f64::from), largest)
-            }
+            width => smallest_three(orientation.map(f64::from), scene.largest_component(width)),
         },
         velocity: match velocity_code {
             VELOCITY_QUANTIZED | VELOCITY_AT_REST_FLAG => velocity(32.0, QUANTIZED_VELOCITY),
