@@ -119,7 +119,7 @@ pub enum TraceError {
     Line {
         /// Number of the line.
         line: usize,
-        /// What is wrong with it.
+        /// Description of the error.
         reason: String,
     },
     /// There is no entry after the header.

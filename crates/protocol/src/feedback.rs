@@ -33,7 +33,7 @@ pub struct Ack {
 /// Reason why a message is not valid feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FeedbackError {
-    /// The kind is unknown, or the length is not that of the kind.
+    /// The kind is unknown, or the length does not fit the kind.
     #[error("feedback of {bytes} bytes with kind {kind:?} is malformed")]
     Malformed {
         /// The first byte, `None` if the message is empty.

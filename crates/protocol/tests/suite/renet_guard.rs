@@ -129,7 +129,7 @@ fn message() -> impl Strategy<Value = Message> {
     ]
 }
 
-/// What an end does with a packet of acks only, unless a reliable message has arrived since the last one.
+/// Handling of packets that contain only acks. After a reliable message, an end always sends the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Acks {
     Sent,
