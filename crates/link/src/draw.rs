@@ -2,22 +2,12 @@
 
 use std::time::Duration;
 
-use rand::{RngExt, SeedableRng};
+use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
 use crate::conditions::MAX_DELAY;
 use crate::{Jitter, Reordering};
-
-/// Draws random numbers for packets by packet number.
-///
-/// Packet n reads the generator's stream from word 64 n on. The same numbers are drawn for every
-/// packet, whether they are used or not. Neither the fate of a packet nor a change of conditions
-/// therefore shifts the random numbers of later packets.
-#[derive(Clone, Debug)]
-pub(crate) struct PacketRng {
-    rng: ChaCha8Rng,
-}
 
 /// The random numbers of one packet, uniform in `0..1` except where noted.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,27 +31,26 @@ pub(crate) struct JitterDraw {
     normal: f64,
 }
 
-impl PacketRng {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self { rng: ChaCha8Rng::seed_from_u64(seed) }
-    }
-
-    pub(crate) fn draw(&mut self, packet: u64) -> Draw {
-        self.rng.set_word_pos(u128::from(packet) * WORDS_PER_PACKET);
-        let mut uniform = || self.rng.random();
-        let [transition, loss, duplication, reordering, reordering_delay, uniform, copy_uniform] =
-            std::array::from_fn(|_| uniform());
-        // These come last, because each takes at least two words and sometimes more.
-        let [normal, copy_normal] = std::array::from_fn(|_| self.rng.sample(StandardNormal));
-        Draw {
-            transition,
-            loss,
-            duplication,
-            reordering,
-            reordering_delay,
-            jitter: JitterDraw { uniform, normal },
-            copy_jitter: JitterDraw { uniform: copy_uniform, normal: copy_normal },
-        }
+/// Draws the random numbers of a packet by its number.
+///
+/// Packet n reads the generator's stream from word 64 n on. The same numbers are drawn for every packet, whether they
+/// are used or not. Neither the fate of a packet nor a change of conditions therefore shifts the random numbers of
+/// later packets.
+pub(crate) fn draw(rng: &mut ChaCha8Rng, packet: u64) -> Draw {
+    rng.set_word_pos(u128::from(packet) * WORDS_PER_PACKET);
+    let mut uniform = || rng.random();
+    let [transition, loss, duplication, reordering, reordering_delay, uniform, copy_uniform] =
+        std::array::from_fn(|_| uniform());
+    // These come last, because each takes at least two words and sometimes more.
+    let [normal, copy_normal] = std::array::from_fn(|_| rng.sample(StandardNormal));
+    Draw {
+        transition,
+        loss,
+        duplication,
+        reordering,
+        reordering_delay,
+        jitter: JitterDraw { uniform, normal },
+        copy_jitter: JitterDraw { uniform: copy_uniform, normal: copy_normal },
     }
 }
 
@@ -99,16 +88,19 @@ const WORDS_PER_PACKET: u128 = 64;
 
 #[cfg(test)]
 mod tests {
+    use rand::SeedableRng;
+
     use super::*;
 
     #[test]
     fn the_draw_of_a_packet_does_not_depend_on_earlier_draws() {
-        let mut rng = PacketRng::new(7);
-        let draws: Vec<Draw> = (0..1_000).map(|packet| rng.draw(packet)).collect();
+        let rng = ChaCha8Rng::seed_from_u64;
+        let mut first = rng(7);
+        let draws: Vec<Draw> = (0..1_000).map(|packet| draw(&mut first, packet)).collect();
         for packet in [999, 0, 500] {
-            assert_eq!(PacketRng::new(7).draw(packet), draws[packet as usize]);
+            assert_eq!(draw(&mut rng(7), packet), draws[packet as usize]);
         }
-        assert_ne!(PacketRng::new(8).draw(0), draws[0]);
+        assert_ne!(draw(&mut rng(8), 0), draws[0]);
         assert_ne!(draws[1], draws[0]);
     }
 }

@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use crate::draw::{Draw, PacketRng};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::draw::{Draw, draw};
 use crate::{Bandwidth, Conditions, Loss};
 
 /// One direction of a link that carries items of type `T`.
@@ -18,7 +21,7 @@ use crate::{Bandwidth, Conditions, Loss};
 #[derive(Clone, Debug)]
 pub struct Link<T> {
     conditions: Conditions,
-    rng: PacketRng,
+    rng: ChaCha8Rng,
     /// State of the Gilbert–Elliott model.
     in_bad_state: bool,
     /// Time of the first packet that was sent since the trace was set.
@@ -77,7 +80,7 @@ impl<T> Link<T> {
     pub fn new(conditions: Conditions, seed: u64) -> Self {
         Self {
             conditions: conditions.clamped(),
-            rng: PacketRng::new(seed),
+            rng: ChaCha8Rng::seed_from_u64(seed),
             in_bad_state: false,
             trace_start: None,
             queue: VecDeque::new(),
@@ -153,7 +156,7 @@ impl<T: Clone> Link<T> {
     pub fn send(&mut self, now: Duration, bytes: usize, item: T) {
         let number = self.stats.sent;
         self.stats.sent += 1;
-        let draw = self.rng.draw(number);
+        let draw = draw(&mut self.rng, number);
         let fate = self.fate(now, &draw);
         if self.conditions.cut {
             self.stats.lost += 1;

@@ -54,73 +54,43 @@ pub static PRESETS: [Preset; 10] = [
         name: "lan",
         title: "LAN",
         summary: "A wired network in one building: almost no delay, 1 Gbit/s.",
-        conditions: path(200, log_normal(50, 0.5), Loss::None, 1_000_000_000, 256_000),
+        conditions: path(200, log_normal(50, 0.5), Loss::None, 1_000_000, 256),
     },
     Preset {
         name: "wi-fi",
         title: "Wi-Fi",
         summary: "A good wireless network: a few milliseconds, occasionally ten.",
-        conditions: path(
-            2_000,
-            log_normal(1_000, 1.0),
-            Loss::bursts(0.001, 2.0),
-            50_000_000,
-            256_000,
-        ),
+        conditions: path(2_000, log_normal(1_000, 1.0), Loss::bursts(0.001, 2.0), 50_000, 256),
     },
     Preset {
         name: "wi-fi-bad",
         title: "Wi-Fi bad",
         summary: "A wireless network through three walls: long stalls, bursts of loss.",
-        conditions: path(
-            3_000,
-            log_normal(8_000, 1.2),
-            Loss::bursts(0.03, 4.0),
-            5_000_000,
-            128_000,
-        ),
+        conditions: path(3_000, log_normal(8_000, 1.2), Loss::bursts(0.03, 4.0), 5_000, 128),
     },
     Preset {
         name: "cable",
         title: "Cable",
         summary: "A home connection to a server nearby: a steady round trip of 20 ms.",
-        conditions: path(10_000, log_normal(1_000, 0.7), RARE_LOSS, 20_000_000, 256_000),
+        conditions: path(10_000, log_normal(1_000, 0.7), RARE_LOSS, 20_000, 256),
     },
     Preset {
         name: "4g",
         title: "4G",
         summary: "A mobile network: a round trip of 60 ms with some jitter.",
-        conditions: path(
-            25_000,
-            log_normal(5_000, 0.8),
-            Loss::bursts(0.003, 3.0),
-            10_000_000,
-            512_000,
-        ),
+        conditions: path(25_000, log_normal(5_000, 0.8), Loss::bursts(0.003, 3.0), 10_000, 512),
     },
     Preset {
         name: "3g",
         title: "3G",
         summary: "An older mobile network: 160 ms, a long queue before 1.5 Mbit/s.",
-        conditions: path(
-            60_000,
-            log_normal(20_000, 0.8),
-            Loss::bursts(0.01, 3.0),
-            1_500_000,
-            256_000,
-        ),
+        conditions: path(60_000, log_normal(20_000, 0.8), Loss::bursts(0.01, 3.0), 1_500, 256),
     },
     Preset {
         name: "satellite",
         title: "Satellite",
         summary: "A geostationary satellite: a round trip of 600 ms.",
-        conditions: path(
-            295_000,
-            log_normal(5_000, 0.6),
-            Loss::bursts(0.005, 5.0),
-            10_000_000,
-            512_000,
-        ),
+        conditions: path(295_000, log_normal(5_000, 0.6), Loss::bursts(0.005, 5.0), 10_000, 512),
     },
     Preset {
         name: "article",
@@ -158,19 +128,22 @@ const fn log_normal(median_us: u64, sigma: f64) -> Jitter {
     Jitter::LogNormal { median: Duration::from_micros(median_us), sigma }
 }
 
-/// A path with a bottleneck.
+/// A path with a bottleneck: latency in microseconds, rate in kilobits a second, and queue in kilobytes.
 const fn path(
     latency_us: u64,
     jitter: Jitter,
     loss: Loss,
-    bits_per_second: u64,
-    queue_bytes: usize,
+    kbps: u64,
+    queue_kilobytes: usize,
 ) -> Conditions {
     Conditions {
         latency: Duration::from_micros(latency_us),
         jitter,
         loss,
-        bandwidth: Some(Bandwidth { bits_per_second, queue_bytes }),
+        bandwidth: Some(Bandwidth {
+            bits_per_second: 1_000 * kbps,
+            queue_bytes: 1_000 * queue_kilobytes,
+        }),
         ..Conditions::PERFECT
     }
 }

@@ -24,7 +24,6 @@ pub struct RateLimiter {
     ticks_per_second: u16,
     /// Time and size of every send in the last second.
     spent: VecDeque<(Duration, u32)>,
-    in_last_second: u32,
     /// Bytes that are available and unspent.
     saved: f64,
     filled_at: Option<Duration>,
@@ -51,7 +50,6 @@ impl RateLimiter {
             bytes_per_second,
             ticks_per_second,
             spent: VecDeque::new(),
-            in_last_second: 0,
             saved: 0.0,
             filled_at: None,
         }
@@ -90,7 +88,6 @@ impl RateLimiter {
             for (_, bytes) in &mut self.spent {
                 *bytes = (u64::from(*bytes) * new / old) as u32;
             }
-            self.in_last_second = self.spent.iter().map(|(_, bytes)| bytes).sum();
         }
         self.bytes_per_second = bytes_per_second;
     }
@@ -100,23 +97,22 @@ impl RateLimiter {
         let rate = f64::from(self.bytes_per_second);
         let passed = now.saturating_sub(self.filled_at.replace(now).unwrap_or(now));
         self.saved = (self.saved + rate * passed.as_secs_f64()).min(self.most() as f64);
-        while let Some(&(then, bytes)) = self.spent.front()
-            && then + SECOND <= now
-        {
-            self.spent.pop_front();
-            self.in_last_second -= bytes;
-        }
-        let left = self.bytes_per_second.saturating_sub(self.in_last_second);
-        self.saved.max(0.0).min(left.into()) as usize
+        while self.spent.pop_front_if(|(then, _)| *then + SECOND <= now).is_some() {}
+        (self.saved.max(0.0) as usize).min(self.left())
+    }
+
+    /// Returns the number of bytes that are left of the last second.
+    fn left(&self) -> usize {
+        let spent: u64 = self.spent.iter().map(|&(_, bytes)| u64::from(bytes)).sum();
+        u64::from(self.bytes_per_second).saturating_sub(spent) as usize
     }
 
     /// Returns the number of bytes that may be sent now of a packet that cannot be split. If the packet is longer
     /// than the maximum savings, it may use everything that is left of the last second.
     pub fn available_for(&mut self, now: Duration, packet: usize) -> usize {
         let available = self.available(now);
-        let left = self.bytes_per_second.saturating_sub(self.in_last_second) as usize;
         match packet > self.most() {
-            true => left.min(packet),
+            true => self.left().min(packet),
             false => available.min(packet),
         }
     }
@@ -125,7 +121,6 @@ impl RateLimiter {
     pub fn spend(&mut self, at: Duration, bytes: usize) {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX / 2);
         self.saved -= f64::from(bytes);
-        self.in_last_second = self.in_last_second.saturating_add(bytes);
         self.spent.push_back((at, bytes));
     }
 }

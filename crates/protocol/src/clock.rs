@@ -248,23 +248,24 @@ mod tests {
     }
 
     #[test]
-    fn ticks_continue_where_sequence_numbers_wrap() {
-        let mut clock = SenderClock::new(60, 65_530, ms(0));
-        assert_eq!(clock.tick_of(ms(0), Sequence(65_535)), 65_535);
-        clock.arrived(ms(0), 65_535);
-        assert_eq!(clock.tick_of(ms(17), Sequence(0)), 65_536);
-        assert_eq!(clock.tick_of(ms(17), Sequence(65_534)), 65_534);
-        // Before the first wrap no earlier tick has this number.
-        let mut clock = SenderClock::new(60, 0, ms(0));
-        clock.arrived(ms(0), 3);
-        assert_eq!(clock.tick_of(ms(17), Sequence(65_534)), 65_534);
-    }
-
-    #[test]
-    fn a_receiver_that_joins_late_starts_at_the_right_tick() {
-        let clock = SenderClock::new(60, 3 * 65_536 + 2, ms(0));
-        assert_eq!(clock.tick_of(ms(0), Sequence(7)), 3 * 65_536 + 7);
-        assert_eq!(clock.tick_of(ms(0), Sequence(65_535)), 3 * 65_536 - 1);
+    fn a_number_is_resolved_to_the_nearest_tick_across_wraps() {
+        for (start, heard, number, tick) in [
+            (65_530, None, 65_535, 65_535),
+            (65_530, Some(65_535), 0, 65_536),
+            (65_530, Some(65_535), 65_534, 65_534),
+            // Before the first wrap no earlier tick has this number.
+            (0, Some(3), 65_534, 65_534),
+            // A receiver that joins late.
+            (3 * 65_536 + 2, None, 7, 3 * 65_536 + 7),
+            (3 * 65_536 + 2, None, 65_535, 3 * 65_536 - 1),
+        ] {
+            let mut clock = SenderClock::new(60, start, ms(0));
+            if let Some(heard) = heard {
+                clock.arrived(ms(0), heard);
+            }
+            let now = ms(if heard.is_some() { 17 } else { 0 });
+            assert_eq!(clock.tick_of(now, Sequence(number)), tick, "{number} after {start}");
+        }
     }
 
     #[test]

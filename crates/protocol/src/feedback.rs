@@ -33,21 +33,13 @@ pub struct Ack {
 /// Reason why a message is not valid feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FeedbackError {
-    /// The message is empty.
-    #[error("the message is empty")]
-    Empty,
-    /// The kind is unknown.
-    #[error("feedback kind {0} is outside 0..=2")]
-    Kind(u8),
-    /// The message is too short or too long.
-    #[error("feedback of kind {kind} has {expected} bytes, not {got}")]
-    Length {
-        /// The first byte.
-        kind: u8,
-        /// Length of a message of this kind, bytes.
-        expected: usize,
-        /// Length of this message, bytes.
-        got: usize,
+    /// The kind is unknown, or the length does not fit the kind.
+    #[error("feedback of {bytes} bytes with kind {kind:?} is malformed")]
+    Malformed {
+        /// The first byte, `None` if the message is empty.
+        kind: Option<u8>,
+        /// Length of the message.
+        bytes: usize,
     },
     /// The message acks a snapshot that was never sent: see
     /// [`SnapshotSender::on_message`](crate::SnapshotSender::on_message).
@@ -78,19 +70,13 @@ impl Feedback {
     pub fn decode(bytes: &[u8]) -> Result<Self, FeedbackError> {
         let number = |high, low| Sequence(u16::from_be_bytes([high, low]));
         match *bytes {
-            [] => Err(FeedbackError::Empty),
             [ACK, a, b, c, d, e, f] => Ok(Self::Ack(Ack {
                 newest: number(a, b),
                 earlier: u32::from_be_bytes([c, d, e, f]),
             })),
             [MISSING, a, b] => Ok(Self::MissingBaseline(number(a, b))),
             [DESYNC, a, b] => Ok(Self::Desync(number(a, b))),
-            [kind @ (ACK | MISSING | DESYNC), ..] => Err(FeedbackError::Length {
-                kind,
-                expected: if kind == ACK { ACK_BYTES } else { OTHER_BYTES },
-                got: bytes.len(),
-            }),
-            [kind, ..] => Err(FeedbackError::Kind(kind)),
+            _ => Err(FeedbackError::Malformed { kind: bytes.first().copied(), bytes: bytes.len() }),
         }
     }
 }
@@ -99,7 +85,6 @@ const ACK: u8 = 0;
 const ACK_BYTES: usize = 7;
 const MISSING: u8 = 1;
 const DESYNC: u8 = 2;
-const OTHER_BYTES: usize = 3;
 
 #[cfg(test)]
 mod tests {
@@ -107,11 +92,10 @@ mod tests {
 
     #[test]
     fn anything_else_is_rejected() {
-        assert_eq!(Feedback::decode(&[]), Err(FeedbackError::Empty));
-        assert_eq!(Feedback::decode(&[3, 0]), Err(FeedbackError::Kind(3)));
-        let error = Feedback::decode(&[0, 1, 2]).unwrap_err();
-        assert_eq!(error.to_string(), "feedback of kind 0 has 7 bytes, not 3");
-        assert!(Feedback::decode(&[1, 2, 3, 4]).is_err());
-        assert!(Feedback::decode(&[0; 8]).is_err());
+        for bytes in [&[][..], &[3, 0], &[0, 1, 2], &[1, 2, 3, 4], &[0; 8]] {
+            let (kind, bytes, decoded) =
+                (bytes.first().copied(), bytes.len(), Feedback::decode(bytes));
+            assert_eq!(decoded, Err(FeedbackError::Malformed { kind, bytes }));
+        }
     }
 }

@@ -4,7 +4,6 @@ mod budget;
 mod clock;
 mod delay;
 mod engine;
-mod fallback;
 mod feedback;
 mod inputs;
 mod interpolation;
@@ -28,7 +27,6 @@ pub use budget::{AllowedSnapshot, BUDGETS_KBPS, RateLimiter, SendBudget, Transpo
 pub use clock::SenderClock;
 pub use delay::{AdaptiveDelay, playout_delay};
 pub use engine::Engine;
-pub use fallback::FallbackReason;
 pub use feedback::{Ack, Feedback, FeedbackError};
 pub use inputs::InputHistory;
 pub use interpolation::{Interpolation, MAX_EXTRAPOLATION_SECONDS};
@@ -42,8 +40,8 @@ pub use sender::{
     BaselineChoice, CANDIDATES, MAX_BASELINE_AGE_TICKS, SendError, SharingKey, SnapshotSender,
 };
 pub use session::{
-    ClientEvent, ClientMessage, ClientSession, Contract, Hello, PROTOCOL_VERSION, Request,
-    ServerEvent, ServerMessage, ServerSession, SessionError, Settings, Welcome,
+    ClientEvent, ClientMessage, ClientSession, Contract, FallbackReason, Hello, PROTOCOL_VERSION,
+    Request, ServerEvent, ServerMessage, ServerSession, SessionError, Settings, Welcome,
 };
 pub use slots::{COOLDOWN, SlotTable, Visibility, apply_visibility};
 pub use state_transfer::MAX_STATE_BYTES;

@@ -205,10 +205,8 @@ impl Record {
 
     /// Returns the sums over samples of the record.
     pub fn sum<'a>(&self, samples: impl IntoIterator<Item = &'a Sample>) -> Totals {
-        let mut totals = Totals::new(self.rate.0);
-        for sample in samples {
-            totals.add(sample);
-        }
+        let mut totals = Totals::of(samples);
+        totals.rate = self.rate;
         totals
     }
 

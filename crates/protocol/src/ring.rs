@@ -38,8 +38,8 @@ impl BaselineRing {
         Some(&self.snapshots[index].1)
     }
 
-    /// Takes a dropped snapshot, so that its memory can be reused. If the ring is full, this is the oldest one. Returns
-    /// an empty snapshot if there is none.
+    /// Takes a dropped snapshot, so that its memory can be reused, or creates an empty one. If the ring is full, drops
+    /// the oldest snapshot for this.
     #[must_use]
     pub fn take_spare(&mut self) -> Baseline {
         let is_full = self.snapshots.len() == self.capacity;

@@ -43,7 +43,7 @@ pub struct PacketBudget<'a> {
 /// waited for w ticks has a priority of at least a w, and so has each of the k bodies in every packet that was sent
 /// during the wait. All n bodies together gain at most n b per tick, and no priority exceeds the gain of the longest
 /// wait. So a k w² / 2 ≤ 2 n b w: without loss, no body waits for longer than 4 [`MAX_WEIGHT_RATIO`] n / k packets.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Schedule {
     bodies: Vec<Body>,
     /// Last sent state of each body. `None` without a schedule.
@@ -155,17 +155,8 @@ impl Body {
 }
 
 impl Schedule {
-    pub(crate) const fn new(scales: [f32; 2]) -> Self {
-        Self {
-            bodies: Vec::new(),
-            sent: None,
-            differs: Vec::new(),
-            advanced_to: None,
-            due: Vec::new(),
-            sorted: 0,
-            scales,
-            complete_bits: 0.0,
-        }
+    pub(crate) fn new(scales: [f32; 2]) -> Self {
+        Self { scales, ..Self::default() }
     }
 
     /// Advances to a tick with the state `wanted`. `start` is used when a schedule begins: the tick and state of the

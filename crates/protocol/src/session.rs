@@ -20,7 +20,7 @@ mod message;
 mod server;
 
 pub use client::{ClientEvent, ClientSession, SessionError, Welcome};
-pub use contract::{Contract, PROTOCOL_VERSION};
+pub use contract::{Contract, FallbackReason, PROTOCOL_VERSION};
 pub use message::{ClientMessage, Hello, Request, ServerMessage, Settings};
 pub use server::{ServerEvent, ServerSession};
 

@@ -66,7 +66,7 @@ pub fn kbps(bytes: usize, ticks: usize, ticks_per_second: u32) -> f64 {
 /// Sums over ticks. The default has no ticks, for a connection with 60 ticks a second.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Totals {
-    rate: Rate,
+    pub(super) rate: Rate,
     /// Number of ticks.
     pub ticks: usize,
     /// Number of snapshots that were sent in these ticks. At a viewer, received.

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use cubewire_codec::{DecodeError, Limits, Plan, Snapshot, decode_initial};
 use log::debug;
 
-use super::contract::Contract;
+use super::contract::{Contract, FallbackReason};
 use super::message::{ClientMessage, Request, ServerMessage, Settings};
-use crate::fallback::FallbackReason;
 
 /// Maximum tick. More than a hundred thousand years at 60 Hz, and far from an overflow in calculations with ticks.
 pub(crate) const MAX_TICK: u64 = 1 << 48;

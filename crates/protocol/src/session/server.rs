@@ -6,9 +6,8 @@ use std::time::Duration;
 use cubewire_codec::{InitialStateError, Snapshot, Stages, encode_initial};
 use log::debug;
 
-use super::contract::Contract;
+use super::contract::{Contract, FallbackReason};
 use super::message::{ClientMessage, Request, ServerMessage, Settings};
-use crate::fallback::FallbackReason;
 
 /// State of a session at the server.
 #[derive(Clone, Debug)]

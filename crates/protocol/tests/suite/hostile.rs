@@ -1,4 +1,4 @@
-//! Damaged and hostile messages.
+//! Damaged and hostile messages, and requests with everything that a header can encode.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,16 +6,18 @@ use std::time::Duration;
 
 use allocation_counter::measure;
 use cubewire_codec::{
-    Baseline, BitKind, Coverage, Decoder, Life, Limits, Plan, QuantizedSnapshot, Sequence, Stages,
-    ladder,
+    Baseline, BitKind, Coverage, Decoder, IllegalStages, Life, Limits, Plan, QuantizedSnapshot,
+    Sequence, Stages, ladder,
 };
 use cubewire_link::{Conditions, Loss};
 use cubewire_protocol::{
-    Ack, Feedback, FeedbackError, MAX_BASELINE_AGE_TICKS, PacketBudget, PacketOutcome,
-    SnapshotSender,
+    Ack, BaselineChoice, ClientMessage, Feedback, FeedbackError, MAX_BASELINE_AGE_TICKS,
+    PacketBudget, PacketOutcome, Request, Settings, SnapshotSender,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 use crate::lives::LIVING;
 use crate::pair::Pair;
@@ -265,5 +267,66 @@ proptest! {
         let wanted = budgeted.send();
         let (_, newest) = budgeted.held.last_key_value().unwrap();
         prop_assert_eq!(newest.snapshot(), &wanted);
+    }
+}
+
+/// Number of ticks that each request is sent: the first packet, one with a baseline, and one within a budget.
+const TICKS: u64 = 3;
+
+#[test]
+fn every_readable_request_is_sent_or_refused_with_a_reason_and_the_sender_goes_on() {
+    let seed = rand::random();
+    println!("seed {seed}");
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut world = World::new(Plan::cubes(), 8, seed);
+    let sender = SnapshotSender::new(Plan::cubes(), world.snapshot(), Limits::default());
+    let mut sender = sender.unwrap();
+    let mut others = ChaCha8Rng::seed_from_u64(seed);
+    let packet_budget = PacketBudget { bytes: 40, ..PacketBudget::default() };
+    let [mut tick, mut admitted, mut partial, mut other] = [0; 4];
+    for stages in Stages::every_readable(|most| others.random_range(0..most)) {
+        let settings = Settings {
+            stages,
+            send_interval_ticks: 1,
+            baseline: match random.random_ratio(1, 4) {
+                true => BaselineChoice::Smallest,
+                false => BaselineChoice::Newest,
+            },
+            budget_kbps: None,
+        };
+        let request = Request { number: 7, settings };
+        let message = ClientMessage::Request(request);
+        assert_eq!(ClientMessage::decode(&message.encode()), Some(message));
+        let reason = Plan::cubes().check_complete(stages).err();
+        match reason {
+            None => admitted += 1,
+            Some(IllegalStages::PartialWanted) => partial += 1,
+            Some(_) => other += 1,
+        }
+        for turn in 0..TICKS {
+            tick += 1;
+            world.step();
+            let current = world.quantized(stages);
+            let is_within = turn + 1 == TICKS;
+            let sent = match is_within {
+                false => sender.send(tick, stages, &current, settings.baseline).map(Some),
+                true => sender.send_within(tick, stages, &current, packet_budget),
+            };
+            assert!(sent.is_ok() || reason.is_some(), "{stages:?}: {sent:?}");
+            // Within a budget, the sender chooses partial packets itself, or waits.
+            assert!(sent.is_err() || reason.is_none() || is_within, "{stages:?}");
+            // The newest packet, if it was sent.
+            let ack = Feedback::Ack(Ack { newest: Sequence(tick as u16), earlier: 0 });
+            let _ = sender.on_message(&ack.encode());
+        }
+    }
+    println!("{admitted} admitted, {partial} partial, {other} that the scene does not have");
+    assert!(admitted > 10_000 && partial > 10_000 && other > 10);
+    // An honest request is served as before.
+    for _ in 0..3 {
+        tick += 1;
+        let stages = ladder::PREDICTED.stages;
+        let current = world.quantized(stages);
+        sender.send(tick, stages, &current, BaselineChoice::Newest).unwrap();
     }
 }

@@ -15,7 +15,6 @@ mod rate;
 #[path = "../../../codec/tests/suite/recording.rs"]
 mod recording;
 mod renet_guard;
-mod requests;
 mod session;
 mod silence;
 mod smallest;

@@ -97,28 +97,23 @@ fn memory(connection: &RenetClient) -> (usize, usize) {
     (sum(" memory_usage_bytes: "), 1200 * sum(" num_slices: ") + bytes)
 }
 
-#[derive(Clone, Debug)]
-struct Scenario {
-    conditions: Conditions,
-    seed: u64,
-    /// Whether packets with acks only are sent only after a reliable message arrived.
-    saves_acks: bool,
-    /// For each message, the sending end, the channel and the length.
-    messages: Vec<(usize, u8, usize)>,
-    per_tick: usize,
-}
-
-fn scenario() -> impl Strategy<Value = Scenario> {
-    let conditions = (0.0..0.4, 0.0..0.5, 0..200_u64).prop_map(|(loss, duplicate, spread)| {
+fn conditions() -> impl Strategy<Value = Conditions> {
+    (0.0..0.4, 0.0..0.5, 0..200_u64).prop_map(|(loss, duplicate_probability, spread)| {
         let spread = Duration::from_millis(spread);
         Conditions {
             latency: Duration::from_millis(60),
             jitter: Jitter::Uniform { spread },
             loss: Loss::bursts(loss, 2.0),
-            duplicate_probability: duplicate,
+            duplicate_probability,
             ..Conditions::PERFECT
         }
-    });
+    })
+}
+
+/// A message: its sending end, channel and length.
+type Message = (usize, u8, usize);
+
+fn message() -> impl Strategy<Value = Message> {
     let length = |max: usize| {
         prop_oneof![
             12 => 1..100_usize,
@@ -128,22 +123,13 @@ fn scenario() -> impl Strategy<Value = Scenario> {
             1 => Just(max),
         ]
     };
-    let message = prop_oneof![
+    prop_oneof![
         (0..2_usize, Just(UNRELIABLE_CHANNEL), length(MAX_UNRELIABLE_BYTES)),
         (0..2_usize, Just(RELIABLE_CHANNEL), length(MAX_RELIABLE_BYTES)),
-    ];
-    (conditions, any::<u64>(), any::<bool>(), vec(message, 1..150), 1..20_usize).prop_map(
-        |(conditions, seed, saves_acks, messages, per_tick)| Scenario {
-            conditions,
-            seed,
-            saves_acks,
-            messages,
-            per_tick,
-        },
-    )
+    ]
 }
 
-/// What an end does with a packet of acks only, unless a reliable message has arrived since the last one.
+/// Handling of packets that contain only acks. After a reliable message, an end always sends the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Acks {
     Sent,
@@ -227,15 +213,14 @@ impl Pair {
     }
 }
 
-fn play(scenario: Scenario) -> Result<(), TestCaseError> {
-    let acks = if scenario.saves_acks { Acks::Saved } else { Acks::Sent };
-    let mut pair = Pair::new(&scenario.conditions, scenario.seed, acks);
+/// Sends `per_tick` messages each tick.
+fn play(mut pair: Pair, messages: &[Message], per_tick: usize) -> Result<(), TestCaseError> {
     let sent = |from: usize, channel: u8| {
-        let all = scenario.messages.iter().copied();
+        let all = messages.iter().copied();
         let these = all.filter(move |message| (message.0, message.1) == (from, channel));
         these.map(|(_, _, length)| vec![CONTENT; length])
     };
-    let mut waiting = scenario.messages.chunks(scenario.per_tick);
+    let mut waiting = messages.chunks(per_tick);
     let mut quiet = 0;
     // Until every message has arrived, and incomplete ones have been discarded.
     while quiet < 300 {
@@ -405,8 +390,14 @@ proptest! {
     #![proptest_config(cases(48))]
 
     #[test]
-    fn all_that_a_correct_peer_sends_is_accepted_and_counted_right(scenario in scenario()) {
-        play(scenario)?;
+    fn all_that_a_correct_peer_sends_is_accepted_and_counted_right(
+        conditions in conditions(),
+        seed in any::<u64>(),
+        acks in prop::sample::select(&[Acks::Sent, Acks::Saved]),
+        messages in vec(message(), 1..150),
+        per_tick in 1..20_usize,
+    ) {
+        play(Pair::new(&conditions, seed, acks), &messages, per_tick)?;
     }
 }
 

@@ -214,33 +214,27 @@ fn a_slow_motion_is_smooth_after_three_seconds() {
 
 #[test]
 fn a_receiver_that_hangs_goes_on_as_before() {
+    let check = |mut show: Show, at: &str, hangs: u64, frames: u64, most_lag: f64| {
+        show.seconds(10);
+        let before = show.seconds(5);
+        for _ in 0..hangs {
+            show.hang(frames);
+            show.frames(20);
+        }
+        let after = show.seconds(3);
+        let at = format!("{at}, {hangs} of {frames}: {after:?}, before {before:?}");
+        assert!(after.mean_lag < before.mean_lag + most_lag, "{at}");
+        (before.starved, after.starved, at)
+    };
     for link in ["perfect", "cable", "article"] {
         for (hangs, frames) in [(1, 30), (1, 120), (5, 12), (3, 30)] {
-            let mut show = Show::preset(link, 3);
-            show.seconds(10);
-            let before = show.seconds(5);
-            for _ in 0..hangs {
-                show.hang(frames);
-                show.frames(20);
-            }
-            let after = show.seconds(3);
-            let at = format!("{link}, {hangs} of {frames}: {after:?}, before {before:?}");
-            assert!(after.starved <= before.starved + 2 * FRAME, "{at}");
-            assert!(after.mean_lag < before.mean_lag + 0.04, "{at}");
+            let (before, after, at) = check(Show::preset(link, 3), link, hangs, frames, 0.04);
+            assert!(after <= before + 2 * FRAME, "{at}");
         }
     }
-}
-
-#[test]
-fn a_receiver_that_hangs_while_packets_are_lost_waits_for_them_alone() {
+    // It waits for lost packets only: a burst with a few more packets.
     let conditions = Conditions { loss: Loss::bursts(0.1, 2.0), ..Conditions::PERFECT };
-    let mut show = Show::new(conditions, 7);
-    show.seconds(10);
-    let before = show.seconds(5);
-    show.hang(30);
-    let after = show.seconds(3);
-    // A burst with a few more packets.
-    assert!(after.mean_lag < before.mean_lag + 0.1, "{after:?}, before {before:?}");
+    check(Show::new(conditions, 7), "bursts", 1, 30, 0.1);
 }
 
 #[test]
