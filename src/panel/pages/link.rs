@@ -95,9 +95,7 @@ fn playout(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
     let settings = &mut *lane.settings;
     ui.spacing_mut().item_spacing.y = 2.0;
     pickers::interpolation(ui, LABEL, &mut settings.playout.interpolation);
-    let row = named(ui, LABEL, "Playout delay", SMALL, |ui| {
-        delay(ui, settings, lane.meter);
-    });
+    let row = named(ui, LABEL, "Playout delay", SMALL, |ui| delay(ui, settings, lane.meter));
     row.0.on_hover_text(terms::PLAYOUT_DELAY);
     named(ui, LABEL, "Snapshots/s", SMALL, |ui| {
         pickers::rate(ui, ui.available_width(), &mut settings.sender);
