@@ -17,7 +17,6 @@ mod lane;
 mod layout;
 mod pages;
 mod prelude;
-mod scale;
 mod settings;
 mod style;
 mod system;

@@ -130,6 +130,7 @@ pub(crate) struct Status<'a> {
 /// Extent of the recorded history.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Past {
+    /// Displayed tick of the past; `None` in the present.
     pub(crate) moment: Option<u64>,
     /// Oldest tick that the views can show.
     pub(crate) first: Option<u64>,

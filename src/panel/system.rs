@@ -11,7 +11,7 @@ use super::pages::peers::{Peers, Viewer};
 use super::pages::ranges::tradeoff::Tradeoffs;
 use super::settings::{Page, PanelState};
 use super::tour::Tour;
-use super::{scale, settings};
+use super::{settings, style};
 use crate::controls::Action;
 use crate::history::{LaneHistory, Moment, Selection, WorldHistory};
 use crate::replication::{
@@ -148,7 +148,7 @@ pub(super) fn draw_lane(
     };
     // `draw` changes copies. Any difference afterwards is a change by the user.
     let mut new_state = PanelState::clone(&state);
-    scale::follow(ctx, &mut new_state);
+    style::follow_scale(ctx, &mut new_state);
     let settings = selected.settings.get();
     let mut new_settings = settings.clone();
     let peers = lanes.peers(&settings.sender);

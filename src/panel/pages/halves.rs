@@ -72,9 +72,7 @@ fn pick(ui: &mut Ui, lane: &mut LaneSettings) {
         let shown = rung_name(lane.sender.stages);
         pickers::rung_named(ui, &mut lane.sender, shown, size);
     });
-    named(ui, LABEL, "Network", SMALL, |ui| {
-        pickers::network(ui, &mut lane.link.conditions, size);
-    });
+    named(ui, LABEL, "Network", SMALL, |ui| pickers::network(ui, &mut lane.link.conditions, size));
     named(ui, LABEL, "Snapshots/s", SMALL, |ui| {
         pickers::rate(ui, 104.0, &mut lane.sender);
         named(ui, 36.0, "delay", SMALL, |ui| pickers::delay(ui, lane));

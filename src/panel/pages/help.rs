@@ -3,8 +3,8 @@
 use crate::controls::{Action, BINDINGS, Binding};
 use crate::panel::lane::Status;
 use crate::panel::prelude::*;
-use crate::panel::scale;
 use crate::panel::settings::PanelState;
+use crate::panel::style::{change_scale, wanted_scale};
 use crate::panel::tour::STEPS;
 use crate::theme::Theme;
 
@@ -41,13 +41,13 @@ fn size(ui: &mut Ui, state: &mut PanelState) {
         let mut step = |ui: &mut Ui, name, steps, about| {
             let pressed = button(ui, 32.0, name, "", Kind::Usual);
             if pressed.on_hover_text(about).clicked() {
-                scale::change(state, steps);
+                change_scale(state, steps);
             }
         };
         step(ui, "−", -1.0, "Smaller: Ctrl and minus.");
         let (share, _) = ui.allocate_exact_size(vec2(PERCENT, BUTTON), Sense::hover());
         step(ui, "+", 1.0, "Larger: Ctrl and plus.");
-        let percent = format!("{:.0} %", 100.0 * scale::wanted(ui.ctx(), state));
+        let percent = format!("{:.0} %", 100.0 * wanted_scale(ui.ctx(), state));
         text(ui.painter(), share, At::Center(PERCENT / 2.0), percent, SMALL, look.ink);
         let by_window = chip(ui, CONTROL, 12, "by window", state.scale.is_none());
         let about = "Follows the height of the window: Ctrl and 0.";

@@ -258,12 +258,6 @@ fn while_nothing_arrives_no_ratio_is_shown() {
     }
 }
 
-fn simulated(sync: LaneSync) -> Harness<'static, Panel> {
-    let mut panel = measured(Page::Ladder, ladder::SIMULATED.stages);
-    panel.sync = Some(sync);
-    open(panel)
-}
-
 #[test]
 fn the_top_rung_says_whether_both_ends_are_in_sync_within_the_page() {
     let (mut synced, mut sending) = (LaneSync::default(), LaneSync::default());
@@ -275,7 +269,9 @@ fn the_top_rung_says_whether_both_ends_are_in_sync_within_the_page() {
         (sending, "Predicted; sending a state: 8 of 21 chunks."),
         (LaneSync::default(), "Predicted: waiting for a state."),
     ] {
-        let harness = simulated(sync);
+        let mut panel = measured(Page::Ladder, ladder::SIMULATED.stages);
+        panel.sync = Some(sync);
+        let harness = open(panel);
         assert!(says(&harness, text), "{text}");
         let bottom = bottom(&harness, "ms a packet, no state sent");
         assert!(bottom <= toolbar(&harness), "{bottom}");

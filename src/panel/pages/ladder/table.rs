@@ -4,7 +4,7 @@
 use std::ops::RangeInclusive;
 
 use cubewire_codec::Stages;
-use cubewire_codec::ladder::{LADDER, Rung};
+use cubewire_codec::ladder::{self, Rung};
 
 use super::super::stages::SHOWN_AS_ZERO;
 use crate::panel::prelude::*;
@@ -134,6 +134,7 @@ const MAX_ROW: f32 = ROW + GAP;
 const MARKS: f32 = 70.0;
 
 /// Draws the table of a run outside of the panel: names of rungs, their kbps, and how many times less than uncompressed.
+#[cfg(not(target_family = "wasm"))]
 pub(crate) fn draw_costs(ui: &mut Ui, title: &str, costs: &[(&str, f64, f64)]) {
     let look = Look::of(ui);
     ui.label(RichText::new(title).size(TITLE));
@@ -144,7 +145,7 @@ pub(crate) fn draw_costs(ui: &mut Ui, title: &str, costs: &[(&str, f64, f64)]) {
     let top = ui.cursor().top();
     for &(name, kbps, less) in costs {
         let row = Row::show(ui, ROW, name);
-        if let Some(index) = LADDER.iter().position(|rung| rung.name == name) {
+        if let Some(index) = ladder::LADDER.iter().position(|rung| rung.name == name) {
             key(ui.painter(), row.rect, 0.0, &(index + 1).to_string(), look.muted);
         }
         row.text(ui, At::Left(NAME), name, BODY, look.ink);
@@ -154,10 +155,12 @@ pub(crate) fn draw_costs(ui: &mut Ui, title: &str, costs: &[(&str, f64, f64)]) {
     target(ui, Rangef::new(top, ui.cursor().top()));
 }
 
+#[cfg(not(target_family = "wasm"))]
 const ABOUT_COSTS: &str = "Mean bandwidth with IP and UDP headers, and the reduction factor relative to uncompressed. Bars \
     are on a logarithmic scale. The dashed line is the article's target, 256 kbps.";
 
 /// Font size of the title outside of the panel, logical points.
+#[cfg(not(target_family = "wasm"))]
 const TITLE: f32 = 16.0;
 
 #[cfg(test)]
