@@ -43,7 +43,6 @@ pub fn play(app: &mut App, seconds: Option<f64>, mut should_continue: impl FnMut
     }
 }
 
-/// Completes the [`Digest`] of a run, if there is one.
 pub fn finish_digest(world: &mut World) -> io::Result<()> {
     world.remove_resource::<Digest>().map_or(Ok(()), Digest::finish)
 }
