@@ -108,7 +108,6 @@ impl LaneHistory {
         self.forget_settings();
     }
 
-    /// Drops the settings from before the first displayed tick.
     fn forget_settings(&mut self) {
         let first = self.displayed.first_tick().unwrap_or(u64::MAX);
         while self.settings.get(1).is_some_and(|(from, _)| *from <= first) {
@@ -194,7 +193,6 @@ pub struct ShownPast<'w> {
 }
 
 impl ShownPast<'_> {
-    /// Tick that the cubes show. `None` while they show the present.
     pub fn tick(&self) -> Option<u64> {
         self.moment.0.or_else(|| self.filmed.as_ref().map(|filmed| filmed.0))
     }

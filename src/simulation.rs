@@ -20,9 +20,7 @@ pub use cubewire_physics::state_hash;
 /// System sets of a simulation tick in [`FixedUpdate`], in this order.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SimulationSystems {
-    /// Sets [`HeldKeys`] for the tick.
     Control,
-    /// Rebuilds the physics world if a reset was requested.
     Reset,
     /// Steps Rapier with the held keys, and copies the states to [`CubeWorld`].
     Step,

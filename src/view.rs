@@ -55,7 +55,6 @@ pub use trails::Trails;
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ViewSystems {
     Cubes,
-    /// Runs systems that read the positions of the cubes: cameras, colours, trails.
     Follow,
     /// Draws text over the scene, in [`EguiPrimaryContextPass`](bevy_egui::EguiPrimaryContextPass).
     Overlay,
@@ -74,7 +73,6 @@ impl Inset {
         point.x >= window.x - self.right || point.y >= window.y - self.bottom
     }
 
-    /// Converts the inset to another unit: multiplies both margins by `factor`.
     pub fn scaled(self, factor: f32) -> Self {
         Self { right: self.right * factor, bottom: self.bottom * factor }
     }

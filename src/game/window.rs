@@ -47,14 +47,12 @@ pub struct WindowSettings {
     pub tour: Option<usize>,
 }
 
-/// Opens the window and runs the game until it is closed.
 pub fn run(settings: WindowSettings) -> Result<(), Failure> {
     let mut app = open(&settings);
     add_game(&mut app, settings)?;
     run_app(app)
 }
 
-/// Creates an app with Bevy's default plugins and a window.
 pub fn open(settings: &WindowSettings) -> App {
     let UVec2 { x: width, y: height } = settings.size;
     let mut app = App::new();

@@ -214,7 +214,7 @@ impl Clip {
     }
 
     /// Cubes of both halves at a tick. Empty for a half without cubes.
-    pub fn cubes(&self, tick: u64) -> [Vec<BodyState>; Side::ALL.len()] {
+    fn cubes(&self, tick: u64) -> [Vec<BodyState>; Side::ALL.len()] {
         let lanes = Side::ALL.map(|side| self.lane_at(side, tick).map(|(_, lane)| &lane.history));
         Side::ALL.map(|side| {
             let shown = shown_at(tick, side, self.view.mode, &self.world, lanes);

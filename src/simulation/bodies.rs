@@ -59,7 +59,6 @@ pub(super) fn build(mut commands: Commands) {
     }
 }
 
-/// Stores the handles of new bodies and sets their sleeping thresholds.
 pub(super) fn register_bodies(
     mut commands: Commands,
     mut scene: ResMut<Scene>,
@@ -130,7 +129,6 @@ pub(super) fn before(
     })
 }
 
-/// Limits the speeds and copies the cubes to [`CubeWorld`].
 pub(super) fn after(
     mut world: ResMut<CubeWorld>,
     mut scene: ResMut<Scene>,

@@ -160,7 +160,6 @@ impl Paint {
     }
 }
 
-/// Adds meshes and materials to all cubes, as for cubes at rest.
 fn dress_cubes(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
@@ -215,7 +214,6 @@ fn paint_cubes(
     }
 }
 
-/// Outline in the colour of the right half, with a contrasting casing.
 fn outline(theme: Theme) -> Mesh {
     let [line, casing] = OUTLINE;
     let colors = [Side::Right.color(theme), theme.colors().ground].map(bevy_color);

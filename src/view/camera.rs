@@ -71,7 +71,6 @@ impl Orbit {
     }
 }
 
-/// Camera of one world, and the point that it looks at.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub(super) struct Follow {
     focus: Option<Vec3>,

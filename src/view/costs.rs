@@ -191,7 +191,6 @@ impl Costs {
     }
 }
 
-/// Index in the counts: 0 for `None`, then the forms.
 fn class(form: Option<Form>) -> usize {
     form.map_or(0, |form| 1 + form as usize)
 }

@@ -120,7 +120,6 @@ fn show_half(
     }
 }
 
-/// Whether the view shows the present and not a past tick.
 pub(super) fn is_present(moment: Res<Moment>) -> bool {
     moment.0.is_none()
 }

@@ -43,7 +43,6 @@ impl Exaggeration {
         }
     }
 
-    /// Text for captions. `None` if the errors are drawn as they are.
     pub fn text(self) -> Option<String> {
         (self != Self::None).then(|| format!("errors × {}", self.factor()))
     }

@@ -143,7 +143,6 @@ fn mixed(
     image
 }
 
-/// Averages 2 × 2 pixels to compute the next mip level.
 fn halve(level: &[f32], size: usize) -> Vec<f32> {
     let half = size / 2;
     let pixel = |x: usize, y: usize| level[y * size + x];

@@ -8,7 +8,6 @@ use crate::replication::{
     ChangeLane, Compared, Lane, LaneCheck, LaneSettings, LinkSettings, ShadowLadder, spawn_lane,
 };
 
-/// Changes the content of a half, as [`show`] does.
 #[derive(Event, Clone, Debug)]
 pub struct ShowHalf {
     pub side: Side,

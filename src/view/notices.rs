@@ -31,7 +31,6 @@ pub struct Notices {
 #[derive(Clone, Debug)]
 struct Sentence {
     text: String,
-    /// An error stays until a key is pressed.
     is_error: bool,
     /// End of display on the real clock. `None` while an earlier message is shown.
     until: Option<Duration>,
@@ -59,7 +58,6 @@ impl Notices {
         });
     }
 
-    /// Queued messages, oldest first.
     pub fn sentences(&self) -> impl Iterator<Item = &str> {
         self.sentences.iter().map(|sentence| sentence.text.as_str())
     }
@@ -109,7 +107,6 @@ impl Notices {
         sentence.or(state.map(|state| (state, false)))
     }
 
-    /// Text about the replay in progress. Empty without one.
     pub(super) fn recording(&self) -> &str {
         let replay = self.replay.as_deref().filter(|_| !self.are_hidden);
         replay.unwrap_or_default()

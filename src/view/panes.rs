@@ -91,7 +91,6 @@ type Cameras<'a> = (
     Option<&'a mut Fxaa>,
 );
 
-/// Sets the area, the image size and the visible worlds of each camera.
 pub(super) fn place(
     mode: Res<ViewMode>,
     inset: Res<Inset>,

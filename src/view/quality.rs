@@ -133,7 +133,6 @@ impl SlowFrames {
     /// Value of `slow` at which drawing is too slow.
     const LIMIT: Duration = Duration::from_secs(2);
 
-    /// Adds a frame time. Returns whether drawing is too slow.
     fn add(&mut self, frame: Duration) -> bool {
         self.seen += frame;
         if self.seen < Self::SETTLING {
@@ -164,7 +163,6 @@ mod tests {
         frames
     }
 
-    /// Number of slow frames before [`SlowFrames`] reports true.
     fn patience(frames: &mut SlowFrames) -> usize {
         (1..1_000).find(|_| frames.add(SLOW)).unwrap()
     }

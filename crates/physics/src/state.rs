@@ -218,7 +218,6 @@ impl ExactBody {
         }
     }
 
-    /// Reads a cube without velocities.
     fn at_rest(
         snapshot: &QuantizedSnapshot,
         cube: usize,

@@ -105,7 +105,6 @@ pub struct Take {
     pub checksum: u32,
     /// Traffic of each part of the picture, left to right.
     pub sent: Vec<Sent>,
-    /// Result of comparing the states with a replay, or `None` without one.
     pub replay: Option<Outcome>,
 }
 
@@ -246,7 +245,6 @@ impl Film {
         parts
     }
 
-    /// Settings that all lanes have in common throughout the film.
     fn common(&self) -> Vec<String> {
         let turns = self.turns();
         let turns = turns.iter().flatten();

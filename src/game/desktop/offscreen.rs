@@ -46,7 +46,6 @@ const WARM_UP_UPDATES: usize = 4;
 
 const SHADER_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Time between two updates while shaders compile.
 const SHADER_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Maximum number of ticks to skip in one update. Each update checks for signals, but also draws a frame.

@@ -12,14 +12,12 @@ use crate::transport::udp::UdpViewer;
 use crate::transport::{UdpServerPlugin, UdpViewerPlugin};
 use crate::view::{Selected, Side, ViewMode};
 
-/// Plays the game in a window and serves viewers in other processes.
 pub fn serve(settings: WindowSettings, server: UdpServer) -> Result<(), Failure> {
     let mut app = window::open(&settings);
     add_server(&mut app, settings, server)?;
     window::run_app(app)
 }
 
-/// Shows the game of a server in a window.
 pub fn view(settings: &WindowSettings, viewer: UdpViewer) -> Result<(), Failure> {
     let mut app = window::open(settings);
     add_viewer(&mut app, settings, viewer);

@@ -25,7 +25,6 @@ const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 static SIGNAL: AtomicUsize = AtomicUsize::new(0);
 static IS_TOLD: AtomicBool = AtomicBool::new(false);
 
-/// Writes [`AppExit::Success`] when the program receives a signal.
 #[derive(Debug)]
 pub struct StopPlugin;
 

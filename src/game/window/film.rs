@@ -53,7 +53,6 @@ struct Filming {
 }
 
 impl Filming {
-    /// Waits for the film. Returns a sentence about it, or about the error.
     fn outcome(&mut self) -> Result<String, String> {
         let thread = self.thread.take();
         match thread.map(JoinHandle::join) {

@@ -9,7 +9,6 @@ use crate::view::Notices;
 
 const LEAD_IN_TICKS: u64 = 120;
 
-/// Plays `script` from its first tick, with a fast lead-in.
 pub(super) fn play(app: &mut App, script: Script) {
     let lead_in = script.lead_in;
     let playing = ScriptPlayback::new(script).showing_halves(Vec::new());
@@ -27,7 +26,6 @@ pub(super) fn play(app: &mut App, script: Script) {
     }
 }
 
-/// The tick at which the replay starts after its lead-in.
 #[derive(Resource, Debug)]
 struct LeadIn(u64);
 

@@ -33,7 +33,6 @@ pub(super) fn install(app: &mut App) {
         .add_systems(Update, (follow, tick_off).chain().after(PanelSystems::Notices));
 }
 
-/// Starts the tour at a step, right after startup.
 pub(super) fn begin(app: &mut App, index: usize) {
     app.add_systems(PostStartup, move |world: &mut World| {
         world.trigger(Action::Tour);

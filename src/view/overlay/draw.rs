@@ -178,7 +178,6 @@ impl OverlayInputs<'_, '_> {
         halves.collect()
     }
 
-    /// Lane in a half, with its settings and costs at the shown moment.
     fn lane(&self, side: Side) -> Option<OverlayLane<'_>> {
         let mut lanes = self.lanes.iter();
         let (_, settings, is_local, meter, shadow, is_selected) =

@@ -93,13 +93,11 @@ pub(super) struct Headed {
 }
 
 impl Headed {
-    /// Text of the measured or estimated bandwidth.
     fn figure(&self) -> Option<String> {
         let estimate = || Some(format!("about {}", grouped(self.estimate?)));
         self.cost.as_ref().map(Cost::figure).or_else(estimate)
     }
 
-    /// Colour of the half, or muted if the cost is not measured.
     const fn color(&self, colors: &Colors) -> Rgb {
         match self.cost {
             Some(_) => self.side.color_of(colors),
@@ -116,7 +114,6 @@ enum Ratio {
 }
 
 impl Ratio {
-    /// `None` if neither the costs nor the errors differ enough.
     fn of([left, right]: [&Cost; 2]) -> Option<Self> {
         let compared = |left: f64, right: f64, least: f64| {
             let side = if left < right { Side::Left } else { Side::Right };

@@ -73,7 +73,6 @@ impl Pen<'_> {
         }
     }
 
-    /// Writes small text and returns its right end.
     fn note(&self, at: Pos2, anchor: Align2, text: &str) -> f32 {
         let part = (text, self.sizes.small, self.colors().ink);
         self.write(at, anchor, part).max.x

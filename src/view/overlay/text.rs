@@ -118,7 +118,6 @@ impl Pen<'_> {
         line
     }
 
-    /// Lays out one line of at most `width` points.
     pub(super) fn line(&self, parts: &[Part<'_>], width: f32) -> Arc<Galley> {
         let mut job = LayoutJob {
             wrap: TextWrapping { break_anywhere: true, ..TextWrapping::truncate_at_width(width) },
@@ -151,7 +150,6 @@ impl Pen<'_> {
         self.ground(at, anchor, padding, lines, self.veil())
     }
 
-    /// As [`plate`](Self::plate), with a background of colour `fill`.
     pub(super) fn ground(
         &self,
         at: Pos2,

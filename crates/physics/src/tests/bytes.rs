@@ -11,7 +11,6 @@ use crate::pose::PRECISION;
 use crate::state::{ExactBody, MAX_STATE_BYTES, STEPS, TICKS_BYTES, VELOCITY_BYTES};
 use crate::{World, WorldState, WorldStateError};
 
-/// A world with a ball.
 fn played(ticks: u64) -> World {
     let mut world = World::new();
     (0..ticks).for_each(|tick| world.step(rolling(tick, true)));
@@ -142,7 +141,6 @@ fn snapshots_that_are_not_of_the_scene_are_refused() {
     assert_eq!(refused(heap, PRECISION), Err(WorldStateError::Crowded));
 }
 
-/// Steps a world restored from a hostile state.
 fn step(state: &WorldState) {
     let mut world = World::restored(state);
     for tick in 0..30 {

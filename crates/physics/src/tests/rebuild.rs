@@ -23,7 +23,6 @@ fn largest_distance(a: &World, b: &World) -> f32 {
     (0..CUBES).map(distance).fold(0.0, f32::max)
 }
 
-/// Rebuilds a copy of the world, and compares both after a tick.
 fn check_rebuild(world: &World, keys: Keys) {
     let [mut undisturbed, mut rebuilt] = [world.clone(), world.clone()];
     rebuilt.rebuild();

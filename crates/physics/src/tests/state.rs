@@ -7,7 +7,6 @@ use cubewire_scene::Keys;
 use super::{awake, hash, input, played, quantized};
 use crate::{Input, ReceiverWorld, World, WorldState};
 
-/// Asserts that all numbers are equal bit by bit.
 fn assert_same(a: &WorldState, b: &WorldState, what: &str) {
     assert_eq!(a, b, "{what}");
     assert_eq!(a.to_bytes(), b.to_bytes(), "{what}");

@@ -35,7 +35,6 @@ impl Sent {
         self.all.mean_error_m()
     }
 
-    /// Mean bandwidth per combination of stages, kilobits per second.
     pub fn kbps_of_stages(&self) -> Vec<(Stages, f64)> {
         let kbps = |(stages, totals): &(Stages, Totals)| {
             let kbps = totals.kbps(Accounting::PayloadAndUdp);

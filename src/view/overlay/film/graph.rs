@@ -63,7 +63,6 @@ impl Pen<'_> {
         }
     }
 
-    /// Paints the bandwidths of the last seconds and the flags of the switches.
     pub(super) fn plot(
         &self,
         graph: &Graph,
