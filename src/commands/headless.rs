@@ -1,8 +1,7 @@
 //! `cubewire headless`: plays a script and prints the bandwidth of one rung.
 
-pub(super) mod capture;
+mod output;
 mod summary;
-mod table;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -20,9 +19,8 @@ use crate::game::headless::{HeadlessGame, LaneGame};
 use crate::game::profile;
 use crate::replication::{Compared, ForceDesync, LaneSettings};
 
-use capture::Capture;
+use output::{Capture, Table};
 use summary::PlayTotals;
-use table::Table;
 
 pub use summary::{KindBits, Summary};
 
