@@ -300,7 +300,7 @@ mod tests {
         assert_eq!(frame(image, UVec2::new(5, 3), UVec2::new(4, 2)), None);
     }
 
-    /// Returns a capture whose encoder reads no pictures, and whose queue holds `waiting` pictures.
+    /// Returns a capture with a queue of `waiting` pictures, which its encoder does not read.
     fn idle(waiting: usize) -> (Capture, Receiver<Message>) {
         let (sender, receiver) = sync_channel(waiting);
         let encoder = thread::spawn(|| Video::create(Path::new("a"), (2, 2), 1, None));
