@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::Arc;
 
 use bevy::app::App;
@@ -21,22 +20,9 @@ use crate::recording::{MAX_SECONDS, Script, length_of_play};
 use crate::replication::{self, Digest, LaneChange, LaneSettings, SEND_INTERVALS, setting};
 use crate::view::Quality;
 
-/// Length of a run in seconds, more than 0 and at most [`MAX_SECONDS`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Seconds(pub f64);
-
-impl Seconds {
-    pub fn ticks(self) -> u64 {
-        ((self.0 * f64::from(TICKS_PER_SECOND)).round() as u64).max(1)
-    }
-}
-
-impl FromStr for Seconds {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        length_of_play(text).map(Self)
-    }
+/// Number of ticks in a length of a run in seconds, at least one.
+pub fn ticks(seconds: f64) -> u64 {
+    ((seconds * f64::from(TICKS_PER_SECOND)).round() as u64).max(1)
 }
 
 /// Parses a time to skip at the start, from 0 to [`MAX_SECONDS`] seconds.
@@ -202,8 +188,8 @@ pub struct PlayArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) script: Option<PathBuf>,
     /// Seconds to play, --skip included [default: the script's length, or 30]
-    #[arg(long, allow_hyphen_values = true)]
-    pub(super) seconds: Option<Seconds>,
+    #[arg(long, allow_hyphen_values = true, value_parser = length_of_play)]
+    pub(super) seconds: Option<f64>,
     /// Seconds at the start that are played but not measured
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = skipped_seconds)]
     pub(super) skip: f64,
@@ -217,7 +203,7 @@ impl PlayArgs {
     /// Number of ticks to play, and how many at the start are not measured. Fails if no tick would be measured.
     pub fn ticks(&self, script: Option<&Script>) -> Result<(usize, usize), Failure> {
         let ticks = match (self.seconds, script) {
-            (Some(seconds), _) => seconds.ticks() as usize,
+            (Some(seconds), _) => ticks(seconds) as usize,
             (None, Some(script)) => script.ticks as usize,
             (None, None) => 30 * TICKS_PER_SECOND as usize,
         };

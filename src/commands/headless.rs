@@ -1,8 +1,7 @@
 //! `cubewire headless`: plays a script and prints the bandwidth of one rung.
 
-pub(super) mod capture;
+mod output;
 mod summary;
-mod table;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -11,18 +10,18 @@ use clap::Args;
 use cubewire_codec::ladder;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::args::{LaneArgs, PlayArgs, Seconds, skipped_seconds};
+use super::args::{self, LaneArgs, PlayArgs, skipped_seconds};
 use super::figures;
 use super::warning::of_replaced;
 use crate::game::Failure;
 use crate::game::desktop::stop::{self, Stopped};
 use crate::game::headless::{HeadlessGame, LaneGame};
 use crate::game::profile;
+use crate::recording::length_of_play;
 use crate::replication::{Compared, ForceDesync, LaneSettings};
 
-use capture::Capture;
+use output::{Capture, Table};
 use summary::PlayTotals;
-use table::Table;
 
 pub use summary::{KindBits, Summary};
 
@@ -36,8 +35,8 @@ pub struct HeadlessArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = skipped_seconds, hide = true)]
     pub(super) join: f64,
     /// Interval in seconds at which a viewer with the rung `simulated` loses its simulated world
-    #[arg(long, value_name = "SECONDS", hide = true)]
-    pub(super) nudge: Option<Seconds>,
+    #[arg(long, value_name = "SECONDS", value_parser = length_of_play, hide = true)]
+    pub(super) nudge: Option<f64>,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
@@ -90,7 +89,7 @@ impl HeadlessArgs {
 
         let mut totals = PlayTotals::default();
         let played = stop::play(ticks, |tick| {
-            if self.nudge.is_some_and(|nudge| (tick as u64).is_multiple_of(nudge.ticks())) {
+            if self.nudge.is_some_and(|nudge| (tick as u64).is_multiple_of(args::ticks(nudge))) {
                 let entity = game.lane;
                 game.app.world_mut().trigger(ForceDesync { entity });
             }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::json;
 
+use super::args::ticks;
 use super::figures;
 use super::warning::{of_replaced, warn};
 use super::window::{FrameArgs, opens_window};
@@ -108,7 +109,7 @@ impl PlayReplayArgs {
 
     fn count_ticks(&self, script: &Script) -> u64 {
         match self.frame.seconds {
-            Some(seconds) => seconds.ticks(),
+            Some(seconds) => ticks(seconds),
             None => script.ticks,
         }
     }

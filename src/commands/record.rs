@@ -12,8 +12,8 @@ use cubewire_scene::TICKS_PER_SECOND;
 use cubewire_text::TextError;
 
 use super::args::{
-    QualityArg, RUNGS, Seconds, in_seconds, interpolations, load_script, rates, size,
-    skipped_seconds, skips_all,
+    QualityArg, RUNGS, in_seconds, interpolations, load_script, rates, size, skipped_seconds,
+    skips_all,
 };
 use super::figures;
 use super::warning::{of_replaced, warn};
@@ -25,7 +25,7 @@ use crate::game::desktop::series::{Series, record_series};
 use crate::game::desktop::stop;
 use crate::game::{Failure, fall, halves, right_lane};
 use crate::recording::video::{FORMATS, Format, extensions};
-use crate::recording::{MAX_SECONDS, Outcome, Place, Script, Switch};
+use crate::recording::{MAX_SECONDS, Outcome, Place, Script, Switch, length_of_play};
 use crate::replication::{self, LaneSettings};
 use crate::theme::Theme;
 use crate::view::{CubeColors, Exaggeration, Overlay, PaneContent, Part, Side, ViewState};
@@ -73,8 +73,8 @@ pub struct RecordArgs {
     #[arg(long, value_name = "LANE", value_parser = right_lane, conflicts_with_all = OF_HALVES)]
     lane: Vec<LaneSettings>,
     /// Seconds to render, without the second of title card of an MP4 [default: the rest of the script, or 10]
-    #[arg(long, allow_hyphen_values = true)]
-    seconds: Option<Seconds>,
+    #[arg(long, allow_hyphen_values = true, value_parser = length_of_play)]
+    seconds: Option<f64>,
     /// Seconds at the start that are played but not rendered
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = skipped_seconds)]
     skip: f64,
@@ -212,7 +212,7 @@ impl RecordArgs {
         let fps = self.fps.unwrap_or(default_fps);
         let rate = f64::from(TICKS_PER_SECOND);
         let seconds = match (self.seconds, &script) {
-            (Some(seconds), _) => seconds.0,
+            (Some(seconds), _) => seconds,
             (None, Some(script)) => (script.ticks - script.lead_in) as f64 / rate - self.skip,
             (None, None) => DEFAULT_SECONDS,
         };

@@ -95,8 +95,8 @@ impl ServeArgs {
             "ticks": game.cubes().tick(),
             "viewers": viewers.admitted,
             // How often the scene was rebuilt to send its state to viewers.
-            "rebuilds": rebuilds.total(),
-            "most_rebuilds_in_a_minute": rebuilds.most_in_a_minute(),
+            "rebuilds": rebuilds.total,
+            "most_rebuilds_in_a_minute": rebuilds.most_in_a_minute,
             "traffic": world.resource::<UdpHost>().traffic(),
             // Budgets of the viewers that are connected at the end.
             "budgets": viewers.budgets,

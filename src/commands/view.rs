@@ -117,8 +117,7 @@ impl ViewArgs {
             }
             !matches!(connection.status, ConnectionStatus::Lost(_))
         };
-        let seconds = self.frame.seconds.map(|seconds| seconds.0);
-        real_time::play(&mut viewer.app, seconds, goes_on);
+        real_time::play(&mut viewer.app, self.frame.seconds, goes_on);
         if !was_connected {
             let connection = viewer.connection();
             let why = match connection.status {

@@ -7,12 +7,13 @@ use bevy::math::UVec2;
 use clap::Args;
 use directories::ProjectDirs;
 
-use super::args::{LaneArgs, QualityArg, Seconds, check_folder, load_script, size};
+use super::args::{LaneArgs, QualityArg, check_folder, load_script, size};
 use super::ladder;
 use super::warning::{say, warn};
 use crate::display;
 use crate::game::window::{self, WindowSettings};
 use crate::game::{Failure, halves, right_lane};
+use crate::recording::length_of_play;
 use crate::replication::LaneSettings;
 use crate::theme::Theme;
 use crate::view::PaneContent;
@@ -50,8 +51,8 @@ pub struct FrameArgs {
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(super) recordings: PathBuf,
     /// Stop after this many seconds
-    #[arg(long, allow_hyphen_values = true)]
-    pub(super) seconds: Option<Seconds>,
+    #[arg(long, allow_hyphen_values = true, value_parser = length_of_play)]
+    pub(super) seconds: Option<f64>,
     /// Size of the window, limited to the screen
     #[arg(long, value_name = "WxH", default_value = "1440x900", value_parser = size)]
     pub(super) size: UVec2,
@@ -108,7 +109,7 @@ impl FrameArgs {
             script: None,
             calm: false,
             recordings: self.recordings.clone(),
-            seconds: self.seconds.map(|seconds| seconds.0),
+            seconds: self.seconds,
             size: self.size,
             quality: self.quality.quality,
             theme: self.theme,

@@ -101,8 +101,10 @@ pub enum Key {
     Gather,
 }
 
-/// A flag of [`Keys`] for each key.
-const FLAGS: [(Key, fn(&mut Keys) -> &mut bool); 6] = [
+type Flag = fn(&mut Keys) -> &mut bool;
+
+/// The flag of each key in [`Keys`].
+const FLAGS: [(Key, Flag); 6] = [
     (Key::Left, |keys| &mut keys.left),
     (Key::Right, |keys| &mut keys.right),
     (Key::Up, |keys| &mut keys.up),

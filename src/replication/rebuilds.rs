@@ -26,19 +26,13 @@ pub struct Rebuilds {
     /// Level of the leaky bucket: a rebuild adds [`TICKS_PER_REBUILD`], a tick removes 1. At most [`BURST`] times the former.
     owed_ticks: u64,
     recent: VecDeque<u64>,
-    total: u64,
-    most_in_a_minute: usize,
+    /// Number of rebuilds since the start.
+    pub total: u64,
+    /// Largest number in any minute so far, at most [`MAX_A_MINUTE`](Self::MAX_A_MINUTE).
+    pub most_in_a_minute: usize,
 }
 
 impl Rebuilds {
-    pub const fn total(&self) -> u64 {
-        self.total
-    }
-
-    pub const fn most_in_a_minute(&self) -> usize {
-        self.most_in_a_minute
-    }
-
     /// Maximum number of rebuilds per minute, however many receivers need a state.
     pub const MAX_A_MINUTE: usize = (MINUTE / TICKS_PER_REBUILD + BURST) as usize;
 

@@ -9,10 +9,10 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use cubewire::commands::args::{Seconds, size};
+use cubewire::commands::args::{size, ticks};
 use cubewire::panel::{PanelState, STEPS};
 use cubewire::recording::export::query;
-use cubewire::recording::{MAX_SECONDS, Script, ScriptError, Switch};
+use cubewire::recording::{MAX_SECONDS, Script, ScriptError, Switch, length_of_play};
 use cubewire::replication::LaneSettings;
 use cubewire::view::PaneContent;
 use cubewire::web::Address;
@@ -201,8 +201,8 @@ fn keys() {
 #[test]
 fn seconds_and_sizes() {
     let texts = ["2.5", "86400", "0.001"].map(str::to_owned);
-    damage(&texts, str::parse, |_, seconds: Seconds| {
-        assert!((1..=MAX_SECONDS as u64 * 60).contains(&seconds.ticks()));
+    damage(&texts, length_of_play, |_, seconds| {
+        assert!((1..=MAX_SECONDS as u64 * 60).contains(&ticks(seconds)));
     });
     let texts = ["1280x720", "64x16384"].map(str::to_owned);
     damage(&texts, size, |_, size| {

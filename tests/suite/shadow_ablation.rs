@@ -63,8 +63,8 @@ fn an_ablation_costs_what_the_shadow_ladder_says_where_they_have_the_same_stages
             assert_eq!(ablated, shadowed, "{rung}: {name}");
         }
         let ablation = ablation(&game).unwrap();
-        assert_eq!(ablation.costs().share(), 1.0);
-        assert_eq!(ablation.costs().age_ticks(game.cubes().tick()), Some(0));
+        assert_eq!(ablation.costs.share(), 1.0);
+        assert_eq!(ablation.costs.age_ticks(game.cubes().tick()), Some(0));
     }
 }
 

@@ -187,8 +187,8 @@ fn walk(seed: u64) -> Count {
         }
     }
     let rebuilds = game.app.world().resource::<Rebuilds>();
-    assert!(rebuilds.most_in_a_minute() <= Rebuilds::MAX_A_MINUTE);
-    count.rebuilds = rebuilds.total();
+    assert!(rebuilds.most_in_a_minute <= Rebuilds::MAX_A_MINUTE);
+    count.rebuilds = rebuilds.total;
     count
 }
 

@@ -136,7 +136,8 @@ pub(super) fn caption(look: Look, lane: &LaneView<'_>) -> (String, Color32) {
 
 /// Returns the age of the figures, seconds, if it is more than 1 s. A slow machine may lag behind.
 pub(super) fn old(lane: &LaneView<'_>) -> Option<f64> {
-    let seconds = lane.ablation?.costs().age_ticks(lane.now())? as f64 / f64::from(TICKS_PER_SECOND);
+    let ticks = lane.ablation?.costs.age_ticks(lane.now())?;
+    let seconds = ticks as f64 / f64::from(TICKS_PER_SECOND);
     (seconds > 1.0).then_some(seconds)
 }
 

@@ -71,16 +71,19 @@ impl Videos {
         window: Option<&Window>,
         now: Duration,
     ) -> Result<(), FileError> {
-        match (self.current.take(), window) {
-            (Some(capture), _) => self.finishing.push(capture.finish(now)),
-            (None, Some(window)) => {
-                self.count += 1;
-                let size = window.physical_size();
-                self.current = Some(Capture::begin(folder, self.count, size, now)?);
-            }
-            (None, None) => {}
+        if self.current.is_some() {
+            self.end(now);
+        } else if let Some(window) = window {
+            self.count += 1;
+            let size = window.physical_size();
+            self.current = Some(Capture::begin(folder, self.count, size, now)?);
         }
         Ok(())
+    }
+
+    /// Ends the current video. Its encoder continues.
+    fn end(&mut self, now: Duration) {
+        self.finishing.extend(self.current.take().map(|capture| capture.finish(now)));
     }
 
     pub(super) fn progress(&self, now: Duration) -> Option<Figures> {
@@ -90,9 +93,7 @@ impl Videos {
 
     /// Ends the current video, waits for all encoders, and reports the results.
     pub(super) fn finish(&mut self, now: Duration, notices: &mut Notices) {
-        if let Some(capture) = self.current.take() {
-            self.finishing.push(capture.finish(now));
-        }
+        self.end(now);
         for (finished, encoder) in self.finishing.drain(..) {
             notices.show(outcome(finished, encoder), now);
         }
@@ -203,11 +204,10 @@ fn end_if_resized(
     mut notices: ResMut<Notices>,
 ) {
     let size = window.physical_size();
-    let resized = videos.current.take_if(|capture| capture.window != size);
-    if let Some(capture) = resized {
+    if videos.current.as_ref().is_some_and(|capture| capture.window != size) {
         let now = time.elapsed();
         notices.show("The video ended because the window was resized".to_owned(), now);
-        videos.finishing.push(capture.finish(now));
+        videos.end(now);
     }
 }
 
@@ -257,8 +257,8 @@ fn frame(picture: Image, window: UVec2, size: UVec2) -> Option<Vec<u8>> {
 fn collect(time: Res<Time<Real>>, mut videos: ResMut<Videos>, mut notices: ResMut<Notices>) {
     let now = time.elapsed();
     // End the recording if its encoder failed.
-    if let Some(capture) = videos.current.take_if(|capture| capture.encoder.is_finished()) {
-        videos.finishing.push(capture.finish(now));
+    if videos.current.as_ref().is_some_and(|capture| capture.encoder.is_finished()) {
+        videos.end(now);
     }
     let done = videos.finishing.extract_if(.., |(_, encoder)| encoder.is_finished());
     for (finished, encoder) in done {
@@ -300,7 +300,7 @@ mod tests {
         assert_eq!(frame(image, UVec2::new(5, 3), UVec2::new(4, 2)), None);
     }
 
-    /// Returns a capture whose encoder reads no pictures, and whose queue holds `waiting` pictures.
+    /// Returns a capture with a queue of `waiting` pictures, which its encoder does not read.
     fn idle(waiting: usize) -> (Capture, Receiver<Message>) {
         let (sender, receiver) = sync_channel(waiting);
         let encoder = thread::spawn(|| Video::create(Path::new("a"), (2, 2), 1, None));

@@ -19,7 +19,7 @@ pub struct WantsAblation(pub bool);
 pub struct Ablation {
     ablated: Vec<Ablated>,
     /// Costs of the present stages, followed by the costs of each ablation.
-    pub(super) costs: Sampled,
+    pub costs: Sampled,
 }
 
 /// A row: the present stages of a lane, or these stages without a part.
@@ -62,11 +62,6 @@ impl Ablation {
             kbps: self.costs.kbps(index),
         };
         stages.map(row).collect()
-    }
-
-    /// Returns the costs of all rows, with their age and the fraction of ticks that were chosen for encoding.
-    pub const fn costs(&self) -> &Sampled {
-        &self.costs
     }
 
     pub fn finish(&mut self, ladder: &mut super::ShadowLadder) -> Result {

@@ -61,7 +61,7 @@ pub(super) fn all(lane: &LaneView<'_>) -> Option<Vec<Left>> {
 pub(super) fn caption(look: Look, lane: &LaneView<'_>, is_measured: bool) -> (String, Color32) {
     match lane.ablation.filter(|_| is_measured) {
         None => ("Measuring these stages …".to_owned(), look.muted),
-        Some(ablation) => dated(look, old(lane), [&footer(ablation.costs().share()), "one less,"]),
+        Some(ablation) => dated(look, old(lane), [&footer(ablation.costs.share()), "one less,"]),
     }
 }
 
