@@ -36,15 +36,18 @@ fn act<E: EntityEvent, C: Bundle>(
     }
 }
 
-/// Name and setup of an observer of one event, of one component or of all bodies.
-fn observer<E: EntityEvent, C: Bundle>() -> (&'static str, fn(&mut App)) {
+/// Name of an observer, and a function that adds it.
+type Observer = (&'static str, fn(&mut App));
+
+/// An observer of one event, of one component or of all bodies.
+fn observer<E: EntityEvent, C: Bundle>() -> Observer {
     (std::any::type_name::<(E, C)>(), |app| _ = app.add_observer(act::<E, C>))
 }
 
 #[test]
 fn an_observer_at_a_client_can_end_what_it_observes_and_all_else() {
     /// Observers of `Add` and `Insert`.
-    fn both<C: Component>() -> [(&'static str, fn(&mut App)); 2] {
+    fn both<C: Component>() -> [Observer; 2] {
         [observer::<Add, C>(), observer::<Insert, C>()]
     }
     // Events of every body.

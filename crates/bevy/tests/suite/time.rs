@@ -66,12 +66,12 @@ fn set_timestep(app: &mut App, hz: f64) {
 
 #[test]
 fn a_client_that_pauses_or_slows_its_own_game_goes_on_acking() {
-    let changes: [(&str, fn(&mut App)); 3] = [
-        ("paused", |app| clock(app).pause()),
+    type Change = fn(&mut App);
+    for (name, change) in [
+        ("paused", (|app| clock(app).pause()) as Change),
         ("slow", |app| clock(app).set_relative_speed(0.002)),
         ("10 s a tick", |app| set_timestep(app, 0.1)),
-    ];
-    for (name, change) in changes {
+    ] {
         let (mut net, _) = shown(100);
         net.ticks(60);
         let usual = snapshot_bytes(&mut net);
