@@ -136,7 +136,11 @@ impl Plugin for CubewirePlugin {
 
 fn warn_of_first<C: Component>(app: &mut App, line: &'static str) {
     let warned = LoggedOnce::default();
-    app.add_observer(move |_: On<Add, C>| warned.warn(line));
+    app.add_observer(move |_: On<Add, C>| {
+        if warned.is_first() {
+            log::warn!("{line}");
+        }
+    });
 }
 
 pub(crate) fn registry(app: &mut App) -> Mut<'_, Registry> {

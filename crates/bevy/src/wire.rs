@@ -156,9 +156,14 @@ pub(crate) struct LoggedOnce(AtomicBool);
 
 impl LoggedOnce {
     pub(crate) fn warn(&self, line: impl fmt::Display) {
-        if !self.0.swap(true, Ordering::Relaxed) {
+        if self.is_first() {
             log::warn!("{line}; others like it are not logged");
         }
+    }
+
+    /// Returns whether this is the first call. For warnings that are logged by the caller's module.
+    pub(crate) fn is_first(&self) -> bool {
+        !self.0.swap(true, Ordering::Relaxed)
     }
 }
 

@@ -160,9 +160,9 @@ pub(super) fn change_kind(inserted: On<Insert, BodyKind>, mut commands: Commands
 pub(super) fn check_teleport(_: On<Insert, Teleport>, bodies: Option<Res<Bodies>>) {
     if let Some(bodies) = bodies
         && !bodies.protocol.items.has_teleports
+        && bodies.warned.no_teleports.is_first()
     {
-        let line = "`Teleport` has no effect: the protocol has no `replicate_teleports`";
-        bodies.warned.no_teleports.warn(line);
+        log::warn!("`Teleport` has no effect: the protocol has no `replicate_teleports`");
     }
 }
 
@@ -284,9 +284,11 @@ impl Bodies {
     /// Returns the index of a body's kind. Warns if the body has no kind, or one that is not registered.
     fn registered_kind(&mut self, body: Entity, kind: Option<BodyKind>) -> Option<u8> {
         let Some(kind) = kind else {
-            let line =
-                format_args!("entity {body} is not replicated, because it has no `BodyKind`");
-            self.warned.no_kind.warn(line);
+            if self.warned.no_kind.is_first() {
+                log::warn!(
+                    "entity {body} is not replicated, because it has no `BodyKind`; others like it are not logged"
+                );
+            }
             return None;
         };
         let (name, kind) = (kind.name(), self.protocol.kind(kind.name()));
@@ -420,10 +422,14 @@ impl Bodies {
             QuantizeError::NotFinite { field: BitKind::Position, .. } => {
                 (no_position, "translation is not finite")
             }
-            QuantizeError::NoDirection { .. } => (no_rotation, "rotation has length zero"),
+            QuantizeError::NoDirection { .. } => {
+                (no_rotation, "rotation is a quaternion of length zero")
+            }
             _ => (no_rotation, "rotation is not finite"),
         };
-        once.warn(format_args!("entity {body}: the {what}; clients keep the last valid one"));
+        if once.is_first() {
+            log::warn!("entity {body}: the {what}; clients keep the last valid one");
+        }
     }
 
     fn join(&mut self, slot: usize, group: u32) {
