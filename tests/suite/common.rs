@@ -41,8 +41,8 @@ pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Returns the files below a folder whose names have this extension, without those in folders that builds and package
-/// managers write, and in hidden folders other than `.ci`.
+/// Returns all files with an extension below a folder. Skips folders that builds and package managers write, and hidden
+/// folders other than `.ci`.
 pub(crate) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for name in names(folder) {

@@ -35,7 +35,7 @@ const LONGEST: Duration = Duration::from_secs(5);
 /// Texts do not grow above this size, bytes.
 const MAX_BYTES: usize = 1 << 16;
 
-/// Replacements for numbers, the first of which is empty.
+/// Replacements for numbers. The first one is empty.
 const NUMBERS: &str = " 0 -0 -1 0.5 4294967295 4294967296 18446744073709551615 18446744073709551616 1e-320 1e308 \
                        -1e999 NaN inf";
 

@@ -10,7 +10,6 @@ use cubewire_codec::BodyState;
 use cubewire_scene::{CEILING, CUBES, PLAYER, WALL, side};
 
 use crate::common::{game, script, steps};
-use crate::replays::hash_without_bevy;
 
 /// Hash of every state of the next ticks.
 fn hash(game: &mut LaneGame, ticks: usize) -> u64 {
@@ -41,14 +40,6 @@ fn after_a_reset_the_game_goes_as_from_a_cold_start() {
     let playing = ScriptPlayback::new(script("katamari"));
     game.app.insert_resource(playing);
     assert_eq!(hash(&mut game, 400), cold);
-}
-
-#[test]
-fn a_world_without_bevy_goes_as_the_game_does() {
-    for name in ["mix", "katamari"] {
-        let with_bevy = hash(&mut game(name, "changed-flags"), 500);
-        assert_eq!(hash_without_bevy(&script(name), 500), with_bevy, "{name}");
-    }
 }
 
 /// Checks the mean number of cubes that change in six ticks, which is the age of the baselines.

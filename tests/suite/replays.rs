@@ -111,7 +111,7 @@ fn what_f9_wrote_down_is_repeated_bit_for_bit() {
 }
 
 /// Returns the hash of all states of a world without Bevy, with the inputs of the replay.
-pub(crate) fn hash_without_bevy(replay: &Script, ticks: u64) -> u64 {
+fn hash_without_bevy(replay: &Script, ticks: u64) -> u64 {
     let mut world = cubewire_physics::World::new();
     (0..ticks).fold(0, |hash, tick| {
         world.advance(Input {

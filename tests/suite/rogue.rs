@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
 use cubewire_bevy::renet_connection::FROM_SERVER_BYTES;
+use cubewire_bevy::transport::MessageQueue;
 use cubewire_bevy::udp::Key;
 use cubewire_bevy::{MessageBuffer, RenetConnection};
 use cubewire_codec::{Plan, Stages, ladder};
@@ -78,18 +79,17 @@ impl Rogue {
     }
 
     pub(crate) fn reliable(&mut self, message: &[u8]) {
-        let mut buffer = MessageBuffer::default();
-        buffer.outgoing.messages.push(message.to_vec());
-        self.flush(buffer);
+        let messages = vec![message.to_vec()];
+        self.flush(MessageQueue { messages, ..MessageQueue::default() });
     }
 
     pub(crate) fn unreliable(&mut self, message: &[u8]) {
-        let mut buffer = MessageBuffer::default();
-        buffer.outgoing.datagrams.push(message.to_vec());
-        self.flush(buffer);
+        let datagrams = vec![message.to_vec()];
+        self.flush(MessageQueue { datagrams, ..MessageQueue::default() });
     }
 
-    fn flush(&mut self, mut buffer: MessageBuffer) {
+    fn flush(&mut self, outgoing: MessageQueue) {
+        let mut buffer = MessageBuffer { outgoing, ..MessageBuffer::default() };
         for payload in self.renet.flush(Duration::ZERO, &mut buffer).unwrap() {
             self.say(&payload);
         }

@@ -236,7 +236,7 @@ fn read(path: &Path) -> Result<Snapshots, HostileError> {
     }
 }
 
-/// Adds the attackers' datagrams and nonces to those of the run. Counts memory and log lines over all phases.
+/// Adds the attackers' datagrams and nonces, the growth of the memory and the rate of log lines to the run's counts.
 fn sum_up(figures: &mut Figures) {
     for counts in figures.phases.iter().flat_map(|phase| phase.attackers.values()) {
         for count in [SENT, SENT_BYTES, RECEIVED, RECEIVED_BYTES, NONCES, REPEATED] {

@@ -17,7 +17,7 @@ pub(crate) fn get(counts: &Counts, count: &str) -> f64 {
     counts.get(count).copied().unwrap_or_default()
 }
 
-/// Counts that threads share, including those of their sockets.
+/// Counts of an attack and of its sockets, shared between threads.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally(Arc<Mutex<Counts>>);
 

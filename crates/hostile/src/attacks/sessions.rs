@@ -151,9 +151,9 @@ pub(super) fn dead(field: &mut Field, session: &mut Session) -> bool {
     is_done
 }
 
-/// Time from the connection until a viewer dies, and time for which the server's answers are observed. It is longer
-/// than the limit.
+/// Time from the connection until a viewer dies.
 const ALIVE: Duration = Duration::from_millis(200);
+/// Duration of the measurement after that, longer than the limit.
 const OBSERVED: Duration = Duration::from_millis(3500);
 
 /// Sends a connection request. Its challenge is never answered.

@@ -21,7 +21,7 @@ fn frames() -> Vec<u8> {
     cube.repeat(901 * 8)
 }
 
-/// The suite of `cubewire-recording` checks what is wrong within a file.
+/// Errors inside a file are tested in `cubewire-recording`.
 #[test]
 fn errors_name_the_file_and_the_offset() {
     let folder = tempfile::tempdir().unwrap();
