@@ -9,7 +9,7 @@ mod tests;
 use std::io;
 use std::net::UdpSocket;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use cubewire_codec::{Sequence, Stages};
@@ -28,7 +28,6 @@ use crate::client::{Client, Target};
 use crate::judge::Bound::{self, AtLeast, AtMost};
 use crate::relay::Captured;
 use crate::socket::{Counts, RECEIVED, RECEIVED_BYTES, SENT_BYTES, Socket, Tally, random_address};
-use crate::viewer::Progress;
 
 /// A kind of attack.
 #[derive(Debug)]
@@ -119,8 +118,8 @@ pub(crate) struct Field {
     pub(crate) captured: Captured,
     /// Socket of the viewer behind the relay, to send only.
     pub(crate) as_viewer: Arc<UdpSocket>,
-    /// Gives the server's current tick.
-    pub(crate) progress: Arc<Progress>,
+    /// The newest tick of the server that the honest viewer has received, 0 before its first snapshot.
+    pub(crate) newest: Arc<AtomicU64>,
     pub(crate) tally: Tally,
 }
 
@@ -159,7 +158,7 @@ impl Field {
 
     /// Returns an ack of the snapshot that is `ahead` of the server's newest, and of `earlier` ones.
     fn ack(&self, ahead: u16, earlier: u32) -> Feedback {
-        let newest = self.progress.tick.load(Ordering::Relaxed) as u16;
+        let newest = self.newest.load(Ordering::Relaxed) as u16;
         let newest = Sequence(newest.wrapping_add(ahead));
         Feedback::Ack(Ack { newest, earlier })
     }

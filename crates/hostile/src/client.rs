@@ -1,7 +1,8 @@
-//! A client connection that can send valid and invalid messages.
+//! A client connection that can follow the protocol, or send anything.
 
 use std::collections::VecDeque;
-use std::net::SocketAddr;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -9,14 +10,17 @@ use cubewire_bevy::renet_connection::FROM_SERVER_BYTES;
 use cubewire_bevy::transport::MessageQueue;
 use cubewire_bevy::udp::Key;
 use cubewire_bevy::{MessageBuffer, RenetConnection};
-use cubewire_codec::{Limits, Plan};
+use cubewire_codec::{Limits, Plan, Snapshot, ladder};
+use cubewire_physics::state_hash;
 use cubewire_protocol::{
-    ClientEvent, ClientMessage, ClientSession, Contract, Feedback, Request, ServerMessage, Settings,
+    BaselineChoice, ClientEvent, ClientMessage, ClientSession, Contract, Feedback, PacketOutcome,
+    Request, ServerMessage, Settings, SnapshotReceiver, playout_delay,
 };
+use cubewire_scene::TICK;
 use rand::{Rng, RngExt};
 use renetcode::{ClientAuthentication, ConnectToken, NETCODE_USER_DATA_BYTES, NetcodeClient};
 
-use crate::socket::{MAX_DATAGRAM_BYTES, STEP, Socket};
+use crate::socket::{MAX_DATAGRAM_BYTES, STEP, Socket, Tally};
 
 /// Address of the server, and its key.
 #[derive(Clone, Copy)]
@@ -58,6 +62,14 @@ pub(crate) struct Client {
     buffer: MessageBuffer,
     contract: Contract,
     session: ClientSession,
+    /// What [`view`](Self::view) requests.
+    pub(crate) settings: Settings,
+    receiver: Option<SnapshotReceiver>,
+    flushed: Instant,
+    /// Client id, tick and hash of each decoded snapshot.
+    pub(crate) seen: Vec<(u64, u64, u64)>,
+    /// Number of packets and messages that could not be decoded.
+    pub(crate) refused: u32,
 }
 
 impl Client {
@@ -76,7 +88,21 @@ impl Client {
             buffer: MessageBuffer::default(),
             contract: Contract::new(Plan::cubes(), String::new()),
             session: ClientSession::default(),
+            settings: request().settings,
+            receiver: None,
+            flushed: now,
+            seen: Vec::new(),
+            refused: 0,
         }
+    }
+
+    /// Creates an unconnected client of an honest viewer.
+    ///
+    /// # Errors
+    /// If no socket can be bound.
+    pub(crate) fn honest(target: Target, tally: &Tally, random: &mut impl Rng) -> io::Result<Self> {
+        let token = target.token(random.random(), TIMEOUT_SECONDS);
+        Ok(Self::new(Socket::bind(Ipv4Addr::LOCALHOST, tally)?, target, token))
     }
 
     /// Starts again with a new token, from the same address.
@@ -112,6 +138,59 @@ impl Client {
             self.reliable(&hello.encode());
         }
         std::mem::take(&mut self.buffer.incoming)
+    }
+
+    /// Follows the protocol like an honest viewer: requests the settings, decodes snapshots and acks them every tick.
+    pub(crate) fn view(&mut self) {
+        let now = self.start.elapsed();
+        let queue = self.step(usize::MAX);
+        for message in queue.messages {
+            let event = ServerMessage::decode(&message).and_then(|message| {
+                self.session.on_message(&self.contract, message, Limits::default()).ok()
+            });
+            match event {
+                Some(ClientEvent::Welcome(welcome)) => {
+                    let (limits, delay) = (Limits::default(), playout_delay(60));
+                    self.receiver = SnapshotReceiver::new(*welcome, limits, delay, now).ok();
+                    self.refused += u32::from(self.receiver.is_none());
+                }
+                Some(_) => {}
+                None => self.refused += 1,
+            }
+        }
+        for packet in queue.datagrams {
+            self.decode(&packet, now);
+        }
+        if self.flushed.elapsed() < TICK {
+            return;
+        }
+        self.flushed = Instant::now();
+        if let Some(receiver) = &mut self.receiver {
+            let outgoing = &mut self.buffer.outgoing;
+            let request = self.session.request(self.settings);
+            outgoing.messages.extend(request.map(|request| request.encode()));
+            while let Some(feedback) = receiver.poll_feedback() {
+                outgoing.datagrams.push(feedback.encode());
+            }
+        }
+        self.flush();
+    }
+
+    fn decode(&mut self, packet: &[u8], now: Duration) {
+        let Some(receiver) = &mut self.receiver else {
+            return;
+        };
+        match receiver.on_packet(now, packet) {
+            Ok(PacketOutcome::Decoded { tick, .. }) => {
+                let mut snapshot = Snapshot::default();
+                let held = receiver.get(tick).expect("it has just been decoded");
+                held.snapshot().dequantize(&mut snapshot);
+                self.seen.push((self.netcode.client_id(), tick, state_hash(0, &snapshot)));
+                receiver.advance_playout(now, Some(playout_delay(60)));
+            }
+            Ok(_) => {}
+            Err(_) => self.refused += 1,
+        }
     }
 
     /// Sends pending netcode packets without reading.
@@ -177,19 +256,6 @@ impl Client {
         self.reliable(&ClientMessage::Request(*request).encode());
     }
 
-    /// Sends a request if the settings differ from the last ones.
-    pub(crate) fn ask(&mut self, settings: Settings) {
-        if let Some(request) = self.session.request(settings) {
-            self.reliable(&request.encode());
-        }
-    }
-
-    /// Handles a message from the server. Returns `None` if it is invalid.
-    pub(crate) fn take(&mut self, message: &[u8]) -> Option<ClientEvent> {
-        let message = ServerMessage::decode(message)?;
-        self.session.on_message(&self.contract, message, Limits::default()).ok()
-    }
-
     pub(crate) fn feedback(&mut self, feedback: &Feedback) {
         self.unreliable(feedback.encode());
     }
@@ -205,7 +271,7 @@ impl Client {
     }
 
     /// Sends the queued messages. Messages stay queued if megabytes are unacked.
-    pub(crate) fn flush(&mut self) {
+    fn flush(&mut self) {
         let payloads = self.renet.flush(self.start.elapsed(), &mut self.buffer);
         for payload in payloads.unwrap_or_default() {
             self.say(&payload);
@@ -220,6 +286,19 @@ impl Drop for Client {
         {
             self.socket.send(datagram, self.target.server);
         }
+    }
+}
+
+/// Returns a request for a snapshot every tick, small enough for one datagram.
+pub(crate) fn request() -> Request {
+    Request {
+        number: 1,
+        settings: Settings {
+            stages: ladder::CHANGED_FLAGS.stages,
+            send_interval_ticks: 1,
+            baseline: BaselineChoice::Newest,
+            budget_kbps: None,
+        },
     }
 }
 

@@ -7,7 +7,8 @@ use self::Bound::{AtLeast, AtMost};
 use self::Scope::{All, Fair, Worst};
 use self::Unit::{Less, PercentOf, PercentOfQuiet};
 use crate::attacks::{ATTACKS, Attack};
-use crate::figures::{Expectation, Figures, Phase, shown};
+use crate::figures::{Expectation, Figures, shown};
+use crate::phases::Phase;
 use crate::socket::{Counts, get};
 
 #[derive(Clone, Copy, Debug)]

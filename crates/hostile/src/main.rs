@@ -4,14 +4,14 @@
 //! | --- | --- |
 //! | `cli` | the command line |
 //! | `run` | starts the processes, runs the phases and collects the figures |
-//! | `phases` | the plan: no attack, each attack alone, then all at once |
+//! | `phases` | the plan: no attack, each attack alone, then all at once; the measurements of each |
 //! | `judge` | the limits that the figures must meet |
-//! | `figures` | the measurements of a phase and of a run, and their table |
+//! | `figures` | the measurements of a run, and their table |
 //! | `process` | the server and `cubewire view`, with log and memory |
 //! | `attacks` | the attacks, with their limits |
 //! | `relay` | a bad network between a viewer and the server; it also captures datagrams |
-//! | `viewer` | the honest viewer, which records every snapshot, and newcomers |
-//! | `client` | a client connection that can send anything |
+//! | `viewer` | the measuring threads: the honest viewer, which records every snapshot, and newcomers |
+//! | `client` | a client connection that can follow the protocol, or send anything |
 //! | `socket` | UDP sockets with counters, on loopback addresses only |
 
 #![allow(clippy::disallowed_methods, reason = "this program does not run in a browser")]

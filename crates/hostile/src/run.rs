@@ -1,14 +1,13 @@
 //! Starts the processes, runs the phases and collects the figures.
 
-use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufReader, Write};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cubewire_bevy::udp::Key;
 use cubewire_codec::Stages;
@@ -19,13 +18,13 @@ use crate::attacks::Field;
 use crate::cli::{Cli, free_address};
 use crate::client::Target;
 use crate::error::HostileError;
-use crate::figures::{Figures, Phase, Records, Snapshots, compare, read_digest};
+use crate::figures::{Figures, NEWCOMERS, Snapshots, compare, read_digest};
 use crate::judge::{GROWTH, LOG_RATE, judge};
-use crate::phases::{self, joined, least_seconds};
+use crate::phases::{self, Phase, joined, least_seconds};
 use crate::process::{END_PATIENCE, Process};
 use crate::relay::Relay;
 use crate::socket::{NONCES, RECEIVED, RECEIVED_BYTES, REPEATED, SENT, SENT_BYTES, Tally, get};
-use crate::viewer::{come_and_go, watch};
+use crate::viewer::{Measuring, Notes};
 
 /// Runs the attacks and prints the figures. Returns whether every expectation was met.
 ///
@@ -61,9 +60,6 @@ const SLOTS: u32 = 64;
 
 /// Time limit for the honest viewer to connect.
 const READY: Duration = Duration::from_secs(60);
-
-/// Interval between samples of memory.
-const SAMPLE_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Extra round-trip time of newcomers from afar.
 const FAR: Duration = Duration::from_millis(100);
@@ -102,7 +98,7 @@ fn measure(cli: &Cli) -> Result<Figures, HostileError> {
         random,
         captured: relay.captured.clone(),
         as_viewer: relay.as_viewer(),
-        progress: Arc::default(),
+        newest: Arc::default(),
         tally: tally.clone(),
     };
     let should_stop = AtomicBool::new(false);
@@ -113,7 +109,7 @@ fn measure(cli: &Cli) -> Result<Figures, HostileError> {
         should_stop.store(true, Ordering::Relaxed);
         (course, viewed)
     });
-    let (phases, Records { notes, .. }) = course?;
+    let (phases, notes) = course?;
     let mut figures = Figures {
         seconds: cli.seconds,
         seed: cli.seed,
@@ -141,9 +137,8 @@ fn measure(cli: &Cli) -> Result<Figures, HostileError> {
         }
         Err(error) => figures.reasons.push(error.to_string()),
     }
-    let noted = notes.seen.iter().map(|seen| (seen.viewer, seen.tick, seen.hash));
     let sent = read(&sent)?;
-    figures.run.extend(count_snapshots(VIEWER, &noted.collect(), &sent));
+    figures.run.extend(count_snapshots(VIEWER, &notes.seen, &sent));
     figures.run.extend(count_snapshots(BYSTANDER, &read(&decoded)?, &sent));
     sum_up(&mut figures);
     figures.expectations = judge(&figures, if cli.busy { 0.5 } else { 1.0 });
@@ -164,42 +159,32 @@ fn attack(
     cli: &Cli,
     mut field: Field,
     server: &Process,
-) -> Result<(Vec<Phase>, Records), HostileError> {
-    let (target, tally, progress) = (field.target, field.tally.clone(), field.progress.clone());
-    let is_over = AtomicBool::new(false);
-    thread::scope(|scope| {
-        let watching = scope.spawn(|| watch(target, &tally, &progress, cli.random(2)));
+) -> Result<(Vec<Phase>, Notes), HostileError> {
+    let newest = field.newest.clone();
+    let measuring = &Measuring {
+        target: field.target,
+        tally: field.tally.clone(),
+        phase: Mutex::default(),
+        should_stop: AtomicBool::new(false),
+    };
+    let (mut phases, notes) = thread::scope(|scope| {
+        let watching = scope.spawn(|| measuring.watch(&newest, cli.random(2)));
         let ready = phases::wait_until_ready(&mut field, READY);
-        let sampler = scope.spawn(|| sample(server, &is_over));
-        let newcomers = [(3, Duration::ZERO), (4, FAR)].map(|(stream, delay)| {
-            let (is_over, tally, random) = (&is_over, &tally, cli.random(stream));
-            scope.spawn(move || come_and_go(target, tally, delay, random, is_over))
+        scope.spawn(|| measuring.sample(server));
+        let [near, far] = NEWCOMERS;
+        let newcomers = [(near, 3, Duration::ZERO), (far, 4, FAR)].map(|(names, stream, delay)| {
+            scope.spawn(move || measuring.come_and_go(names, delay, cli.random(stream)))
         });
-        let phases = ready.and_then(|()| phases::run(cli, &field, server));
-        is_over.store(true, Ordering::Relaxed);
-        progress.should_stop.store(true, Ordering::Relaxed);
-        let [near, far] = newcomers.map(|thread| joined(thread.join()));
-        let (memory, notes) = (joined(sampler.join()), joined(watching.join()));
-        let phases = phases?;
-        let records = Records { notes: notes?, newcomers: [near?, far?], memory };
-        let evaluated = phases.into_iter().map(|(mut phase, span)| {
-            phase.evaluate(&span, &records);
-            phase
-        });
-        Ok((evaluated.collect(), records))
-    })
-}
-
-/// Samples the memory until `should_stop` is set or the server has ended.
-fn sample(server: &Process, should_stop: &AtomicBool) -> Vec<(Instant, f64)> {
-    let mut memory = Vec::new();
-    while !should_stop.load(Ordering::Relaxed)
-        && let Some(megabytes) = server.memory()
-    {
-        memory.push((Instant::now(), megabytes));
-        thread::sleep(SAMPLE_INTERVAL);
-    }
-    memory
+        let phases = ready.and_then(|()| phases::run(cli, &field, server, measuring));
+        measuring.should_stop.store(true, Ordering::Relaxed);
+        for newcomers in newcomers {
+            joined(newcomers.join())?;
+        }
+        let notes = joined(watching.join())?;
+        Ok::<_, HostileError>((phases?, notes))
+    })?;
+    phases.iter_mut().for_each(Phase::evaluate);
+    Ok((phases, notes))
 }
 
 /// Names of the counts of snapshots, in the order of [`compare`].
@@ -221,9 +206,7 @@ fn count_snapshots(
     decoded: &Snapshots,
     sent: &Snapshots,
 ) -> impl Iterator<Item = (&'static str, f64)> {
-    let viewers: HashSet<u64> = decoded.iter().map(|(viewer, ..)| *viewer).collect();
-    let sent = sent.iter().filter(|(viewer, ..)| viewers.contains(viewer));
-    let [sent, decoded, wrong] = compare(decoded, &sent.copied().collect());
+    let [sent, decoded, wrong] = compare(decoded, sent);
     let percent = 100.0 * decoded.min(sent) / sent.max(1.0);
     names.into_iter().zip([sent, decoded, wrong, percent])
 }

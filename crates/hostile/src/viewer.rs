@@ -1,219 +1,155 @@
-//! The honest viewer: requests snapshots, decodes and acks them, and records their arrival. Also the newcomers, which
-//! only connect and leave.
+//! Measuring threads: the honest viewer, which records every snapshot, newcomers, which connect and leave, and samples of
+//! the server's memory. They add to the figures of the current phase.
 
 use std::io;
-use std::net::Ipv4Addr;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cubewire_codec::{Limits, Snapshot, ladder};
-use cubewire_physics::state_hash;
-use cubewire_protocol::{
-    BaselineChoice, ClientEvent, PacketOutcome, Request, Settings, SnapshotReceiver, playout_delay,
-};
-use cubewire_scene::TICK;
-use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use crate::client::{Client, TIMEOUT_SECONDS, Target};
-use crate::socket::{STEP, Socket, Tally};
+use crate::figures::Snapshots;
+use crate::process::Process;
+use crate::socket::{STEP, Tally};
 
-/// A decoded snapshot.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Seen {
-    pub(crate) at: Instant,
-    pub(crate) viewer: u64,
-    pub(crate) tick: u64,
-    pub(crate) hash: u64,
+/// What the measuring threads share.
+pub(crate) struct Measuring {
+    pub(crate) target: Target,
+    /// Counts of the sockets.
+    pub(crate) tally: Tally,
+    /// The figures of the current phase. A newcomer is counted in the phase in which it came.
+    pub(crate) phase: Mutex<Tally>,
+    pub(crate) should_stop: AtomicBool,
 }
 
 /// Records of the honest viewer over all of its connections.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Notes {
-    pub(crate) seen: Vec<Seen>,
+    pub(crate) seen: Snapshots,
     /// Number of packets that the decoder refused.
     pub(crate) refused: u32,
-    /// End and duration of each pause of the viewer that was much longer than its sleep of [`STEP`].
-    pub(crate) stalls: Vec<(Instant, Duration)>,
     /// Reasons for connections that ended before the viewer left.
     pub(crate) losses: Vec<String>,
 }
 
-/// State of the viewer that other threads read.
-#[derive(Debug, Default)]
-pub(crate) struct Progress {
-    pub(crate) should_stop: AtomicBool,
-    /// The newest tick, 0 before the first snapshot.
-    pub(crate) tick: AtomicU64,
+impl Measuring {
+    pub(crate) fn phase(&self) -> Tally {
+        self.phase.lock().expect("no thread panics").clone()
+    }
+
+    fn is_running(&self) -> bool {
+        !self.should_stop.load(Ordering::Relaxed)
+    }
+
+    /// Watches until told to stop. Reconnects if the connection ends. Stores the newest tick.
+    ///
+    /// # Errors
+    /// If no socket can be bound.
+    pub(crate) fn watch(&self, newest: &AtomicU64, mut random: ChaCha8Rng) -> io::Result<Notes> {
+        let mut notes = Notes::default();
+        let mut arrival = (Instant::now(), 0);
+        let mut asleep = arrival.0;
+        while self.is_running() {
+            let mut client = Client::honest(self.target, &self.tally, &mut random)?;
+            while self.is_running() && !client.is_over() {
+                let (now, before) = (Instant::now(), client.seen.len());
+                client.view();
+                let figures = self.phase();
+                // A pause of the viewer's own thread, for example on a busy machine.
+                if now - asleep > SHORTEST_STALL {
+                    figures.raise("stall ms", ms(now - asleep));
+                }
+                let ticks: Vec<_> =
+                    client.seen[before..].iter().map(|(_, tick, _)| *tick).collect();
+                count_arrivals(&figures, &mut arrival, now, &ticks);
+                newest.store(arrival.1, Ordering::Relaxed);
+                asleep = Instant::now();
+                thread::sleep(STEP);
+            }
+            notes.losses.extend(client.end());
+            notes.seen.extend(client.seen.drain(..));
+            notes.refused += client.refused;
+        }
+        Ok(notes)
+    }
+
+    /// Connects and leaves, again and again, until told to stop. `delay` is added to the round trip of loopback.
+    ///
+    /// # Errors
+    /// If no socket can be bound.
+    pub(crate) fn come_and_go(
+        &self,
+        [came, connected, at_once, slowest]: [&'static str; 4],
+        delay: Duration,
+        mut random: ChaCha8Rng,
+    ) -> io::Result<()> {
+        while self.is_running() {
+            let figures = self.phase();
+            let mut client = Client::honest(self.target, &self.tally, &mut random)?;
+            client.delay = delay;
+            let waited = client.connect(Duration::from_secs(TIMEOUT_SECONDS), &mut random);
+            figures.add(came, 1.0);
+            if let Some(waited) = waited {
+                figures.add(connected, 1.0);
+                figures.add(at_once, (waited <= Duration::from_secs(1)).into());
+                figures.raise(slowest, ms(waited));
+            }
+            thread::sleep(Duration::from_millis(500));
+        }
+        Ok(())
+    }
+
+    /// Samples the memory until told to stop or the server has ended.
+    pub(crate) fn sample(&self, server: &Process) {
+        while self.is_running()
+            && let Some(megabytes) = server.memory()
+        {
+            self.phase().raise("MB", megabytes);
+            thread::sleep(SAMPLE_INTERVAL);
+        }
+    }
 }
 
-/// Watches until told to stop. Reconnects if the connection ends.
-///
-/// # Errors
-/// If no socket can be bound.
-pub(crate) fn watch(
-    target: Target,
-    tally: &Tally,
-    progress: &Progress,
-    mut random: ChaCha8Rng,
-) -> io::Result<Notes> {
-    let mut notes = Notes::default();
-    let should_stop = || progress.should_stop.load(Ordering::Relaxed);
-    while !should_stop() {
-        let socket = Socket::bind(Ipv4Addr::LOCALHOST, tally)?;
-        let mut viewer = Viewer::new(socket, target, TIMEOUT_SECONDS, &mut random);
-        while !should_stop() && !viewer.client.is_over() {
-            viewer.step();
-            if let Some(newest) = viewer.seen.last() {
-                progress.tick.store(newest.tick, Ordering::Relaxed);
-            }
-            let asleep = Instant::now();
-            thread::sleep(STEP);
-            let slept = asleep.elapsed();
-            if slept > SHORTEST_STALL {
-                notes.stalls.push((Instant::now(), slept));
-            }
-        }
-        notes.losses.extend(viewer.client.end());
-        notes.seen.append(&mut viewer.seen);
-        notes.refused += viewer.refused;
-    }
-    Ok(notes)
+/// Counts the ticks of the snapshots that have arrived since the previous look. `last` is the time of the previous
+/// arrival, with its newest tick. Without an arrival, the current gap counts.
+fn count_arrivals(figures: &Tally, last: &mut (Instant, u64), now: Instant, ticks: &[u64]) {
+    let gap = now - last.0;
+    figures.raise("gap ms", ms(gap));
+    let Some(&newest) = ticks.iter().max() else {
+        return;
+    };
+    figures.add("snapshots", ticks.len() as f64);
+    // Longer than the playout delay at 60 snapshots per second.
+    figures.add("long gaps", (ms(gap) > 100.0).into());
+    figures.add("ticks", newest.saturating_sub(last.1) as f64);
+    figures.add("seconds of these ticks", gap.as_secs_f64());
+    *last = (now, newest.max(last.1));
+}
+
+fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
 }
 
 const SHORTEST_STALL: Duration = Duration::from_millis(20);
 
-/// A connection of a viewer that follows the protocol.
-pub(crate) struct Viewer {
-    id: u64,
-    pub(crate) client: Client,
-    pub(crate) request: Request,
-    receiver: Option<SnapshotReceiver>,
-    flushed: Instant,
-    snapshot: Snapshot,
-    pub(crate) seen: Vec<Seen>,
-    /// Number of packets that could not be decoded.
-    pub(crate) refused: u32,
-}
+/// Interval between samples of memory.
+const SAMPLE_INTERVAL: Duration = Duration::from_millis(250);
 
-impl Viewer {
-    pub(crate) fn new(
-        socket: Socket,
-        target: Target,
-        timeout_seconds: u64,
-        random: &mut ChaCha8Rng,
-    ) -> Self {
-        let id = random.random();
-        let client = Client::new(socket, target, target.token(id, timeout_seconds));
-        Self {
-            id,
-            flushed: client.start,
-            client,
-            request: request(),
-            receiver: None,
-            snapshot: Snapshot::default(),
-            seen: Vec::new(),
-            refused: 0,
-        }
-    }
-
-    /// Handles received messages, records the snapshots and sends answers.
-    pub(crate) fn step(&mut self) {
-        let at = Instant::now();
-        let now = at - self.client.start;
-        let queue = self.client.step(usize::MAX);
-        for message in queue.messages {
-            match self.client.take(&message) {
-                Some(ClientEvent::Welcome(welcome)) => {
-                    let (limits, delay) = (Limits::default(), playout_delay(60));
-                    self.receiver = SnapshotReceiver::new(*welcome, limits, delay, now).ok();
-                    self.refused += u32::from(self.receiver.is_none());
-                }
-                Some(_) => {}
-                None => self.refused += 1,
-            }
-        }
-        for message in queue.datagrams {
-            self.decode(&message, at);
-        }
-        if at - self.flushed >= TICK {
-            self.flushed = at;
-            self.flush();
-        }
-    }
-
-    fn decode(&mut self, packet: &[u8], at: Instant) {
-        let Some(receiver) = &mut self.receiver else {
-            return;
-        };
-        let now = at - self.client.start;
-        match receiver.on_packet(now, packet) {
-            Ok(PacketOutcome::Decoded { tick, .. }) => {
-                let held = receiver.get(tick).expect("it has just been decoded");
-                held.snapshot().dequantize(&mut self.snapshot);
-                let hash = state_hash(0, &self.snapshot);
-                self.seen.push(Seen { at, viewer: self.id, tick, hash });
-                receiver.advance_playout(now, Some(playout_delay(60)));
-            }
-            Ok(_) => {}
-            Err(_) => self.refused += 1,
-        }
-    }
-
-    fn flush(&mut self) {
-        if let Some(receiver) = &mut self.receiver {
-            self.client.ask(self.request.settings);
-            while let Some(feedback) = receiver.poll_feedback() {
-                self.client.feedback(&feedback);
-            }
-        }
-        self.client.flush();
-    }
-}
-
-/// Returns a request for a snapshot every tick, small enough for one datagram.
-pub(crate) fn request() -> Request {
-    Request {
-        number: 1,
-        settings: Settings {
-            stages: ladder::CHANGED_FLAGS.stages,
-            send_interval_ticks: 1,
-            baseline: BaselineChoice::Newest,
-            budget_kbps: None,
-        },
-    }
-}
-
-/// A viewer that tried to connect.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Newcomer {
-    pub(crate) came: Instant,
-    /// Time until it was connected, or `None` if it gave up.
-    pub(crate) waited: Option<Duration>,
-}
-
-/// Connects and leaves, again and again, until told to stop. `delay` is added to the round trip of loopback.
-///
-/// # Errors
-/// If no socket can be bound.
-pub(crate) fn come_and_go(
-    target: Target,
-    tally: &Tally,
-    delay: Duration,
-    mut random: ChaCha8Rng,
-    should_stop: &AtomicBool,
-) -> io::Result<Vec<Newcomer>> {
-    let mut newcomers = Vec::new();
-    while !should_stop.load(Ordering::Relaxed) {
-        let socket = Socket::bind(Ipv4Addr::LOCALHOST, tally)?;
-        let came = Instant::now();
-        let token = target.token(random.random(), TIMEOUT_SECONDS);
-        let mut client = Client::new(socket, target, token);
-        client.delay = delay;
-        let waited = client.connect(Duration::from_secs(TIMEOUT_SECONDS), &mut random);
-        newcomers.push(Newcomer { came, waited });
-        thread::sleep(Duration::from_millis(500));
-    }
-    Ok(newcomers)
+#[test]
+fn a_gap_lasts_until_the_next_snapshot() {
+    let (start, figures) = (Instant::now(), Tally::default());
+    let mut last = (start, 7);
+    let counted = |ms: u64, ticks: &[u64], last: &mut _| {
+        count_arrivals(&figures, last, start + Duration::from_millis(ms), ticks);
+        ["gap ms", "long gaps", "snapshots", "ticks"].map(|figure| figures.get(figure).round())
+    };
+    assert_eq!(counted(10, &[8], &mut last), [10.0, 0.0, 1.0, 1.0]);
+    assert_eq!(counted(300, &[], &mut last), [290.0, 0.0, 1.0, 1.0]);
+    assert_eq!(counted(320, &[20, 19], &mut last), [310.0, 1.0, 3.0, 13.0]);
+    // Late, and not longer.
+    assert_eq!(counted(330, &[9], &mut last), [310.0, 1.0, 4.0, 13.0]);
+    assert_eq!(last.1, 20);
+    assert!((figures.get("seconds of these ticks") - 0.33).abs() < 1e-6);
 }

@@ -10,16 +10,15 @@ use rand::{Rng, RngExt};
 
 use super::datagrams::fake_request;
 use super::{Field, is_over};
-use crate::client::Client;
+use crate::client::{Client, request};
 use crate::socket::{Pace, STEP};
-use crate::viewer::{Viewer, request};
 
 pub(super) const UNDECODABLE: &str = "packets that could not be decoded";
 pub(super) const REFUSED: &str = "connections ended after a valid request";
 
 /// A connection of an attacker.
 pub(super) struct Session {
-    viewer: Viewer,
+    client: Client,
     turns: Pace,
     connected: Option<Instant>,
     /// Whether the request was sent.
@@ -59,9 +58,8 @@ impl Hold {
         while !is_over(until) {
             thread::sleep(STEP);
             for _ in 0..starts.due(Instant::now()).min(self.at_once - open.len()) {
-                let (socket, timeout) = (field.peer()?, self.timeout_seconds);
                 open.push(Session {
-                    viewer: Viewer::new(socket, field.target, timeout, &mut field.random),
+                    client: field.client(self.timeout_seconds)?,
                     turns: Pace::new(self.turns.min(field.rate)),
                     connected: None,
                     is_greeted: false,
@@ -87,11 +85,11 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Session {
     fn age(&self) -> Duration {
-        self.viewer.client.start.elapsed()
+        self.client.start.elapsed()
     }
 
     fn is_late_or_over(&mut self) -> bool {
-        let client = &self.viewer.client;
+        let client = &self.client;
         if self.connected.is_none() && client.is_connected() {
             self.connected = Some(Instant::now());
         }
@@ -100,7 +98,7 @@ impl Session {
 
     /// Returns the number of turns that are due. Sends the request first, as soon as the connection is established.
     fn due(&mut self, request: &Request) -> usize {
-        let client = &mut self.viewer.client;
+        let client = &mut self.client;
         if !client.is_connected() {
             client.step(usize::MAX);
             return 0;
@@ -112,13 +110,13 @@ impl Session {
     }
 
     fn count(&self, field: &Field) {
-        let Viewer { client, request, seen, refused, .. } = &self.viewer;
+        let client = &self.client;
         let is_ended = self.connected.is_some() && client.is_over();
-        let is_refused = is_ended && is_sendable(request.settings.stages);
+        let is_refused = is_ended && is_sendable(client.settings.stages);
         field.tally.add("connections", self.connected.is_some().into());
         field.tally.add("ended by the server", is_ended.into());
-        field.tally.add("snapshots", seen.len() as f64);
-        field.tally.add(UNDECODABLE, (*refused).into());
+        field.tally.add("snapshots", client.seen.len() as f64);
+        field.tally.add(UNDECODABLE, client.refused.into());
         field.tally.add(REFUSED, is_refused.into());
     }
 }
@@ -130,7 +128,7 @@ pub(super) const SERVED: &str = "seconds until the server stopped sending to a d
 /// keeps sending.
 pub(super) fn dead(field: &mut Field, session: &mut Session) -> bool {
     let turns = session.due(&request());
-    let client = &mut session.viewer.client;
+    let client = &mut session.client;
     let dead_for = session.connected.and_then(|connected| connected.elapsed().checked_sub(ALIVE));
     let Some(dead_for) = dead_for else {
         client.step(usize::MAX);
@@ -159,7 +157,7 @@ const OBSERVED: Duration = Duration::from_millis(3500);
 /// Sends a connection request. Its challenge is never answered.
 pub(super) fn half_open(_: &mut Field, session: &mut Session) -> bool {
     if !std::mem::replace(&mut session.is_greeted, true) {
-        session.viewer.client.update();
+        session.client.update();
     }
     session.age() > ANSWER_TIME
 }
@@ -169,21 +167,21 @@ const ANSWER_TIME: Duration = Duration::from_millis(100);
 
 /// Connects and leaves as fast as possible.
 pub(super) fn churn(_: &mut Field, session: &mut Session) -> bool {
-    session.viewer.client.step(usize::MAX);
-    session.viewer.client.is_connected()
+    session.client.step(usize::MAX);
+    session.client.is_connected()
 }
 
 /// Reads one datagram per turn and sends no acks.
 pub(super) fn slow_reader(_: &mut Field, session: &mut Session) -> bool {
     let turns = session.due(&uncompressed());
-    session.viewer.client.step(turns);
+    session.client.step(turns);
     false
 }
 
 /// Acks snapshots that have not arrived. Bold sessions also ack snapshots that have not been sent.
 pub(super) fn greedy_acks(field: &mut Field, session: &mut Session) -> bool {
     for _ in 0..session.due(&uncompressed()) {
-        let client = &mut session.viewer.client;
+        let client = &mut session.client;
         client.step(usize::MAX);
         let (ahead, earlier) = match session.is_bold {
             true => (field.random.random_range(0..8), u32::MAX),
@@ -200,13 +198,13 @@ pub(super) fn greedy_acks(field: &mut Field, session: &mut Session) -> bool {
 /// Sends invalid messages. Other sessions than bold ones first send valid requests that change all the time.
 pub(super) fn rogue(field: &mut Field, session: &mut Session) -> bool {
     for _ in 0..session.due(&request()).min(MAX_BURST) {
-        let client = &mut session.viewer.client;
+        let client = &mut session.client;
         match !session.is_bold && field.random.random_ratio(999, 1000) {
             true => client.request(&field.any_request(is_sendable)),
             false => offend(client, &mut field.random),
         }
     }
-    session.viewer.client.step(usize::MAX);
+    session.client.step(usize::MAX);
     false
 }
 
@@ -244,10 +242,10 @@ fn offend(client: &mut Client, random: &mut impl Rng) {
 /// Sends any request. Waits until the server serves it or ends the connection. Decodes and acks like an honest viewer.
 pub(super) fn requests(field: &mut Field, session: &mut Session) -> bool {
     if !std::mem::replace(&mut session.is_greeted, true) {
-        session.viewer.request = field.any_request(|_| true);
+        session.client.settings = field.any_request(|_| true).settings;
     }
-    session.viewer.step();
-    session.viewer.seen.len() >= SNAPSHOTS || session.age() > PATIENCE
+    session.client.view();
+    session.client.seen.len() >= SNAPSHOTS || session.age() > PATIENCE
 }
 
 /// Number of snapshots after which a request counts as served.
@@ -256,10 +254,10 @@ const SNAPSHOTS: usize = 3;
 /// Requests what takes the server longest to encode: the smallest of several packets, on the last rung, every tick.
 /// Decodes and acks like an honest viewer, until the end.
 pub(super) fn demanding(_: &mut Field, session: &mut Session) -> bool {
-    let settings = &mut session.viewer.request.settings;
+    let settings = &mut session.client.settings;
     settings.stages = ladder::PREDICTED.stages;
     settings.baseline = BaselineChoice::Smallest;
-    session.viewer.step();
+    session.client.view();
     false
 }
 

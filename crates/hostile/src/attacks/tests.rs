@@ -82,7 +82,7 @@ fn attacked(name: &str, seconds: u64, missed: Option<&str>, has_succeeded: fn(&m
         stages: [].into(),
         captured: Captured::default(),
         as_viewer: viewer.handle(),
-        progress: Arc::default(),
+        newest: Arc::default(),
         tally,
     };
     let should_stop = AtomicBool::new(false);

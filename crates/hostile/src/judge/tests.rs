@@ -18,11 +18,10 @@ const GOOD: [(&str, f64); 11] = [
 ];
 
 fn good() -> Figures {
-    let phase = |name: &'static str| Phase {
-        name,
-        is_fair: name == "demanding",
-        figures: GOOD.into(),
-        ..Phase::default()
+    let phase = |name: &'static str| {
+        let mut phase = Phase::default();
+        (phase.name, phase.is_fair, phase.figures) = (name, name == "demanding", GOOD.into());
+        phase
     };
     let limit = |&(count, bound): &(&'static str, Bound)| match bound {
         AtMost(limit) | AtLeast(limit) => (count, limit),
@@ -81,8 +80,7 @@ fn each_limit_of_phases_can_be_missed() {
         let mut figures = good();
         for phase in phases.split(' ') {
             let phase = &mut figures.phases[phase.parse::<usize>().unwrap()];
-            let spoilt = phase.figures.iter_mut().find(|(name, _)| *name == figure);
-            spoilt.unwrap().1 = value.parse().unwrap();
+            *phase.figures.get_mut(figure).unwrap() = value.parse().unwrap();
         }
         let unmet = unmet(&figures);
         assert!(unmet.iter().any(|sentence| sentence.contains(part)), "{part}: {unmet:?}");
