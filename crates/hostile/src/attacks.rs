@@ -157,10 +157,10 @@ impl Field {
     }
 
     /// Returns an ack of the snapshot that is `ahead` of the server's newest, and of `earlier` ones.
-    fn ack(&self, ahead: u16, earlier: u32) -> Feedback {
+    fn ack(&self, ahead: u16, earlier: u32) -> Vec<u8> {
         let newest = self.newest.load(Ordering::Relaxed) as u16;
         let newest = Sequence(newest.wrapping_add(ahead));
-        Feedback::Ack(Ack { newest, earlier })
+        Feedback::Ack(Ack { newest, earlier }).encode()
     }
 }
 

@@ -13,14 +13,14 @@ use cubewire_bevy::{MessageBuffer, RenetConnection};
 use cubewire_codec::{Limits, Plan, Snapshot, ladder};
 use cubewire_physics::state_hash;
 use cubewire_protocol::{
-    BaselineChoice, ClientEvent, ClientMessage, ClientSession, Contract, Feedback, PacketOutcome,
-    Request, ServerMessage, Settings, SnapshotReceiver, playout_delay,
+    BaselineChoice, ClientEvent, ClientMessage, ClientSession, Contract, PacketOutcome, Request,
+    ServerMessage, Settings, SnapshotReceiver, playout_delay,
 };
 use cubewire_scene::TICK;
 use rand::{Rng, RngExt};
 use renetcode::{ClientAuthentication, ConnectToken, NETCODE_USER_DATA_BYTES, NetcodeClient};
 
-use crate::socket::{MAX_DATAGRAM_BYTES, STEP, Socket, Tally};
+use crate::socket::{STEP, Socket, Tally};
 
 /// Address of the server, and its key.
 #[derive(Clone, Copy)]
@@ -115,13 +115,9 @@ impl Client {
     /// Processes up to `at_most` received datagrams and sends pending netcode packets. Returns the messages.
     pub(crate) fn step(&mut self, at_most: usize) -> MessageQueue {
         let now = Instant::now();
-        let mut buffer = [0; MAX_DATAGRAM_BYTES];
-        for _ in 0..at_most {
-            let Some((datagram, from)) = self.socket.receive(&mut buffer) else {
-                break;
-            };
+        for (datagram, from) in std::iter::from_fn(|| self.socket.receive()).take(at_most) {
             if from == self.target.server {
-                self.delayed.push_back((now + self.delay, datagram.to_vec()));
+                self.delayed.push_back((now + self.delay, datagram));
             }
         }
         while let Some((_, mut datagram)) = self.delayed.pop_front_if(|(due, _)| *due <= now) {
@@ -240,8 +236,7 @@ impl Client {
 
     /// Returns the reason for the disconnect, or `None` if the connection has not ended.
     pub(crate) fn end(&self) -> Option<String> {
-        let reason = self.netcode.disconnect_reason();
-        reason.map(|reason| reason.to_string())
+        self.netcode.disconnect_reason().map(|reason| reason.to_string())
     }
 
     /// Sends a payload if the connection is established.
@@ -254,10 +249,6 @@ impl Client {
     /// Sends a request, even if the same one was sent before.
     pub(crate) fn request(&mut self, request: &Request) {
         self.reliable(&ClientMessage::Request(*request).encode());
-    }
-
-    pub(crate) fn feedback(&mut self, feedback: &Feedback) {
-        self.unreliable(feedback.encode());
     }
 
     pub(crate) fn reliable(&mut self, message: &[u8]) {

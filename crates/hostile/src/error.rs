@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HostileError {
-    #[error("{}: cannot be started: {source}", path.display())]
-    Start { path: PathBuf, source: io::Error },
     #[error("cubewire {command} {what}; its log: {said}")]
     Program { command: String, what: &'static str, said: String },
     #[error("{}: {source}", path.display())]

@@ -1,7 +1,7 @@
 //! The figures of a run, and their table.
 
 use std::collections::{HashMap, HashSet};
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 
 use cubewire_cli::{Table, number};
 use serde::Serialize;
@@ -97,21 +97,34 @@ fn listed(counts: &Counts) -> String {
 pub(crate) type Snapshots = HashSet<(u64, u64, u64)>;
 
 /// Reads the lines `viewer,tick,hash` of a digest.
-pub(crate) fn read_digest(digest: impl BufRead) -> io::Result<Snapshots> {
-    let parse = |line: io::Result<String>| {
-        let line = line?;
+pub(crate) fn read_digest(digest: &str) -> io::Result<Snapshots> {
+    let parse = |line: &str| {
         let mut fields = line.split(',');
         let mut next = |radix| u64::from_str_radix(fields.next()?, radix).ok();
         let parsed = (|| Some((next(10)?, next(10)?, next(16)?)))();
-        parsed.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, line.clone()))
+        parsed.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, line))
     };
     digest.lines().skip(1).map(parse).collect()
 }
 
+/// Names of the counts of [`compare`].
+pub(crate) const VIEWER: [&str; 4] = [
+    "snapshots sent to the honest viewer",
+    "snapshots decoded by the honest viewer",
+    "wrong snapshots of the honest viewer",
+    "% of the snapshots decoded by the honest viewer",
+];
+pub(crate) const BYSTANDER: [&str; 4] = [
+    "snapshots sent behind the relay",
+    "snapshots decoded behind the relay",
+    "wrong snapshots behind the relay",
+    "% of the snapshots decoded behind the relay",
+];
+
 /// Compares decoded snapshots with sent ones. Returns the number of snapshots that the server sent to the same viewers
-/// before their last decoded one, the number of decoded snapshots, and the number of wrong ones. Without any sent
-/// snapshots, the digest is missing, and no snapshot counts as wrong.
-pub(crate) fn compare(decoded: &Snapshots, sent: &Snapshots) -> [f64; 3] {
+/// before their last decoded one, the number of decoded snapshots, the number of wrong ones, and the decoded ones in
+/// percent. Without any sent snapshots, the digest is missing, and no snapshot counts as wrong.
+pub(crate) fn compare(decoded: &Snapshots, sent: &Snapshots) -> [f64; 4] {
     let mut last = HashMap::new();
     for &(viewer, tick, _) in decoded {
         let last = last.entry(viewer).or_insert(tick);
@@ -121,18 +134,19 @@ pub(crate) fn compare(decoded: &Snapshots, sent: &Snapshots) -> [f64; 3] {
         |(viewer, tick, _): &&(u64, u64, u64)| last.get(viewer).is_some_and(|last| tick <= last);
     let due = sent.iter().filter(was_due).count();
     let wrong = if due == 0 { 0 } else { decoded.difference(sent).count() };
-    [due, decoded.len(), wrong].map(|count| count as f64)
+    let [due, decoded, wrong] = [due, decoded.len(), wrong].map(|count| count as f64);
+    [due, decoded, wrong, 100.0 * decoded.min(due) / due.max(1.0)]
 }
 
 #[test]
 fn wrong_and_lost_snapshots_are_found() {
     let sent = "viewer,tick,hash\n7,1,a\n7,2,b\n7,3,c\n7,4,d\n8,1,e\n";
-    let sent = read_digest(sent.as_bytes()).unwrap();
+    let sent = read_digest(sent).unwrap();
     assert_eq!(sent.len(), 5);
     let decoded = Snapshots::from([(7, 1, 0xa), (7, 3, 0xc)]);
-    assert_eq!(compare(&decoded, &sent), [3.0, 2.0, 0.0]);
+    assert_eq!(compare(&decoded, &sent), [3.0, 2.0, 0.0, 200.0 / 3.0]);
     let decoded = Snapshots::from([(7, 1, 0xa), (7, 3, 0xb), (9, 1, 0xa)]);
-    assert_eq!(compare(&decoded, &sent), [3.0, 3.0, 2.0]);
-    assert_eq!(compare(&decoded, &Snapshots::new()), [0.0, 3.0, 0.0]);
-    assert!(read_digest("header\n1,x,2".as_bytes()).is_err());
+    assert_eq!(compare(&decoded, &sent), [3.0, 3.0, 2.0, 100.0]);
+    assert_eq!(compare(&decoded, &Snapshots::new()), [0.0, 3.0, 0.0, 0.0]);
+    assert!(read_digest("header\n1,x,2").is_err());
 }

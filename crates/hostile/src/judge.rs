@@ -9,7 +9,7 @@ use self::Unit::{Less, PercentOf, PercentOfQuiet};
 use crate::attacks::{ATTACKS, Attack};
 use crate::figures::{Expectation, Figures, shown};
 use crate::phases::Phase;
-use crate::socket::{Counts, get};
+use crate::socket::get;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Bound {
@@ -102,29 +102,17 @@ pub(crate) fn judge(figures: &Figures, pace: f64) -> Vec<Expectation> {
         }
     }
     for phase in attacks {
-        for attack in ATTACKS {
-            if let Some(counts) = phase.attackers.get(attack.name) {
-                let is_alone = phase.attackers.len() == 1;
-                all.extend(of_attack(attack, counts, is_alone, phase.name));
+        let is_alone = phase.attackers.len() == 1;
+        let is_running = |attack: &&Attack| phase.attackers.contains_key(attack.name);
+        for attack in ATTACKS.iter().filter(is_running) {
+            for limit in attack.limits.iter().filter(|limit| is_alone || !limit.only_alone) {
+                let what = format!("{}: {}: {}", phase.name, attack.name, limit.count);
+                let value = get(&phase.attackers[attack.name], limit.count);
+                all.push(expect(&what, value, limit.bound));
             }
         }
     }
     all
-}
-
-/// Judges the counts of an attack.
-pub(crate) fn of_attack(
-    attack: &Attack,
-    counts: &Counts,
-    is_alone: bool,
-    phase: &str,
-) -> Vec<Expectation> {
-    let limits = attack.limits.iter().filter(|limit| is_alone || !limit.only_alone);
-    let expectations = limits.map(|limit| {
-        let what = format!("{phase}: {}: {}", attack.name, limit.count);
-        expect(&what, get(counts, limit.count), limit.bound)
-    });
-    expectations.collect()
 }
 
 fn expect(what: &str, value: f64, bound: Bound) -> Expectation {
@@ -139,8 +127,8 @@ fn expect(what: &str, value: f64, bound: Bound) -> Expectation {
 }
 
 impl Bound {
-    /// Returns how far a value is within the bound.
-    fn margin(self, value: f64) -> f64 {
+    /// Returns how far a value is within the bound. It is negative outside.
+    pub(crate) fn margin(self, value: f64) -> f64 {
         match self {
             AtMost(most) => most - value,
             AtLeast(least) => value - least,

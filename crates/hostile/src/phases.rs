@@ -94,7 +94,8 @@ pub(crate) fn run(
                 (attack.name, scope.spawn(move || attack.run(&mut field, end)))
             });
             let attackers = attackers.collect::<Vec<_>>().into_iter();
-            let attackers = attackers.map(|(name, thread)| Ok((name, joined(thread.join())?)));
+            let attackers = attackers
+                .map(|(name, thread)| Ok((name, thread.join().expect("no thread panics")?)));
             attackers.collect::<io::Result<_>>()
         })?;
         // The phase without an attack has no threads.
@@ -144,11 +145,6 @@ pub(crate) fn least_seconds(attacks: Vec<&'static Attack>) -> u64 {
     needed.max().unwrap_or_default().as_secs() + 1
 }
 
-/// Returns the result of a thread, or resumes its panic.
-pub(crate) fn joined<T>(thread: thread::Result<T>) -> T {
-    thread.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
 /// Weights of the other phases, on the scale of the attacks' weights.
 const QUIET_WEIGHT: u32 = 4;
 const ALL_WEIGHT: u32 = 6;
@@ -167,4 +163,17 @@ fn every_attack_comes_alone_and_the_unfair_ones_together() {
     assert_eq!(least_seconds(attacks.clone()), 59);
     let dead = attacks.into_iter().filter(|attack| attack.name == "dead");
     assert_eq!(least_seconds(dead.collect()), 13);
+}
+
+#[test]
+fn a_phase_sums_its_attackers_and_divides_by_its_time() {
+    let mut phase = Phase::default();
+    let counts =
+        [("s", 2.0), ("snapshots", 50.0), ("ticks", 90.0), ("seconds of these ticks", 1.5)];
+    counts.into_iter().for_each(|(count, value)| phase.tally.add(count, value));
+    let counts = Counts::from([(SENT, 3.0), (SENT_BYTES, 4000.0), (RECEIVED_BYTES, 500.0)]);
+    phase.attackers = ["dead", "rogue"].map(|name| (name, counts.clone())).into();
+    phase.evaluate();
+    let figures = ["sent", "sent kB", "got kB", "snapshots/s", "ticks/s"];
+    assert_eq!(figures.map(|figure| phase.get(figure)), [6.0, 8.0, 1.0, 25.0, 60.0]);
 }

@@ -44,7 +44,7 @@ impl Process {
             .stdout(file(&out)?)
             .stderr(file(log)?)
             .spawn()
-            .map_err(|source| HostileError::Start { path, source })?;
+            .map_err(HostileError::file(&path))?;
         let command = command.split(' ').take(1).collect();
         Ok(Self { command, child, out, log: log.to_owned() })
     }

@@ -13,7 +13,7 @@ use cubewire_link::{Conditions, Link, Loss, Reordering};
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 
-use crate::socket::{MAX_DATAGRAM_BYTES, STEP, Socket, Tally, random_address};
+use crate::socket::{STEP, Socket, Tally, random_address};
 
 /// Datagrams that passed the relay in either direction, and how many there were: the first [`MAX_FIRST`], which include
 /// the handshake, and the last [`MAX_LAST`].
@@ -145,19 +145,18 @@ impl Relay {
         let start = Instant::now();
         let mut tokens = HashSet::new();
         let mut peers = [None, Some(self.server)];
-        let mut buffer = [0; MAX_DATAGRAM_BYTES];
         while !should_stop.load(Ordering::Relaxed) {
             let now = start.elapsed();
             for (direction, peer) in peers.iter_mut().enumerate() {
-                while let Some((datagram, from)) = self.sockets[direction].receive(&mut buffer) {
+                while let Some((datagram, from)) = self.sockets[direction].receive() {
                     if from != *peer.get_or_insert(from) {
                         continue;
                     }
                     if direction == 0 && datagram.first() == Some(&REQUEST) {
-                        tokens.insert(datagram.to_vec());
+                        tokens.insert(datagram.clone());
                     }
-                    self.captured.add(datagram);
-                    for passing in spoil(datagram, &self.captured, &mut random) {
+                    self.captured.add(&datagram);
+                    for passing in spoil(&datagram, &self.captured, &mut random) {
                         self.links[direction].send(now, passing.0.len(), passing);
                     }
                 }

@@ -1,7 +1,7 @@
 //! Starts the processes, runs the phases and collects the figures.
 
-use std::fs::File;
-use std::io::{self, BufReader, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,9 +18,9 @@ use crate::attacks::Field;
 use crate::cli::{Cli, free_address};
 use crate::client::Target;
 use crate::error::HostileError;
-use crate::figures::{Figures, NEWCOMERS, Snapshots, compare, read_digest};
+use crate::figures::{BYSTANDER, Figures, NEWCOMERS, Snapshots, VIEWER, compare, read_digest};
 use crate::judge::{GROWTH, LOG_RATE, judge};
-use crate::phases::{self, Phase, joined, least_seconds};
+use crate::phases::{self, Phase, least_seconds};
 use crate::process::{END_PATIENCE, Process};
 use crate::relay::Relay;
 use crate::socket::{NONCES, RECEIVED, RECEIVED_BYTES, REPEATED, SENT, SENT_BYTES, Tally, get};
@@ -138,8 +138,8 @@ fn measure(cli: &Cli) -> Result<Figures, HostileError> {
         Err(error) => figures.reasons.push(error.to_string()),
     }
     let sent = read(&sent)?;
-    figures.run.extend(count_snapshots(VIEWER, &notes.seen, &sent));
-    figures.run.extend(count_snapshots(BYSTANDER, &read(&decoded)?, &sent));
+    figures.run.extend(VIEWER.into_iter().zip(compare(&notes.seen, &sent)));
+    figures.run.extend(BYSTANDER.into_iter().zip(compare(&read(&decoded)?, &sent)));
     sum_up(&mut figures);
     figures.expectations = judge(&figures, if cli.busy { 0.5 } else { 1.0 });
     Ok(figures)
@@ -178,45 +178,19 @@ fn attack(
         let phases = ready.and_then(|()| phases::run(cli, &field, server, measuring));
         measuring.should_stop.store(true, Ordering::Relaxed);
         for newcomers in newcomers {
-            joined(newcomers.join())?;
+            newcomers.join().expect("no thread panics")?;
         }
-        let notes = joined(watching.join())?;
+        let notes = watching.join().expect("no thread panics")?;
         Ok::<_, HostileError>((phases?, notes))
     })?;
     phases.iter_mut().for_each(Phase::evaluate);
     Ok((phases, notes))
 }
 
-/// Names of the counts of snapshots, in the order of [`compare`].
-const VIEWER: [&str; 4] = [
-    "snapshots sent to the honest viewer",
-    "snapshots decoded by the honest viewer",
-    "wrong snapshots of the honest viewer",
-    "% of the snapshots decoded by the honest viewer",
-];
-const BYSTANDER: [&str; 4] = [
-    "snapshots sent behind the relay",
-    "snapshots decoded behind the relay",
-    "wrong snapshots behind the relay",
-    "% of the snapshots decoded behind the relay",
-];
-
-fn count_snapshots(
-    names: [&'static str; 4],
-    decoded: &Snapshots,
-    sent: &Snapshots,
-) -> impl Iterator<Item = (&'static str, f64)> {
-    let [sent, decoded, wrong] = compare(decoded, sent);
-    let percent = 100.0 * decoded.min(sent) / sent.max(1.0);
-    names.into_iter().zip([sent, decoded, wrong, percent])
-}
-
+/// Reads a digest. There is none if the program failed before it wrote the file.
 fn read(path: &Path) -> Result<Snapshots, HostileError> {
-    match File::open(path) {
-        Ok(file) => read_digest(BufReader::new(file)).map_err(HostileError::file(path)),
-        // The program failed before it wrote the file.
-        Err(_) => Ok(Snapshots::default()),
-    }
+    let digest = fs::read_to_string(path).unwrap_or_default();
+    read_digest(&digest).map_err(HostileError::file(path))
 }
 
 /// Adds the attackers' datagrams and nonces, the growth of the memory and the rate of log lines to the run's counts.

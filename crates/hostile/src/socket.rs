@@ -105,17 +105,15 @@ impl Socket {
     }
 
     /// Returns the next received datagram.
-    pub(crate) fn receive<'a>(
-        &mut self,
-        buffer: &'a mut [u8],
-    ) -> Option<(&'a mut [u8], SocketAddr)> {
+    pub(crate) fn receive(&mut self) -> Option<(Vec<u8>, SocketAddr)> {
+        let mut buffer = [0; MAX_DATAGRAM_BYTES];
         loop {
-            match self.socket.recv_from(buffer) {
+            match self.socket.recv_from(&mut buffer) {
                 Ok((length, from)) => {
                     self.tally.add(RECEIVED, 1.0);
                     self.tally.add(RECEIVED_BYTES, length as f64);
                     self.count_nonce(&buffer[..length]);
-                    return Some((&mut buffer[..length], from));
+                    return Some((buffer[..length].to_vec(), from));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return None,
                 // ICMP errors for datagrams sent earlier; the socket still works.
@@ -145,10 +143,7 @@ impl Socket {
 
     /// Receives and counts all waiting datagrams. Returns whether there were any.
     pub(crate) fn drain(&mut self) -> bool {
-        let mut buffer = [0; MAX_DATAGRAM_BYTES];
-        let has_any = self.receive(&mut buffer).is_some();
-        while self.receive(&mut buffer).is_some() {}
-        has_any
+        std::iter::from_fn(|| self.receive()).count() > 0
     }
 }
 
@@ -159,7 +154,7 @@ impl Drop for Socket {
 }
 
 /// Longer than any netcode datagram.
-pub(crate) const MAX_DATAGRAM_BYTES: usize = 2048;
+const MAX_DATAGRAM_BYTES: usize = 2048;
 
 /// Returns a random address in 127.0.0.0/8.
 pub(crate) fn random_address(random: &mut impl Rng) -> Ipv4Addr {

@@ -134,7 +134,7 @@ pub(super) fn dead(field: &mut Field, session: &mut Session) -> bool {
         client.step(usize::MAX);
         for _ in 0..turns {
             client.request(&request());
-            client.feedback(&field.ack(0, 0));
+            client.unreliable(field.ack(0, 0));
         }
         return false;
     };
@@ -187,7 +187,7 @@ pub(super) fn greedy_acks(field: &mut Field, session: &mut Session) -> bool {
             true => (field.random.random_range(0..8), u32::MAX),
             false => (0, 0),
         };
-        client.feedback(&field.ack(ahead, earlier));
+        client.unreliable(field.ack(ahead, earlier));
         if field.random.random_ratio(1, 64) {
             client.request(&uncompressed());
         }

@@ -1,6 +1,7 @@
 //! Good figures meet each expectation, and bad ones fail it.
 
 use super::*;
+use crate::socket::Counts;
 
 /// Figures of a good phase of 10 s.
 const GOOD: [(&str, f64); 11] = [
@@ -23,12 +24,9 @@ fn good() -> Figures {
         (phase.name, phase.is_fair, phase.figures) = (name, name == "demanding", GOOD.into());
         phase
     };
-    let limit = |&(count, bound): &(&'static str, Bound)| match bound {
-        AtMost(limit) | AtLeast(limit) => (count, limit),
-    };
     Figures {
         phases: ["no attack", "dead", "all at once", "demanding"].map(phase).into(),
-        run: RUN.iter().map(limit).collect(),
+        run: RUN.iter().map(|&(count, bound)| (count, within(bound, 0.0))).collect(),
         ..Figures::default()
     }
 }
@@ -39,10 +37,11 @@ fn unmet(figures: &Figures) -> Vec<String> {
     unmet.map(|expectation| expectation.sentence).collect()
 }
 
-fn just_outside(bound: Bound) -> f64 {
+/// Returns the value that is `margin` within a bound.
+fn within(bound: Bound, margin: f64) -> f64 {
     match bound {
-        AtMost(most) => most + 1.0,
-        AtLeast(least) => least - 1.0,
+        AtMost(most) => most - margin,
+        AtLeast(least) => least + margin,
     }
 }
 
@@ -51,7 +50,7 @@ fn each_limit_of_the_run_can_be_missed() {
     assert_eq!(unmet(&good()), [""; 0]);
     for &(count, bound) in RUN {
         let mut figures = good();
-        figures.run.insert(count, just_outside(bound));
+        figures.run.insert(count, within(bound, -1.0));
         let unmet = unmet(&figures);
         assert!(unmet.len() == 1 && unmet[0].starts_with(count), "{unmet:?}");
     }
@@ -97,24 +96,22 @@ fn each_limit_of_phases_can_be_missed() {
 #[test]
 fn each_limit_of_an_attack_can_be_missed() {
     for attack in ATTACKS {
+        let counts = attack.limits.iter().map(|limit| (limit.count, within(limit.bound, 0.0)));
+        let counts: Counts = counts.collect();
+        let unmet_with = |missed: Counts, another: Option<&'static str>| {
+            let mut figures = good();
+            let attackers = &mut figures.phases[2].attackers;
+            attackers.insert(attack.name, counts.clone().into_iter().chain(missed).collect());
+            attackers.extend(another.map(|name| (name, Counts::new())));
+            unmet(&figures)
+        };
+        assert_eq!(unmet_with(Counts::new(), None), [""; 0]);
         for limit in attack.limits {
-            let good = attack.limits.iter().map(|limit| match limit.bound {
-                AtMost(bound) | AtLeast(bound) => (limit.count, bound),
-            });
-            let mut counts: Counts = good.collect();
-            let unmet_with = |counts: &Counts, another: Option<&'static str>| {
-                let mut figures = self::good();
-                let attackers = &mut figures.phases[2].attackers;
-                attackers.insert(attack.name, counts.clone());
-                attackers.extend(another.map(|name| (name, Counts::new())));
-                unmet(&figures)
-            };
-            assert_eq!(unmet_with(&counts, None), [""; 0]);
-            counts.insert(limit.count, just_outside(limit.bound));
-            let unmet = unmet_with(&counts, None);
+            let missed = Counts::from([(limit.count, within(limit.bound, -1.0))]);
+            let unmet = unmet_with(missed.clone(), None);
             let expected = format!("all at once: {}: {}: ", attack.name, limit.count);
             assert!(unmet.len() == 1 && unmet[0].starts_with(&expected), "{unmet:?}");
-            assert_eq!(unmet_with(&counts, Some("another")).is_empty(), limit.only_alone);
+            assert_eq!(unmet_with(missed, Some("another")).is_empty(), limit.only_alone);
         }
     }
 }
