@@ -1,11 +1,10 @@
 //! The command line.
 
-use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::path::PathBuf;
 
 use clap::Parser;
 use cubewire_cli::whole_number;
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use crate::attacks::{ATTACKS, Attack};
@@ -58,16 +57,6 @@ impl Cli {
             only => only.to_vec(),
         }
     }
-}
-
-/// Returns a free address on this machine. The port is below the system's range for assigned ports, so that it stays
-/// free.
-pub(crate) fn free_address() -> std::io::Result<SocketAddrV4> {
-    let mut random = ChaCha8Rng::seed_from_u64(std::process::id().into());
-    let port = || SocketAddrV4::new(Ipv4Addr::LOCALHOST, random.random_range(10_000..30_000));
-    let mut some = std::iter::repeat_with(port).take(100);
-    let free = some.find(|address| UdpSocket::bind(address).is_ok());
-    free.ok_or_else(|| std::io::ErrorKind::AddrInUse.into())
 }
 
 #[test]

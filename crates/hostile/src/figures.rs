@@ -41,19 +41,8 @@ pub(crate) const NEWCOMERS: [[&str; 4]; 2] = [
 ];
 
 /// Figures of a phase in the table, besides those of newcomers.
-const COLUMNS: [&str; 11] = [
-    "s",
-    "sent",
-    "sent kB",
-    "got kB",
-    "snapshots/s",
-    "gap ms",
-    "long gaps",
-    "stall ms",
-    "ticks/s",
-    "MB",
-    "log lines",
-];
+const COLUMNS: [&str; 8] =
+    ["s", "snapshots/s", "gap ms", "long gaps", "stall ms", "ticks/s", "MB", "log lines"];
 
 impl Figures {
     /// Prints the table and the sentences below it.

@@ -12,7 +12,7 @@ use crate::attacks::{Attack, Field};
 use crate::cli::Cli;
 use crate::error::HostileError;
 use crate::process::Process;
-use crate::socket::{Counts, RECEIVED_BYTES, SENT, SENT_BYTES, Tally, get};
+use crate::socket::{Counts, Tally, get};
 use crate::viewer::Measuring;
 
 /// A phase with its figures.
@@ -41,11 +41,7 @@ impl Phase {
     /// Evaluates the counts, when no thread adds to them any more.
     pub(crate) fn evaluate(&mut self) {
         self.figures = self.tally.counts();
-        let sum = |count| -> f64 { self.attackers.values().map(|counts| get(counts, count)).sum() };
         let figures = [
-            ("sent", sum(SENT)),
-            ("sent kB", sum(SENT_BYTES) / 1e3),
-            ("got kB", sum(RECEIVED_BYTES) / 1e3),
             ("snapshots/s", self.get("snapshots") / self.get("s")),
             ("ticks/s", self.get("ticks") / self.get("seconds of these ticks").max(1e-3)),
         ];
@@ -166,14 +162,11 @@ fn every_attack_comes_alone_and_the_unfair_ones_together() {
 }
 
 #[test]
-fn a_phase_sums_its_attackers_and_divides_by_its_time() {
+fn a_phase_divides_its_counts_by_its_time() {
     let mut phase = Phase::default();
     let counts =
         [("s", 2.0), ("snapshots", 50.0), ("ticks", 90.0), ("seconds of these ticks", 1.5)];
     counts.into_iter().for_each(|(count, value)| phase.tally.add(count, value));
-    let counts = Counts::from([(SENT, 3.0), (SENT_BYTES, 4000.0), (RECEIVED_BYTES, 500.0)]);
-    phase.attackers = ["dead", "rogue"].map(|name| (name, counts.clone())).into();
     phase.evaluate();
-    let figures = ["sent", "sent kB", "got kB", "snapshots/s", "ticks/s"];
-    assert_eq!(figures.map(|figure| phase.get(figure)), [6.0, 8.0, 1.0, 25.0, 60.0]);
+    assert_eq!(["snapshots/s", "ticks/s"].map(|figure| phase.get(figure)), [25.0, 60.0]);
 }

@@ -3,6 +3,7 @@
 use std::env;
 use std::ffi::OsStr;
 use std::fs::{self, File};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -49,18 +50,23 @@ impl Process {
         Ok(Self { command, child, out, log: log.to_owned() })
     }
 
-    /// Waits for the first line of the output.
+    /// Waits for the first line of the server's output, and returns the address in it.
     ///
     /// # Errors
     /// If the process ends before.
-    pub(crate) fn wait_for_output(&mut self) -> Result<(), HostileError> {
-        while !read(&self.out).contains('\n') {
+    pub(crate) fn wait_for_address(&mut self) -> Result<SocketAddr, HostileError> {
+        loop {
+            if let Some((line, _)) = read(&self.out).split_once('\n')
+                && let mut words = line.split(' ').map(|word| word.trim_end_matches('.'))
+                && let Some(address) = words.find_map(|word| word.parse().ok())
+            {
+                return Ok(address);
+            }
             if self.has_ended() {
                 return Err(self.failed("ended"));
             }
             thread::sleep(LOOK_INTERVAL);
         }
-        Ok(())
     }
 
     fn failed(&self, what: &'static str) -> HostileError {

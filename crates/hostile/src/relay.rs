@@ -105,17 +105,12 @@ pub(crate) struct Relay {
     /// Another address that sends in each direction.
     others: [Socket; 2],
     links: [Link<Passing>; 2],
-    server: SocketAddr,
     pub(crate) captured: Captured,
 }
 
 impl Relay {
-    /// Creates a relay to a server. `tally` counts the datagrams exchanged with the server.
-    pub(crate) fn new(
-        server: SocketAddr,
-        tally: &Tally,
-        random: &mut ChaCha8Rng,
-    ) -> io::Result<Self> {
+    /// Creates a relay. `tally` counts the datagrams exchanged with the server.
+    pub(crate) fn new(tally: &Tally, random: &mut ChaCha8Rng) -> io::Result<Self> {
         let others = Tally::default();
         let mut other = || Socket::bind(random_address(random), &others);
         Ok(Self {
@@ -125,7 +120,6 @@ impl Relay {
             ],
             others: [other()?, other()?],
             links: [(); 2].map(|()| Link::new(CONDITIONS, random.random())),
-            server,
             captured: Captured::default(),
         })
     }
@@ -140,11 +134,16 @@ impl Relay {
         self.sockets[1].handle()
     }
 
-    /// Forwards datagrams until told to stop. The first sender is taken for the viewer.
-    pub(crate) fn run(mut self, should_stop: &AtomicBool, mut random: ChaCha8Rng) {
+    /// Forwards datagrams to and from a server until told to stop. The first sender is taken for the viewer.
+    pub(crate) fn run(
+        mut self,
+        server: SocketAddr,
+        should_stop: &AtomicBool,
+        mut random: ChaCha8Rng,
+    ) {
         let start = Instant::now();
         let mut tokens = HashSet::new();
-        let mut peers = [None, Some(self.server)];
+        let mut peers = [None, Some(server)];
         while !should_stop.load(Ordering::Relaxed) {
             let now = start.elapsed();
             for (direction, peer) in peers.iter_mut().enumerate() {

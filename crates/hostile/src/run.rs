@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,7 +14,7 @@ use cubewire_files::NewFile;
 use rand::RngExt;
 
 use crate::attacks::Field;
-use crate::cli::{Cli, free_address};
+use crate::cli::Cli;
 use crate::client::Target;
 use crate::error::HostileError;
 use crate::figures::{BYSTANDER, Figures, NEWCOMERS, Snapshots, VIEWER, compare, read_digest};
@@ -68,22 +67,21 @@ fn measure(cli: &Cli) -> Result<Figures, HostileError> {
     let folder = tempfile::tempdir()?;
     let [key_file, sent, decoded] = ["key", "sent", "decoded"].map(|name| folder.path().join(name));
     let key = make_key(&key_file)?;
-    let server = SocketAddr::from(free_address()?);
     // Of the relay, the honest viewer and the newcomers.
     let tally = Tally::default();
     let mut random = cli.random(0);
-    let relay = Relay::new(server, &tally, &mut random)?;
+    let relay = Relay::new(&tally, &mut random)?;
     let relay_address = relay.address()?;
     let seconds = cli.seconds + END_PATIENCE.as_secs() + READY.as_secs();
     let mut serving = Process::start(
         &format!(
-            "serve --headless --json --seconds {seconds} --viewers {SLOTS} --script {SCRIPT} --bind {server} --public \
-             {server},{relay_address}"
+            "serve --headless --json --seconds {seconds} --viewers {SLOTS} --script {SCRIPT} --bind 127.0.0.1:0 \
+             --public {relay_address}"
         ),
         [&key_file, &sent],
         cli.log.as_deref(),
     )?;
-    serving.wait_for_output()?;
+    let server = serving.wait_for_address()?;
     let viewing = Process::start(
         &format!(
             "view --headless --seconds {seconds} --rung changed-flags --connect {relay_address}"
@@ -103,7 +101,7 @@ fn measure(cli: &Cli) -> Result<Figures, HostileError> {
     };
     let should_stop = AtomicBool::new(false);
     let (course, viewed) = thread::scope(|scope| {
-        scope.spawn(|| relay.run(&should_stop, cli.random(1)));
+        scope.spawn(|| relay.run(server, &should_stop, cli.random(1)));
         let course = attack(cli, field, &serving);
         let viewed = viewing.end();
         should_stop.store(true, Ordering::Relaxed);
