@@ -40,7 +40,7 @@ pub(crate) const NEWCOMERS: [[&str; 4]; 2] = [
     ["far", "far connected", "far at once", "far slowest ms"],
 ];
 
-/// Figures of a phase in the table, besides those of newcomers.
+/// Columns of the table, before the columns of newcomers.
 const COLUMNS: [&str; 8] =
     ["s", "snapshots/s", "gap ms", "long gaps", "stall ms", "ticks/s", "MB", "log lines"];
 

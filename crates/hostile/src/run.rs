@@ -114,7 +114,7 @@ fn measure(cli: &Cli) -> Result<Figures, HostileError> {
         rate: cli.rate,
         phases,
         run: tally.counts(),
-        reasons: notes.losses.clone(),
+        reasons: notes.losses,
         ..Figures::default()
     };
     let log_lines = serving.log_lines() as f64;
@@ -122,9 +122,7 @@ fn measure(cli: &Cli) -> Result<Figures, HostileError> {
     figures.run.extend([
         ("log lines", log_lines),
         ("failures of the server", served.is_err().into()),
-        ("lost connections of the honest viewer", notes.losses.len() as f64),
         ("lost connections behind the relay", viewed.is_err().into()),
-        ("packets refused by the honest viewer", notes.refused.into()),
     ]);
     figures.reasons.extend(viewed.err().map(|error| error.to_string()));
     match served {
@@ -185,7 +183,7 @@ fn attack(
     Ok((phases, notes))
 }
 
-/// Reads a digest. There is none if the program failed before it wrote the file.
+/// Reads a digest. The file is missing if the program failed before it wrote the digest.
 fn read(path: &Path) -> Result<Snapshots, HostileError> {
     let digest = fs::read_to_string(path).unwrap_or_default();
     read_digest(&digest).map_err(HostileError::file(path))

@@ -14,12 +14,12 @@ use crate::figures::Snapshots;
 use crate::process::Process;
 use crate::socket::{STEP, Tally};
 
-/// What the measuring threads share.
+/// State that the measuring threads share.
 pub(crate) struct Measuring {
     pub(crate) target: Target,
-    /// Counts of the sockets.
+    /// Counts of the whole run.
     pub(crate) tally: Tally,
-    /// The figures of the current phase. A newcomer is counted in the phase in which it came.
+    /// Figures of the current phase. A newcomer counts in the phase of its arrival.
     pub(crate) phase: Mutex<Tally>,
     pub(crate) should_stop: AtomicBool,
 }
@@ -28,14 +28,12 @@ pub(crate) struct Measuring {
 #[derive(Default)]
 pub(crate) struct Notes {
     pub(crate) seen: Snapshots,
-    /// Number of packets that the decoder refused.
-    pub(crate) refused: u32,
     /// Reasons for connections that ended before the viewer left.
     pub(crate) losses: Vec<String>,
 }
 
 impl Measuring {
-    pub(crate) fn phase(&self) -> Tally {
+    fn phase(&self) -> Tally {
         self.phase.lock().expect("no thread panics").clone()
     }
 
@@ -68,9 +66,11 @@ impl Measuring {
                 asleep = Instant::now();
                 thread::sleep(STEP);
             }
-            notes.losses.extend(client.end());
+            let loss = client.end();
+            self.tally.add("lost connections of the honest viewer", loss.is_some().into());
+            self.tally.add("packets refused by the honest viewer", client.refused.into());
+            notes.losses.extend(loss);
             notes.seen.extend(client.seen.drain(..));
-            notes.refused += client.refused;
         }
         Ok(notes)
     }
