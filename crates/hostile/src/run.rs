@@ -35,11 +35,10 @@ pub(crate) fn run(cli: &Cli, out: &mut impl Write) -> Result<bool, HostileError>
         return Err(HostileError::TooShort { given, least });
     }
     // Create the file now, so that an unwritable path fails before the attacks.
-    let json = cli.json.as_deref().map(|path| {
-        let file = NewFile::create(path).map_err(HostileError::file(path));
-        file.map(|file| (path, file))
-    });
-    let json = json.transpose()?;
+    let json = match &cli.json {
+        Some(path) => Some((path, NewFile::create(path).map_err(HostileError::file(path))?)),
+        None => None,
+    };
     let figures = measure(cli)?;
     figures.print(out)?;
     if let Some((path, mut file)) = json {

@@ -214,29 +214,26 @@ const MAX_BURST: usize = 20;
 fn offend(client: &mut Client, random: &mut impl Rng) {
     let mut bytes = vec![0; random.random_range(0..1200)];
     random.fill_bytes(&mut bytes);
-    match random.random_range(0..10) {
+    let payload = match random.random_range(0..10) {
         // A hundred empty reliable messages.
-        0 => client.say(&[&[0, 0, 1, 0, 100][..], &[0; 200]].concat()),
+        0 => [&[0, 0, 1, 0, 100][..], &[0; 200]].concat(),
         // A slice or an ack with random numbers.
-        1 | 2 => {
-            let kind = random.random_range(2..=4);
-            client.say(&[&[kind, 0][..], &bytes].concat());
-        }
+        1 | 2 => [&[random.random_range(2..=4), 0][..], &bytes].concat(),
         // A slice past the end.
-        3 => client.say(&[3, 0, 0, 7, 3, 2, 1, 9]),
+        3 => vec![3, 0, 0, 7, 3, 2, 1, 9],
         // The first of 256 slices; the messages are never completed.
         4 => {
-            let number = random.random::<u8>();
             bytes.resize(1200, 0);
-            let slice = [3, 0, 0, 0x40, number, 0, 0x41, 0, 0x44, 0xb0];
-            client.say(&[&slice[..], &bytes].concat());
+            let slice = [3, 0, 0, 0x40, random.random(), 0, 0x41, 0, 0x44, 0xb0];
+            [&slice[..], &bytes].concat()
         }
-        5 => client.reliable(&bytes[..bytes.len().min(64)]),
-        6 => client.unreliable(bytes[..bytes.len().min(16)].to_vec()),
-        7 => client.say(&[]),
-        8 => client.unreliable(bytes.repeat(100)),
-        _ => client.say(&bytes),
-    }
+        5 => return client.reliable(&bytes[..bytes.len().min(64)]),
+        6 => return client.unreliable(bytes[..bytes.len().min(16)].to_vec()),
+        7 => Vec::new(),
+        8 => return client.unreliable(bytes.repeat(100)),
+        _ => bytes,
+    };
+    client.say(&payload);
 }
 
 /// Sends any request. Waits until the server serves it or ends the connection. Decodes and acks like an honest viewer.
