@@ -30,8 +30,7 @@ fn serve(mut socket: Socket, target: Target, should_stop: &AtomicBool) {
             match netcode.process_packet(from, &mut datagram) {
                 ServerResult::PacketToSend { addr, payload }
                 | ServerResult::ClientConnected { addr, payload, .. } => {
-                    let payload = payload.to_vec();
-                    socket.send(&payload, addr);
+                    socket.send(payload, addr);
                 }
                 _ => {}
             }
