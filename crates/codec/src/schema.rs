@@ -18,8 +18,8 @@ pub use self::check::SchemaError;
 pub use self::text::first_difference;
 pub use crate::quantize::smallest_three::Levels;
 
-/// Maximum tick rate. A packet names its baseline by an age of up to 255 ticks, so that even at this rate the age
-/// covers a round trip of 1.06 s.
+/// Maximum tick rate. The short form of the header names a baseline of up to 256 ticks, which is a round trip of 1.07 s
+/// at this rate.
 pub const MAX_TICKS_PER_SECOND: u16 = 240;
 
 /// The description of a scene that both ends know before the first packet.

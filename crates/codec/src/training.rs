@@ -118,7 +118,7 @@ impl Trainer {
     ) -> usize {
         let Some(variant) = Variant::of(stages.delta) else { return 0 };
         let state = self.continued_state(variant, baseline);
-        let mut reference = baseline.held();
+        let mut reference = baseline.view();
         if let Some(state) = &state {
             reference.state = Some(state);
         }
@@ -130,7 +130,7 @@ impl Trainer {
             Counter { statistics: &mut self.statistics, regressions: &mut self.regressions };
         self.coder.encode(
             context,
-            additional.map(|baseline| Some(baseline?.held())),
+            additional.map(|baseline| Some(baseline?.view())),
             current,
             &mut self.changed,
             BinEncoder::new(&mut self.bytes),

@@ -69,7 +69,10 @@ impl PredictionHistory {
 #[derive(Clone, Debug)]
 pub(crate) struct AdaptiveState {
     pub(crate) variant: Variant,
+    /// Weights of the mixer, by [`FlagContexts::weights`](super::layout::FlagContexts::weights) and
+    /// [`ResidualContexts::weights`](super::layout::ResidualContexts::weights).
     pub(crate) weights: Vec<Inputs>,
+    /// Probabilities by [`AdaptiveFlag`](super::layout::AdaptiveFlag), in 1/65536.
     pub(crate) adaptive: [u16; ADAPTIVE_FLAGS],
     /// Mean errors of candidates and blends, in sixteenths, by [`error_index`] and [`blend_error_index`]; empty for
     /// [`Variant::Plain`].
@@ -77,6 +80,7 @@ pub(crate) struct AdaptiveState {
     /// History of each body: from this packet if it has already coded the body, otherwise from the reference's
     /// packet.
     pub(crate) predictions: Vec<PackedHistory>,
+    /// See [`StoredState::values`].
     pub(crate) values: Vec<u16>,
     pub(crate) hash: SnapshotHash,
 }
@@ -91,7 +95,8 @@ pub(crate) struct StoredState {
     /// Few errors change in a packet, so their pages have fewer bytes.
     errors: Pages<u16, 128>,
     pub(crate) predictions: StoredHistories,
-    /// Probabilities of the bins of the schema's further fields; empty in an initial state.
+    /// Probabilities of the bins of the schema's further fields. After a partial packet, the probabilities that bodies
+    /// are carried follow. Empty in an initial state.
     values: Vec<u16>,
     pub(crate) hash: SnapshotHash,
 }
@@ -159,7 +164,7 @@ impl StoredState {
         }
     }
 
-    /// Hash of the small parts.
+    /// Hash of the probabilities. Weights and errors are left out because they are large.
     pub(crate) fn digest(&self) -> u64 {
         let probabilities = self.adaptive.iter().chain(&self.values);
         probabilities.fold(0, |hash, &probability| mix(hash, probability.into()))
@@ -235,7 +240,7 @@ impl AdaptiveState {
     }
 
     /// Sets this to the state before the first bin of a packet whose reference has the state `previous`. `values` is
-    /// the number of probabilities of further fields. Reuses memory.
+    /// the length of [`values`](Self::values) in this packet; new probabilities start at even odds. Reuses memory.
     pub(crate) fn follow(&mut self, previous: &StoredState, bodies: usize, values: usize) {
         self.load(previous);
         self.values.clone_from(&previous.values);
@@ -250,7 +255,7 @@ impl AdaptiveState {
         }
     }
 
-    /// Copies the parts that are not by body.
+    /// Copies the weights, the probabilities of flags and the mean errors.
     fn load(&mut self, stored: &StoredState) {
         self.variant = stored.variant;
         stored.weights.load(&mut self.weights);
@@ -285,13 +290,15 @@ impl AdaptiveState {
     }
 }
 
+/// Moves a mean error towards the error of one body, in steps.
 pub(crate) fn update_mean(mean: &mut u16, error: u32) {
     if *mean == DISABLED {
         return;
     }
-    // An exponential moving average with weight 1/32, in sixteenths. `MAX_ERROR` keeps it below `DISABLED`.
+    // An exponential moving average with weight 1/32, in sixteenths of a step. `MAX_ERROR` keeps it below `DISABLED`.
     let step = ((error.min(MAX_ERROR) * 16) as i32 - i32::from(*mean)) >> 5;
     *mean = (i32::from(*mean) + step) as u16;
 }
 
+/// Larger errors count as this, in steps.
 const MAX_ERROR: u32 = 2000;

@@ -34,6 +34,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             changed_lives.extend(changed);
         }
         let mut next = 0;
+        // Slots are coded in ascending order, relative to the smallest possible one.
         let mut min = 0;
         loop {
             let element = Element::of_packet(BitKind::Life);
@@ -43,6 +44,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             }
             let slot = changed_lives.get(next).copied().unwrap_or(0);
             let slot = self.number(element, reference.len() - min, slot.saturating_sub(min))? + min;
+            // An encoder listed all slots before. A decoder lists each slot as it comes.
             if next == changed_lives.len() {
                 changed_lives.push(slot);
             }
@@ -56,6 +58,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         }
     }
 
+    /// Codes the new life of a slot, and the whole body unless the slot becomes empty.
     fn life(&mut self, index: usize, bodies: &mut Bodies<'_>) -> Result<(), DecodeError> {
         let reference = self.snapshots.reference;
         let plan = self.snapshots.plan;
