@@ -211,7 +211,7 @@ impl Decoder {
         let merges = begun.merges;
         let relation = Relation::new(stages, named, merges, &held, initial, merged, spares)
             .map_err(DecodeError::UnknownBaseline)?;
-        let reference = relation.from;
+        let reference = relation.reference;
         let decoded = self.spares.unshared(&mut self.decoded);
         let mut simulated = None;
         match begun.bodies {

@@ -119,7 +119,7 @@ impl Encoder {
         // `changed_bodies` is counted against the offered baseline even if the packet does not name it.
         let unnamed = offered.baseline.filter(|_| named.is_none());
         let unnamed = unnamed.filter(|baseline| baseline.snapshot.has_form_of(&snapshot));
-        let compared = unnamed.unwrap_or(relation.from);
+        let compared = unnamed.unwrap_or(relation.reference);
         snapshot.compare(&compared.snapshot, &mut writer.changed);
         packet.changed_bodies = count(&writer.changed);
         packet.sent_bodies = packet.changed_bodies;
@@ -127,7 +127,7 @@ impl Encoder {
             // The receiver keeps the bodies that the packet does not carry, so its snapshot is the reference with only
             // the carried bodies replaced.
             let target = writer.spares.unshared(target);
-            target.copy_from(&relation.from.snapshot);
+            target.copy_from(&relation.reference.snapshot);
             for body in flagged(references.carried) {
                 target.copy_slot(body, &snapshot);
             }
@@ -151,8 +151,8 @@ impl Encoder {
                 Coverage::Partial => std::mem::swap(&mut out.snapshot, target),
             }
             let sent = Some(&writer.changed[..]);
-            let (from, ticks) = (relation.from, relation.ticks(sequence));
-            out.finalize(sequence, stages, from, ticks, sent, &mut writer.spares);
+            let (reference, ticks) = (relation.reference, relation.ticks(sequence));
+            out.finalize(sequence, stages, reference, ticks, sent, &mut writer.spares);
             let inputs = references.simulated.inputs;
             out.simulated = inputs.map(|inputs| (inputs.origin(), inputs.last()));
         }

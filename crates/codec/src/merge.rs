@@ -23,7 +23,7 @@ use crate::stages::Stages;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Merged {
     baseline: Baseline,
-    /// Prediction histories of the merged bodies.
+    /// Residual histories of the merged bodies.
     histories: Vec<(u16, PackedHistory)>,
     /// Scratch memory: bodies to copy from one packet.
     taken: Vec<u16>,
@@ -106,7 +106,7 @@ impl Merged {
             self.baseline.merge_bodies(taken, other, age);
             let state = other.state.as_ref();
             self.histories.extend(taken().map(|body| {
-                let history = state.map(|state| state.predictions.of(body));
+                let history = state.map(|state| state.residual_histories.of(body));
                 (body as u16, history.unwrap_or_default())
             }));
         }
@@ -142,8 +142,8 @@ fn find<'b>(
 pub(crate) struct Relation<'a> {
     pub(crate) named: Option<&'a Baseline>,
     /// The named baseline, merged with other packets if the packet names any, or the initial state.
-    pub(crate) from: &'a Baseline,
-    /// View of `from` for the entropy coder. A merged baseline has the adaptive state of the named one.
+    pub(crate) reference: &'a Baseline,
+    /// View of `reference` for the entropy coder. A merged baseline has the adaptive state of the named one.
     view: BaselineView<'a>,
 }
 
@@ -161,7 +161,7 @@ impl<'a> Relation<'a> {
         merged: &'a mut Merged,
         spares: &mut Spares,
     ) -> Result<Self, Sequence> {
-        let (from, view) = match named {
+        let (reference, view) = match named {
             None => {
                 let initial = initial.at(stages.precision());
                 (initial, initial.view())
@@ -172,7 +172,7 @@ impl<'a> Relation<'a> {
                 (&merged.baseline, merged.view(named))
             }
         };
-        Ok(Self { named, from, view })
+        Ok(Self { named, reference, view })
     }
 
     /// Ticks since the named baseline, if there is one.

@@ -141,14 +141,14 @@ impl Trainer {
         self.bytes.len()
     }
 
-    /// The newest adaptive state, with the prediction histories of the baseline's packet.
+    /// The newest adaptive state, with the residual histories of the baseline's packet.
     fn continued_state(&self, variant: Variant, baseline: &Baseline) -> Option<Box<StoredState>> {
         let mut state = self.states[variant as usize].clone()?;
         let own = baseline.state.as_ref();
         if let Some(own) = own.filter(|own| own.variant == variant) {
-            state.predictions.clone_from(&own.predictions);
+            state.residual_histories.clone_from(&own.residual_histories);
         } else {
-            state.predictions.clear();
+            state.residual_histories.clear();
         }
         Some(state)
     }

@@ -60,7 +60,7 @@ impl Writer {
     #[inline(never)]
     fn put_bodies(&mut self, frame: &Frame<'_>, current: &QuantizedSnapshot, packet: &mut Packet) {
         let Frame { stages, header, .. } = *frame;
-        let reference = frame.relation.from;
+        let reference = frame.relation.reference;
         let mut stream = BitStream::writer(&mut packet.bytes, Some(&mut packet.ledger));
         frame.put(&mut stream);
         let mut lives_change = false;

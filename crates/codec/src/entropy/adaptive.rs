@@ -15,7 +15,7 @@ use crate::stages::Coverage;
 
 /// How well a body was predicted in the packet that carried the reference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PredictionHistory {
+pub(crate) struct ResidualHistory {
     /// Whether the packet carried the body.
     pub(crate) is_known: bool,
     /// [Magnitudes](super::residual::magnitude) of the largest residuals.
@@ -26,7 +26,7 @@ pub(crate) struct PredictionHistory {
     pub(crate) best_position: u8,
 }
 
-/// A [`PredictionHistory`] packed into 13 bits:
+/// A [`ResidualHistory`] packed into 13 bits:
 ///
 /// ```text
 /// known 1 | best position 2 | best orientation 2 | position 4 | orientation 4
@@ -35,9 +35,9 @@ pub(crate) struct PredictionHistory {
 pub(crate) struct PackedHistory(u16);
 
 impl PackedHistory {
-    pub(crate) fn unpack(self) -> PredictionHistory {
+    pub(crate) fn unpack(self) -> ResidualHistory {
         let Self(word) = self;
-        PredictionHistory {
+        ResidualHistory {
             is_known: word >> 12 == 1,
             best_position: (word >> 10 & 3) as u8,
             best_orientation: (word >> 8 & 3) as u8,
@@ -47,7 +47,7 @@ impl PackedHistory {
     }
 }
 
-impl PredictionHistory {
+impl ResidualHistory {
     pub(crate) fn pack(self) -> PackedHistory {
         let word = u16::from(self.is_known) << 12
             | u16::from(self.best_position) << 10
@@ -79,7 +79,7 @@ pub(crate) struct AdaptiveState {
     pub(crate) errors: Vec<u16>,
     /// History of each body: from this packet if it has already coded the body, otherwise from the reference's
     /// packet.
-    pub(crate) predictions: Vec<PackedHistory>,
+    pub(crate) residual_histories: Vec<PackedHistory>,
     /// See [`StoredState::values`].
     pub(crate) values: Vec<u16>,
     pub(crate) hash: SnapshotHash,
@@ -94,14 +94,14 @@ pub(crate) struct StoredState {
     adaptive: [u16; ADAPTIVE_FLAGS],
     /// Few errors change in a packet, so their pages have fewer bytes.
     errors: Pages<u16, 128>,
-    pub(crate) predictions: StoredHistories,
+    pub(crate) residual_histories: StoredHistories,
     /// Probabilities of the bins of the schema's further fields. After a partial packet, the probabilities that bodies
     /// are carried follow. Empty in an initial state.
     values: Vec<u16>,
     pub(crate) hash: SnapshotHash,
 }
 
-/// Prediction histories by body.
+/// Residual histories by body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StoredHistories {
     /// After a complete packet: histories of the bodies that it changed, in ascending order. The other bodies did not
@@ -158,7 +158,7 @@ impl StoredState {
                 Variant::Plain => Pages::new(&[]),
                 Variant::Predicted => Pages::new(&model.errors),
             },
-            predictions: StoredHistories::default(),
+            residual_histories: StoredHistories::default(),
             values: Vec::new(),
             hash: SnapshotHash::default(),
         }
@@ -174,8 +174,8 @@ impl StoredState {
     pub(crate) fn count_memory(&self, shared: &mut SharedMemory) -> usize {
         self.weights.count_memory(shared)
             + self.errors.count_memory(shared)
-            + self.predictions.changed.capacity() * size_of::<(u16, PackedHistory)>()
-            + size_of_val(&*self.predictions.all)
+            + self.residual_histories.changed.capacity() * size_of::<(u16, PackedHistory)>()
+            + size_of_val(&*self.residual_histories.all)
             + size_of_val(&*self.values)
             + size_of::<Self>()
     }
@@ -201,16 +201,17 @@ impl SpareStates {
         let Self { weights, errors, .. } = self;
         stored.weights.store(&next.weights, &previous.weights, weights);
         stored.errors.store(&next.errors, &previous.errors, errors);
-        stored.predictions.clear();
+        stored.residual_histories.clear();
         match coverage {
             Coverage::Complete => {
                 self.most_changed = self.most_changed.max(count(changed));
-                let histories = &mut stored.predictions.changed;
+                let histories = &mut stored.residual_histories.changed;
                 histories.reserve_exact(self.most_changed);
-                histories
-                    .extend(flagged(changed).map(|body| (body as u16, next.predictions[body])));
+                histories.extend(
+                    flagged(changed).map(|body| (body as u16, next.residual_histories[body])),
+                );
             }
-            Coverage::Partial => stored.predictions.all.clone_from(&next.predictions),
+            Coverage::Partial => stored.residual_histories.all.clone_from(&next.residual_histories),
         }
         *slot = Some(stored);
     }
@@ -224,14 +225,14 @@ impl SpareStates {
 }
 
 impl AdaptiveState {
-    /// Copies a stored state, without prediction histories.
+    /// Copies a stored state, without residual histories.
     pub(crate) fn new(stored: &StoredState) -> Self {
         let mut state = Self {
             variant: stored.variant,
             weights: Vec::new(),
             adaptive: stored.adaptive,
             errors: Vec::new(),
-            predictions: Vec::new(),
+            residual_histories: Vec::new(),
             values: Vec::new(),
             hash: SnapshotHash::default(),
         };
@@ -245,13 +246,13 @@ impl AdaptiveState {
         self.load(previous);
         self.values.clone_from(&previous.values);
         self.values.resize(values, EVEN);
-        previous.predictions.load(bodies, &mut self.predictions);
+        previous.residual_histories.load(bodies, &mut self.residual_histories);
     }
 
     /// Replaces the histories of bodies that were merged from other packets.
     pub(crate) fn merge(&mut self, merged: &[(u16, PackedHistory)]) {
         for &(body, history) in merged {
-            self.predictions[usize::from(body)] = history;
+            self.residual_histories[usize::from(body)] = history;
         }
     }
 

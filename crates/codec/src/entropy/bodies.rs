@@ -6,7 +6,7 @@
 //! last, in groups of up to 16 with one flag. Bodies coded earlier in the packet are context for later ones: a body in
 //! a ball of bodies moves with its neighbours, and a resting body starts to move when another body comes near.
 
-use super::adaptive::PredictionHistory;
+use super::adaptive::ResidualHistory;
 use super::bins::{CodingObserver, Element, check_canonical, check_end};
 use super::coder::BinCoder;
 use super::history::{KinematicHistory, Position};
@@ -37,7 +37,7 @@ pub(crate) struct Bodies<'c> {
 pub(super) struct BodyContext<'h> {
     pub(super) body: usize,
     pub(super) history: &'h KinematicHistory,
-    pub(super) prediction: PredictionHistory,
+    pub(super) residual_history: ResidualHistory,
     /// [Magnitudes](magnitude) of the fields of [`KinematicHistory`] with the same names.
     pub(super) motion_6_ticks: usize,
     pub(super) velocity: usize,
@@ -232,7 +232,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         };
         BodyContext {
             body: history.body,
-            prediction: self.next.predictions[history.body].unpack(),
+            residual_history: self.next.residual_histories[history.body].unpack(),
             motion_6_ticks: largest(history.motion_6_ticks),
             velocity: largest(history.velocity),
             rotation: magnitude(history.rotation),
@@ -326,14 +326,14 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         }
         // A partial packet may carry an unchanged body.
         check_canonical(&self.bins, !is_same || self.is_partial)?;
-        let prediction = PredictionHistory {
+        let residual_history = ResidualHistory {
             is_known: true,
             position: position.residual as u8,
             orientation: orientation.residual as u8,
             best_orientation: orientation.best as u8,
             best_position: position.best as u8,
         };
-        self.next.predictions[body] = prediction.pack();
+        self.next.residual_histories[body] = residual_history.pack();
         let residuals = [orientation.residual, position.residual];
         predictor.update(history, unpacked, position.value, residuals);
         Ok(position.value)

@@ -52,7 +52,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let plan = self.snapshots.plan;
         let steps_per_radian = plan.components.steps_per_radian;
         let candidates = predictor.orientations(history);
-        let was_best = usize::from(context.prediction.best_orientation);
+        let was_best = usize::from(context.residual_history.best_orientation);
         let field = FieldContext {
             field: Field::Orientation,
             candidates: candidates.as_ref(),
@@ -123,13 +123,14 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             prediction,
             target: target.map(|target| target.components.map(i32::from)),
             zone: context.zone,
-            history: context.prediction.context(context.prediction.orientation),
+            history: context.residual_history.context(context.residual_history.orientation),
         };
         // `HoldPredictor` does not know the bodies around. The motion of the body takes their place.
         let around = around.map_or(context.velocity, |[orientation, _]| orientation);
         let (values, residual) = self.components(context.body, &components, |axis, so_far| {
             [
-                context.prediction.context(context.prediction.orientation) * 16 + so_far,
+                context.residual_history.context(context.residual_history.orientation) * 16
+                    + so_far,
                 signed_magnitude(reference[axis] - prediction[axis]) * 8 + zone,
                 signed_magnitude(secondary[axis] - prediction[axis]) * 8 + zone,
                 so_far * 16 + around,
@@ -183,7 +184,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     ) -> Result<Coded<Position>, DecodeError> {
         let BodyContext { history, clearance, distance, .. } = context;
         let candidates = predictor.positions(history, unpacked);
-        let was_best = usize::from(context.prediction.best_position);
+        let was_best = usize::from(context.residual_history.best_position);
         let field = FieldContext {
             field: Field::Position,
             candidates: candidates.as_ref(),
@@ -221,7 +222,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
                 prediction,
                 target,
                 zone: context.zone,
-                history: context.prediction.context(context.prediction.position),
+                history: context.residual_history.context(context.residual_history.position),
             };
             let around = predictor.neighbour_residuals();
             self.position_residual(context, &components, secondary, around, orientation.residual)?

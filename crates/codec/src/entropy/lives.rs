@@ -7,7 +7,7 @@
 //! *Gone* is only coded if the slot is not empty in the reference. If the body has gone, the rest up to *more* is left
 //! out. All bins have constant probabilities, because the codec does not know where bodies come from.
 
-use super::adaptive::PredictionHistory;
+use super::adaptive::ResidualHistory;
 use super::bins::{CodingObserver, Element, check_canonical, check_end, check_range};
 use super::bodies::Bodies;
 use super::coder::{BinCoder, ONE};
@@ -79,8 +79,8 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             self.whole(index, target.as_ref(), &mut slot)?;
         }
         // Resets the history of the body that was in the slot before.
-        let history = PredictionHistory { is_known: true, ..PredictionHistory::default() };
-        self.next.predictions[index] = history.pack();
+        let history = ResidualHistory { is_known: true, ..ResidualHistory::default() };
+        self.next.residual_histories[index] = history.pack();
         if let Some(decoded) = &mut bodies.decoded {
             decoded.set_slot(index, &slot);
         }
