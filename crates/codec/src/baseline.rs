@@ -42,7 +42,8 @@ pub struct Baseline {
     pub(crate) state: Option<Box<StoredState>>,
     /// The origin that the snapshot was simulated from, and the input of its last tick.
     pub(crate) simulated: Option<(Origin, u8)>,
-    /// Maximum age of packets to merge, relative to this partial packet, in ticks.
+    /// Maximum age of packets to merge, relative to this partial packet, in ticks: back to the baseline that the packet
+    /// named. 0 for a complete packet.
     merge_reach: u8,
 }
 
@@ -150,7 +151,7 @@ impl Baseline {
     }
 
     /// Borrows the parts that the entropy coder uses.
-    pub(crate) fn held(&self) -> BaselineView<'_> {
+    pub(crate) fn view(&self) -> BaselineView<'_> {
         BaselineView {
             sequence: self.sequence,
             snapshot: &self.snapshot,
@@ -192,9 +193,9 @@ impl Baseline {
         })
     }
 
-    /// Computes everything except the snapshot, which must be set already. The packet was relative to `from`, a
-    /// baseline `ticks` older, or the initial state if `ticks` is `None`. If `sent` is given, only those bodies can
-    /// differ from it.
+    /// Computes the motion and the packet's data. The snapshot must be set already, and the caller sets `state` and
+    /// `simulated`. The packet was relative to `from`, a baseline `ticks` older, or the initial state if `ticks` is
+    /// `None`. If `sent` is given, only those bodies can differ from `from`.
     pub(crate) fn finalize(
         &mut self,
         sequence: Sequence,
@@ -224,7 +225,7 @@ impl Baseline {
     }
 
     /// Copies everything except the adaptive state. The motion gets tracks, so that bodies of other baselines can be
-    /// put in with [`take`](Self::take). `stages` are the stages of the packet that will use the copy.
+    /// put in with [`merge_bodies`](Self::merge_bodies). `stages` are the stages of the packet that will use the copy.
     pub(crate) fn copy_bodies(&mut self, other: &Self, stages: Stages, spares: &mut Spares) {
         (self.sequence, self.stages) = (other.sequence, other.stages);
         (self.state, self.simulated) = (None, None);
@@ -236,7 +237,7 @@ impl Baseline {
 
     /// Copies `bodies` from another baseline, which is `ticks` older, into a copy made by
     /// [`copy_bodies`](Self::copy_bodies).
-    pub(crate) fn take<I: Iterator<Item = usize>>(
+    pub(crate) fn merge_bodies<I: Iterator<Item = usize>>(
         &mut self,
         bodies: impl Fn() -> I,
         other: &Self,
@@ -244,7 +245,7 @@ impl Baseline {
     ) {
         let snapshot = Arc::get_mut(&mut self.snapshot).expect("a copy does not share it");
         snapshot.put_slots(|| bodies().map(|body| (&*other.snapshot, body)), &bodies);
-        self.motion.take(&bodies, &other.motion, &other.snapshot, ticks);
+        self.motion.merge_bodies(&bodies, &other.motion, &other.snapshot, ticks);
     }
 
     /// Displacement of a body since the baseline of the packet, in 1/512 m. Zero if the [motion](crate::motion) is

@@ -32,12 +32,13 @@ pub(crate) struct BodyCoder<'a> {
     stages: Stages,
     baseline: &'a Baseline,
     predictor: LinearPredictor<'a>,
-    /// Bounds of quantized positions.
+    /// Bounds of quantized positions, and of the integers of both fields.
     bounds: [Bounded; 3],
     position_range: [RangeInclusive<i32>; 3],
     component_range: [RangeInclusive<i32>; 3],
 }
 
+/// Which fields follow the flags of a body. Other fields equal the reference's.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     position: bool,

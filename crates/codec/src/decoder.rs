@@ -5,7 +5,7 @@ mod begun;
 use std::sync::Arc;
 
 pub use self::begun::BegunPacket;
-use self::begun::{Bodies, begin_bins, take_bins};
+use self::begun::{Bodies, begin_bins, decode_bins};
 
 use crate::baseline::Baseline;
 use crate::bits::{BitStream, Reading};
@@ -28,21 +28,26 @@ use crate::state::Snapshot;
 
 /// Decodes packets to quantized snapshots.
 ///
-/// It keeps no state between packets: the caller stores the baselines. Decoding does not allocate once the
-/// decoder and `out` have been used for a packet of each precision.
+/// A packet decodes independently of earlier packets: the caller stores the baselines. Decoding does not allocate once
+/// the decoder and `out` have been used for a packet of each precision.
 #[derive(Clone, Debug)]
 pub struct Decoder {
     initial: InitialState,
+    /// Scratch memory for the snapshot. Swapped with the snapshot of `out` if the packet is valid.
     decoded: Arc<QuantizedSnapshot>,
+    /// Whether the packet contains each body. If the caller simulated them, whether each differs from the reference.
     sent: Vec<bool>,
+    /// Scratch memory for the indices of the sent bodies.
     indices: Vec<u16>,
     /// State chunk of the packet that was begun last.
     state_chunk: Vec<u8>,
     ledger: Option<BitLedger>,
+    /// Counts of the last packet for [`packet`](Self::packet), updated only with a ledger.
     changed_bodies: usize,
     sent_bodies: usize,
     coder: Coder,
     spares: Spares,
+    /// Scratch memory: the named baseline with the bodies of merged packets.
     merged: Merged,
 }
 
@@ -135,10 +140,10 @@ impl Decoder {
         held: impl Fn(Sequence) -> Option<&'h Baseline>,
     ) -> Result<BegunPacket<'p>, DecodeError> {
         self.clear();
-        self.take_head(bytes, held).inspect_err(|_| self.clear())
+        self.decode_head(bytes, held).inspect_err(|_| self.clear())
     }
 
-    fn take_head<'p, 'h: 'p>(
+    fn decode_head<'p, 'h: 'p>(
         &mut self,
         bytes: &'p [u8],
         held: impl Fn(Sequence) -> Option<&'h Baseline>,
@@ -189,10 +194,10 @@ impl Decoder {
         prediction: Option<&QuantizedSnapshot>,
         out: &mut Baseline,
     ) -> Result<Header, DecodeError> {
-        self.take_rest(begun, held, prediction, out).inspect_err(|_| self.clear())
+        self.decode_rest(begun, held, prediction, out).inspect_err(|_| self.clear())
     }
 
-    fn take_rest<'h>(
+    fn decode_rest<'h>(
         &mut self,
         begun: BegunPacket<'_>,
         held: impl Fn(Sequence) -> Option<&'h Baseline>,
@@ -206,12 +211,12 @@ impl Decoder {
         let merges = begun.merges;
         let relation = Relation::new(stages, named, merges, &held, initial, merged, spares)
             .map_err(DecodeError::UnknownBaseline)?;
-        let reference = relation.from;
+        let reference = relation.reference;
         let decoded = self.spares.unshared(&mut self.decoded);
         let mut simulated = None;
         match begun.bodies {
             Bodies::Packed { at_bit } => {
-                take_bodies(
+                decode_packed(
                     BitStream::reader(begun.bytes, at_bit, self.ledger.as_mut()),
                     sequence,
                     stages,
@@ -220,14 +225,16 @@ impl Decoder {
                     &mut self.sent,
                     &mut self.indices,
                 )?;
+                // Bit-packed packets have no adaptive state. The old state's memory is kept.
                 self.coder.spares.release(out.state.take());
             }
             Bodies::Arithmetic { check, bins } => {
                 let context = relation.context(stages, sequence);
-                let context = context.expect("only arithmetic stages have bins");
-                let held = |sequence| held(sequence).map(Baseline::held);
+                let context =
+                    context.expect("`decode_head` begins bins for arithmetic stages only");
+                let held = |sequence| held(sequence).map(Baseline::view);
                 let (coder, sent) = (&mut self.coder, &mut self.sent);
-                take_bins(coder, self.ledger.as_mut(), context, held, bins, decoded, sent)?;
+                decode_bins(coder, self.ledger.as_mut(), context, held, bins, decoded, sent)?;
                 let hash = self.coder.hash(&context, decoded, &self.sent);
                 if hash.check(sequence) != check {
                     return Err(DecodeError::Check(sequence));
@@ -235,6 +242,7 @@ impl Decoder {
                 self.coder.store(&context, &self.sent, &mut out.state);
             }
             Bodies::Simulated { check, long_check, inputs } => {
+                // The packet carries no bodies. The prediction is the snapshot if its hash matches.
                 let prediction = prediction
                     .filter(|prediction| prediction.has_form_of(&reference.snapshot))
                     .filter(|prediction| {
@@ -268,7 +276,7 @@ impl Decoder {
         Ok(header)
     }
 
-    /// Removes everything about the previous packet.
+    /// Clears the state chunk and the ledger of the previous packet.
     fn clear(&mut self) {
         self.state_chunk.clear();
         if let Some(ledger) = &mut self.ledger {
@@ -276,13 +284,14 @@ impl Decoder {
         }
     }
 
-    /// State chunk of the last packet that was begun. Empty if it has no chunk, and after an error.
+    /// State chunk of the last packet that was begun. Empty if the packet has no chunk, and after an error.
     pub fn state_chunk(&self) -> &[u8] {
         &self.state_chunk
     }
 }
 
-fn take_bodies(
+/// Decodes the bodies of a bit-packed packet into `decoded`, and flags them in `sent`. `indices` is scratch memory.
+fn decode_packed(
     mut stream: BitStream<'_, Reading<'_>>,
     sequence: Sequence,
     stages: Stages,
@@ -293,6 +302,7 @@ fn take_bodies(
 ) -> Result<(), DecodeError> {
     let plan = reference.snapshot.plan();
     decoded.copy_from(&reference.snapshot);
+    // Without delta, every slot has its life anyway.
     let has_lives = plan.has_lives() && stages.delta != Delta::Off;
     let lives_change = has_lives && stream.flag(BitKind::Life, false)?;
     sent.clear();

@@ -29,8 +29,9 @@ use crate::state::Snapshot;
 #[derive(Clone, Debug)]
 pub struct Encoder {
     initial: InitialState,
+    /// Scratch memory: the named baseline with the bodies of merged packets.
     merged: Merged,
-    /// The receiver's snapshot after a partial packet.
+    /// Scratch memory: the receiver's snapshot after a partial packet.
     target: Arc<QuantizedSnapshot>,
     writer: Writer,
 }
@@ -72,8 +73,8 @@ impl Encoder {
     /// receiver is known to hold, or to the initial state. Replaces the contents of `packet`. Returns the header of
     /// the packet, which names its baseline.
     ///
-    /// `sequence` is the tick. Every packet to one receiver needs a different number, even if two carry the same
-    /// snapshot.
+    /// `sequence` is the tick of the snapshot. The receiver looks up baselines by this number, so every packet to one
+    /// receiver needs a different number, even if two packets carry the same snapshot.
     ///
     /// `baseline_out`, if given, becomes the baseline that the receiver will have after
     /// [`Decoder::decode`](crate::Decoder::decode).
@@ -81,7 +82,7 @@ impl Encoder {
     /// A packet of [partial coverage](Stages::coverage) carries the bodies flagged in [`Baselines::carried`], changed
     /// or not. The receiver keeps its other bodies as they are.
     ///
-    /// A baseline of another precision, or one that the stages do not use, is ignored. After a change of
+    /// A baseline is ignored if it has another precision or if the stages do not use a baseline. After a change of
     /// precision, packets are relative to the initial state, and larger, until the receiver acknowledges one of them.
     ///
     /// # Errors
@@ -106,25 +107,27 @@ impl Encoder {
         self.check(stages, &snapshot, &references)?;
         let header = Header::new(sequence, stages, named);
         let held = |sequence| {
-            let mut offered = references.merged.iter().copied();
-            offered.find(|other| other.sequence() == sequence)
+            let mut mergeable = references.merged.iter().copied();
+            mergeable.find(|other| other.sequence() == sequence)
         };
         let merges = Merges::of(named, held);
         let Self { initial, merged, target, writer } = self;
         let spares = &mut writer.spares;
         let relation = Relation::new(stages, named, merges, held, initial, merged, spares)
-            .expect("the packets to merge are stored");
+            .expect("`Merges::of` only lists packets that `held` finds");
 
-        // Changed bodies are counted against the offered baseline even if the stages do not use it.
+        // `changed_bodies` is counted against the offered baseline even if the packet does not name it.
         let unnamed = offered.baseline.filter(|_| named.is_none());
         let unnamed = unnamed.filter(|baseline| baseline.snapshot.has_form_of(&snapshot));
-        let compared = unnamed.unwrap_or(relation.from);
+        let compared = unnamed.unwrap_or(relation.reference);
         snapshot.compare(&compared.snapshot, &mut writer.changed);
         packet.changed_bodies = count(&writer.changed);
         packet.sent_bodies = packet.changed_bodies;
         if stages.coverage() == Coverage::Partial {
+            // The receiver keeps the bodies that the packet does not carry, so its snapshot is the reference with only
+            // the carried bodies replaced.
             let target = writer.spares.unshared(target);
-            target.copy_from(&relation.from.snapshot);
+            target.copy_from(&relation.reference.snapshot);
             for body in flagged(references.carried) {
                 target.copy_slot(body, &snapshot);
             }
@@ -148,8 +151,8 @@ impl Encoder {
                 Coverage::Partial => std::mem::swap(&mut out.snapshot, target),
             }
             let sent = Some(&writer.changed[..]);
-            let (from, ticks) = (relation.from, relation.ticks(sequence));
-            out.finalize(sequence, stages, from, ticks, sent, &mut writer.spares);
+            let (reference, ticks) = (relation.reference, relation.ticks(sequence));
+            out.finalize(sequence, stages, reference, ticks, sent, &mut writer.spares);
             let inputs = references.simulated.inputs;
             out.simulated = inputs.map(|inputs| (inputs.origin(), inputs.last()));
         }

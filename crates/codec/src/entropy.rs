@@ -103,8 +103,8 @@ impl Coder {
         }
     }
 
-    /// Returns the hash of a packet's snapshot. The reference's hash is stored with its adaptive state, so only
-    /// changed bodies are hashed.
+    /// Returns the hash of a packet's snapshot, and keeps it for [`store`](Self::store). The reference's hash is stored
+    /// with its adaptive state, so only changed bodies are hashed.
     pub(crate) fn hash(
         &mut self,
         context: &CodingContext<'_>,

@@ -38,6 +38,7 @@ const MAX_KEPT: usize = 8;
 pub(crate) struct InitialState {
     pub(crate) plan: Arc<Plan>,
     snapshot: Snapshot,
+    /// One for each precision that was used, at most [`MAX_KEPT`].
     baselines: Vec<Baseline>,
 }
 
@@ -52,6 +53,7 @@ impl InitialState {
         Ok(Self { plan, snapshot, baselines: vec![first] })
     }
 
+    /// Number of bodies, or of slots if bodies come and go.
     pub(crate) fn bodies(&self) -> usize {
         self.plan.max_slots().unwrap_or(self.snapshot.bodies.len())
     }
@@ -83,12 +85,12 @@ fn quantized(
     quantized.quantize(snapshot, precision)?;
     baseline.snapshot = Arc::new(quantized);
     let spares = &mut Spares::default();
-    let nothing = Baseline::default();
-    baseline.finalize(Sequence::default(), BLOCK_STAGES, &nothing, None, None, spares);
+    let empty = Baseline::default();
+    baseline.finalize(Sequence::default(), BLOCK_STAGES, &empty, None, None, spares);
     Ok(baseline)
 }
 
-/// The block has the layout of the first rung of the ladder.
+/// The block of [`encode_initial`] has the layout of the first rung of the ladder.
 const BLOCK_STAGES: Stages = ladder::UNCOMPRESSED.stages;
 
 /// Bits of the number of bodies, 0 to 65 536.

@@ -23,7 +23,7 @@ use crate::stages::Stages;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Merged {
     baseline: Baseline,
-    /// Prediction histories of the merged bodies.
+    /// Residual histories of the merged bodies.
     histories: Vec<(u16, PackedHistory)>,
     /// Scratch memory: bodies to copy from one packet.
     taken: Vec<u16>,
@@ -88,7 +88,7 @@ impl Merged {
         }
         self.baseline.copy_bodies(named, stages, spares);
         self.histories.clear();
-        self.hash = named.held().hash;
+        self.hash = named.view().hash;
         // Oldest first, so that the newest version of a body remains.
         for (index, other) in others.iter().enumerate().rev() {
             let (Some(other), age) = (*other, index as u16 + 1) else { continue };
@@ -103,23 +103,23 @@ impl Merged {
                 let own = &self.baseline.snapshot;
                 taken().for_each(|body| hash.replace(body, own, &other.snapshot));
             }
-            self.baseline.take(taken, other, age);
+            self.baseline.merge_bodies(taken, other, age);
             let state = other.state.as_ref();
             self.histories.extend(taken().map(|body| {
-                let history = state.map(|state| state.predictions.of(body));
+                let history = state.map(|state| state.residual_histories.of(body));
                 (body as u16, history.unwrap_or_default())
             }));
         }
         Ok(())
     }
 
-    /// Like [`Baseline::held`], with the adaptive state of the named baseline.
-    pub(crate) fn held<'a>(&'a self, named: &'a Baseline) -> BaselineView<'a> {
+    /// Like [`Baseline::view`], with the adaptive state of the named baseline.
+    pub(crate) fn view<'a>(&'a self, named: &'a Baseline) -> BaselineView<'a> {
         BaselineView {
             state: named.state.as_deref(),
             merged: &self.histories,
             hash: self.hash,
-            ..self.baseline.held()
+            ..self.baseline.view()
         }
     }
 }
@@ -137,12 +137,13 @@ fn find<'b>(
     held(sequence).filter(fits).ok_or(sequence)
 }
 
-/// The baseline of a packet, with its adaptive state.
+/// The reference of a packet, with the adaptive state of the named baseline.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Relation<'a> {
     pub(crate) named: Option<&'a Baseline>,
     /// The named baseline, merged with other packets if the packet names any, or the initial state.
-    pub(crate) from: &'a Baseline,
+    pub(crate) reference: &'a Baseline,
+    /// View of `reference` for the entropy coder. A merged baseline has the adaptive state of the named one.
     view: BaselineView<'a>,
 }
 
@@ -160,18 +161,18 @@ impl<'a> Relation<'a> {
         merged: &'a mut Merged,
         spares: &mut Spares,
     ) -> Result<Self, Sequence> {
-        let (from, view) = match named {
+        let (reference, view) = match named {
             None => {
                 let initial = initial.at(stages.precision());
-                (initial, initial.held())
+                (initial, initial.view())
             }
-            Some(named) if merges.0 == 0 => (named, named.held()),
+            Some(named) if merges.0 == 0 => (named, named.view()),
             Some(named) => {
                 merged.set(named, merges, held, stages, spares)?;
-                (&merged.baseline, merged.held(named))
+                (&merged.baseline, merged.view(named))
             }
         };
-        Ok(Self { named, from, view })
+        Ok(Self { named, reference, view })
     }
 
     /// Ticks since the named baseline, if there is one.

@@ -1,7 +1,8 @@
 //! Motion of bodies between the baseline of a snapshot and the snapshot.
 //!
-//! Both sides keep, with each snapshot, how it differs from its own baseline. Lost packets do not affect it, so both
-//! can use it to predict the next snapshot. All arithmetic is in integers, so that both sides get the same result.
+//! Both sides keep, with each snapshot, how it differs from its own baseline. It depends only on snapshots that
+//! the receiver has, so both sides can use it to predict the next snapshot even if other packets are lost. All
+//! arithmetic is in integers, so that both sides get the same result.
 
 mod falls;
 mod past;
@@ -32,7 +33,7 @@ pub(crate) struct Motion {
     pub(crate) moved: Vec<bool>,
     /// Whether the downward acceleration of each body was above half of gravity.
     pub(crate) falling: Bits,
-    /// Set if bodies were carried at different ticks. `ticks` is then 0.
+    /// Not empty if bodies were carried at different ticks. `ticks` is then 0, because there is one span per body.
     pub(crate) tracks: Tracks,
 }
 
@@ -69,8 +70,8 @@ pub(crate) struct MotionReference<'a> {
 }
 
 impl Motion {
-    /// Sets this to the motion to `current`. Tracks are needed only after a partial packet, because a complete one
-    /// carries all bodies at the same tick. Reuses memory.
+    /// Sets this to the motion to `current`. Tracks are needed only if this packet or an earlier one that it depends on
+    /// was partial, because a complete packet carries all bodies at the same tick. Reuses memory.
     pub(crate) fn observe(
         &mut self,
         current: &QuantizedSnapshot,
@@ -114,11 +115,11 @@ impl Motion {
     }
 
     /// Like [`observe`](Self::observe), for bodies that are carried at different ticks.
-    fn observe_tracked(&mut self, current: &QuantizedSnapshot, origin: MotionReference<'_>) {
-        let MotionReference { snapshot: reference, motion: before, ticks, .. } = origin;
-        let carried = origin.sent.filter(|_| origin.is_partial);
-        // First, because it uses `moved` as scratch memory.
-        let past = self.take_past(current, &origin, carried);
+    fn observe_tracked(&mut self, current: &QuantizedSnapshot, from: MotionReference<'_>) {
+        let MotionReference { snapshot: reference, motion: before, ticks, .. } = from;
+        let carried = from.sent.filter(|_| from.is_partial);
+        // Before `copy_tracks`, because it uses `moved` as scratch memory.
+        let past = self.take_past(current, &from, carried);
         self.copy_tracks(before, current.len());
         let elapsed = ticks.map_or(UNKNOWN_AGE, saturated);
         let Self { moved, falling, tracks, .. } = self;
@@ -141,7 +142,7 @@ impl Motion {
         }
         tracks.past = past;
         for (body, moved) in moved.iter_mut().enumerate() {
-            // Only moved bodies can be falling, so the flags of the others are clear.
+            // Motion older than `MAX_TICKS` is unknown. Only moved bodies can be falling, so other flags are clear.
             if *moved && u16::from(tracks.ages[body]) > MAX_TICKS {
                 *moved = false;
                 falling.set(body, false);
@@ -154,10 +155,10 @@ impl Motion {
     fn take_past(
         &mut self,
         current: &QuantizedSnapshot,
-        origin: &MotionReference<'_>,
+        from: &MotionReference<'_>,
         carried: Option<&[bool]>,
     ) -> Option<Past> {
-        let MotionReference { snapshot: reference, motion: before, keeps_past, .. } = *origin;
+        let MotionReference { snapshot: reference, motion: before, keeps_past, .. } = *from;
         let past = self.tracks.past.take();
         if !keeps_past {
             return None;
@@ -183,8 +184,8 @@ impl Motion {
     }
 
     /// Copies another motion, which leads to `current`, as a motion with tracks. Bodies of other motions can be
-    /// copied into it with [`take`](Self::take). It has the past poses if `has_past`, unshared, which takes more
-    /// memory.
+    /// copied into it with [`merge_bodies`](Self::merge_bodies). If `has_past`, it has an unshared copy of the past
+    /// poses, which takes more memory.
     pub(crate) fn copy_from(
         &mut self,
         other: &Self,
@@ -251,7 +252,7 @@ impl Motion {
 
     /// Copies the motion of bodies from `other`, which leads to a snapshot that is `ticks` older, into a copy made by
     /// [`copy_from`](Self::copy_from).
-    pub(crate) fn take<I: Iterator<Item = usize>>(
+    pub(crate) fn merge_bodies<I: Iterator<Item = usize>>(
         &mut self,
         bodies: &impl Fn() -> I,
         other: &Self,
@@ -271,6 +272,7 @@ impl Motion {
         }
     }
 
+    /// Ticks since a packet carried a body; 0 after a complete packet.
     pub(crate) fn age(&self, body: usize) -> u8 {
         self.tracks.ages.get(body).copied().unwrap_or(0)
     }
@@ -281,6 +283,7 @@ impl Motion {
         span.map_or(self.ticks, |&span| span.into())
     }
 
+    /// Whether the packet carried a body.
     pub(crate) fn carried(&self, body: usize) -> bool {
         self.tracks.carried.get(body).copied().unwrap_or(true)
     }
@@ -319,6 +322,7 @@ impl Tracks {
     }
 }
 
+/// Limits ticks to [`UNKNOWN_AGE`].
 fn saturated(ticks: u16) -> u8 {
     ticks.min(UNKNOWN_AGE.into()) as u8
 }

@@ -36,7 +36,7 @@ pub struct Plan {
     pub(crate) linear: Linear,
     pub(crate) motion: MotionPlan,
     pub(crate) lengths: Lengths,
-    /// The body that others gather around (the player).
+    /// Index of the body that others gather around (the player).
     pub(crate) anchor: Option<usize>,
 }
 
@@ -48,7 +48,7 @@ const MAX_COMPONENTS: usize = 1 << MAX_ARITHMETIC_BITS;
 pub(crate) struct Components {
     /// The largest integer.
     pub(crate) max: i32,
-    /// Factor from a component to steps.
+    /// Number of steps per unit of a component.
     pub(crate) scale: f32,
     /// Integer of a component of 0, plus ½ for rounding.
     pub(crate) middle: f32,
@@ -61,11 +61,13 @@ pub(crate) struct Components {
 /// Constants of the motion of bodies, in steps and ticks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MotionPlan {
+    /// In steps per tick squared, downwards.
     pub(crate) gravity: f32,
-    /// Maximum along each axis.
+    /// Maximum along each axis, in steps per tick.
     pub(crate) max_velocity: f32,
-    /// Maximum about each axis, in radians.
+    /// Maximum about each axis, in radians per tick: 16 radians per second.
     pub(crate) max_spin: f32,
+    /// Height of the floor, in steps.
     pub(crate) floor: Option<f32>,
 }
 
@@ -82,6 +84,7 @@ impl Components {
             max: largest.into(),
             scale: std::f32::consts::FRAC_1_SQRT_2 * max,
             middle: (max + 1.0) * 0.5,
+            // A component is sin(angle / 2), and 512 steps cover √2: 512 / √2 / 2 = 181.
             steps_per_radian: 181.0 * ((max + 1.0) / 512.0),
             values,
         }

@@ -64,6 +64,7 @@ impl<'a> LinearPredictor<'a> {
         if motion.falling.get(body) {
             position[2] -= fall;
         }
+        // A body that is lower than the rest height already is not lifted.
         position[2] = position[2].max(from[2].min(self.rest_height));
         Prediction { position, class: class(step, motion.falling.get(body)) }
     }

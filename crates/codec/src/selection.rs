@@ -36,8 +36,8 @@ const fn index_count_bits(bodies: usize, min_bits: u32) -> u32 {
     usize::BITS - max_index_count(bodies, min_bits).leading_zeros()
 }
 
-/// Codes which bodies are in a packet. For predicted indices, the bodies that `moved` are predicted to be `sent`.
-/// `indices` is scratch memory.
+/// Codes which bodies are in a packet, as flags in `sent`. For predicted indices, the bodies that `moved` before the
+/// reference are predicted to be sent. `indices` is scratch memory.
 pub(crate) fn code<D: Direction>(
     stream: &mut BitStream<'_, D>,
     delta: Delta,
@@ -52,35 +52,36 @@ pub(crate) fn code<D: Direction>(
     };
     // The selection lists the mispredicted bodies.
     toggle_predicted(sent);
-    code_named(stream, delta, sent, indices)?;
+    code_listed(stream, delta, sent, indices)?;
     toggle_predicted(sent);
     Ok(())
 }
 
-fn code_named<D: Direction>(
+/// Codes the flags in `listed`, as indices or as one bit per body.
+fn code_listed<D: Direction>(
     stream: &mut BitStream<'_, D>,
     delta: Delta,
-    named: &mut [bool],
+    listed: &mut [bool],
     indices: &mut Vec<u16>,
 ) -> Result<(), D::Error> {
     let mut field = stream.field(BitKind::Selection);
     if delta != Delta::ChangedBits {
         indices.clear();
-        indices.extend(flagged(named).map(|body| body as u16));
-        let form = IndexForm::new(delta, named.len());
-        if field.flag(form.is_smaller_than_bits(indices, named.len()))? {
-            form.code(&mut field, indices, named.len())?;
-            named.fill(false);
+        indices.extend(flagged(listed).map(|body| body as u16));
+        let form = IndexForm::new(delta, listed.len());
+        if field.flag(form.is_smaller_than_bits(indices, listed.len()))? {
+            form.code(&mut field, indices, listed.len())?;
+            listed.fill(false);
             for &index in &*indices {
-                named[usize::from(index)] = true;
+                listed[usize::from(index)] = true;
             }
             return Ok(());
         }
     }
-    field.follow(named.len() as u32);
-    for (body, named) in named.iter_mut().enumerate() {
+    field.follow(listed.len() as u32);
+    for (body, listed) in listed.iter_mut().enumerate() {
         field.of_body(Some(body));
-        *named = field.flag(*named)?;
+        *listed = field.flag(*listed)?;
     }
     Ok(())
 }

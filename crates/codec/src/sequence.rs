@@ -4,8 +4,9 @@ use std::fmt;
 
 /// Sequence number of a snapshot: the sender's tick modulo 2¹⁶.
 ///
-/// A tick is 1/60 s, so a sender of 30 snapshots per second uses every second number. The difference between
-/// two numbers is a time, which [prediction](crate::predict) needs. There is no `Ord`, because an order
+/// The [schema](crate::schema::Schema::ticks_per_second) sets the tick rate. At 60 ticks per second, a sender of 30
+/// snapshots per second uses every second number. The difference between two numbers is a time, which
+/// [prediction](crate::predict) needs. There is no `Ord`, because an order
 /// that wraps is not transitive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Sequence(pub u16);

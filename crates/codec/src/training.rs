@@ -118,7 +118,7 @@ impl Trainer {
     ) -> usize {
         let Some(variant) = Variant::of(stages.delta) else { return 0 };
         let state = self.continued_state(variant, baseline);
-        let mut reference = baseline.held();
+        let mut reference = baseline.view();
         if let Some(state) = &state {
             reference.state = Some(state);
         }
@@ -130,7 +130,7 @@ impl Trainer {
             Counter { statistics: &mut self.statistics, regressions: &mut self.regressions };
         self.coder.encode(
             context,
-            additional.map(|baseline| Some(baseline?.held())),
+            additional.map(|baseline| Some(baseline?.view())),
             current,
             &mut self.changed,
             BinEncoder::new(&mut self.bytes),
@@ -141,14 +141,14 @@ impl Trainer {
         self.bytes.len()
     }
 
-    /// The newest adaptive state, with the prediction histories of the baseline's packet.
+    /// The newest adaptive state, with the residual histories of the baseline's packet.
     fn continued_state(&self, variant: Variant, baseline: &Baseline) -> Option<Box<StoredState>> {
         let mut state = self.states[variant as usize].clone()?;
         let own = baseline.state.as_ref();
         if let Some(own) = own.filter(|own| own.variant == variant) {
-            state.predictions.clone_from(&own.predictions);
+            state.residual_histories.clone_from(&own.residual_histories);
         } else {
-            state.predictions.clear();
+            state.residual_histories.clear();
         }
         Some(state)
     }

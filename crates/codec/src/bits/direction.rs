@@ -19,6 +19,7 @@ pub(crate) trait Direction {
     /// the next bits. `at.gathered` can hold bits not yet written, or bits that were read ahead.
     fn number(&mut self, at: &mut At, bits: u32, value: u32) -> Result<u32, Self::Error>;
 
+    /// Writes gathered bits.
     fn put(&mut self, _: Gathered) {}
 
     /// Returns `zeros` when writing. A reader counts the next zeros, up to `most`, which is at most 32. At least
@@ -35,7 +36,7 @@ pub(crate) trait Direction {
 #[derive(Clone, Copy)]
 pub(crate) struct At {
     pub(super) bit: u64,
-    /// The field is known to have all bits before this one, so a reader can fetch them at once.
+    /// All bits before this one belong to the field, so a reader can fetch them at once.
     pub(super) known_until: u64,
     pub(super) kind: BitKind,
     pub(super) body: Option<usize>,
@@ -96,6 +97,7 @@ impl Direction for Writing<'_> {
 /// Reads bits from bytes, the most significant first.
 pub(crate) struct Reading<'b> {
     pub(super) bits: BitReader<&'b [u8], BigEndian>,
+    /// Length of the packet in bits.
     pub(super) end: u64,
 }
 

@@ -35,8 +35,11 @@ pub struct BegunPacket<'p> {
     reason = "only one exists at a time, and a box would allocate for each packet"
 )]
 pub(super) enum Bodies<'p> {
+    /// Bit-packed. The selection starts at `at_bit`.
     Packed { at_bit: u64 },
+    /// Arithmetically coded. `bins` has decoded everything before the bodies.
     Arithmetic { check: u32, bins: BinDecoder<'p> },
+    /// No bodies: the caller simulates them. `long_check` is in one of 64 packets.
     Simulated { check: u32, long_check: Option<u32>, inputs: Inputs },
 }
 
@@ -55,8 +58,8 @@ impl BegunPacket<'_> {
     }
 }
 
-/// Starts to read bins. `scene` is `Some` if they begin with the data of a simulated scene; its baseline may be
-/// `None`.
+/// Reads the check, and the bins before the bodies. `scene` is `Some` if the stages simulate the scene. The inner
+/// option is `None` if the packet names no baseline.
 pub(super) fn begin_bins<'p>(
     mut stream: BitStream<'_, Reading<'p>>,
     sequence: Sequence,
@@ -99,7 +102,7 @@ fn begin_scene(
     Ok(Some((inputs, long_check)))
 }
 
-pub(super) fn take_bins<'h>(
+pub(super) fn decode_bins<'h>(
     coder: &mut Coder,
     ledger: Option<&mut BitLedger>,
     context: CodingContext<'_>,

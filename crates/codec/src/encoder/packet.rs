@@ -38,8 +38,8 @@ pub struct Baselines<'a> {
     /// Data for a receiver that simulates. Only
     /// [`ArithmeticSimulated`](crate::stages::Delta::ArithmeticSimulated) uses it.
     pub simulated: Simulated<'a>,
-    /// Packets between a partial baseline and the baseline of its packet, which are [merged](crate::merge) with it.
-    /// Packets outside that range are ignored.
+    /// Baselines to [merge](crate::merge) into a partial `baseline`: those with sequence numbers between it and the
+    /// baseline that its own packet named. Others are ignored.
     pub merged: &'a [&'a Baseline],
     /// Whether each body is in a partial packet. Ignored if the [coverage](crate::Stages::coverage) is complete.
     pub carried: &'a [bool],

@@ -16,9 +16,11 @@ use crate::selection;
 use crate::snapshot::{QuantizedSnapshot, Spares};
 use crate::stages::{Delta, Stages};
 
-/// Writes the bodies of packets. Keeps memory between packets.
+/// Writes packets. Keeps memory between packets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Writer {
+    /// Whether the packet contains each body: bodies that differ from the reference, the carried bodies of a partial
+    /// packet, or all bodies without delta.
     pub(super) changed: Vec<bool>,
     /// Scratch memory for the indices of the changed bodies.
     indices: Vec<u16>,
@@ -26,7 +28,7 @@ pub(super) struct Writer {
     pub(super) spares: Spares,
 }
 
-/// Everything that a packet contains before its bodies.
+/// The parts of a packet before its bodies, and the reference of the bodies.
 pub(super) struct Frame<'a> {
     pub(super) header: Header,
     pub(super) stages: Stages,
@@ -58,7 +60,7 @@ impl Writer {
     #[inline(never)]
     fn put_bodies(&mut self, frame: &Frame<'_>, current: &QuantizedSnapshot, packet: &mut Packet) {
         let Frame { stages, header, .. } = *frame;
-        let reference = frame.relation.from;
+        let reference = frame.relation.reference;
         let mut stream = BitStream::writer(&mut packet.bytes, Some(&mut packet.ledger));
         frame.put(&mut stream);
         let mut lives_change = false;
@@ -104,6 +106,7 @@ impl Writer {
         let simulated = references.simulated;
         let Some(context) = relation.context(stages, sequence) else {
             self.put_bodies(frame, current, packet);
+            // Bit-packed packets have no adaptive state. The old state's memory is kept.
             self.coder.spares.release(state_out.and_then(Option::take));
             return;
         };
@@ -133,7 +136,7 @@ impl Writer {
             drop(observer);
             self.coder.spares.release(state_out.and_then(Option::take));
         } else {
-            let additional = references.additional.map(|baseline| Some(baseline?.held()));
+            let additional = references.additional.map(|baseline| Some(baseline?.view()));
             let changed = &mut self.changed;
             self.coder.encode(context, additional, current, changed, bins, observer);
             if let Some(slot) = state_out {

@@ -15,7 +15,7 @@ use crate::stages::Coverage;
 
 /// How well a body was predicted in the packet that carried the reference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PredictionHistory {
+pub(crate) struct ResidualHistory {
     /// Whether the packet carried the body.
     pub(crate) is_known: bool,
     /// [Magnitudes](super::residual::magnitude) of the largest residuals.
@@ -26,7 +26,7 @@ pub(crate) struct PredictionHistory {
     pub(crate) best_position: u8,
 }
 
-/// A [`PredictionHistory`] packed into 13 bits:
+/// A [`ResidualHistory`] packed into 13 bits:
 ///
 /// ```text
 /// known 1 | best position 2 | best orientation 2 | position 4 | orientation 4
@@ -35,9 +35,9 @@ pub(crate) struct PredictionHistory {
 pub(crate) struct PackedHistory(u16);
 
 impl PackedHistory {
-    pub(crate) fn unpack(self) -> PredictionHistory {
+    pub(crate) fn unpack(self) -> ResidualHistory {
         let Self(word) = self;
-        PredictionHistory {
+        ResidualHistory {
             is_known: word >> 12 == 1,
             best_position: (word >> 10 & 3) as u8,
             best_orientation: (word >> 8 & 3) as u8,
@@ -47,7 +47,7 @@ impl PackedHistory {
     }
 }
 
-impl PredictionHistory {
+impl ResidualHistory {
     pub(crate) fn pack(self) -> PackedHistory {
         let word = u16::from(self.is_known) << 12
             | u16::from(self.best_position) << 10
@@ -69,14 +69,18 @@ impl PredictionHistory {
 #[derive(Clone, Debug)]
 pub(crate) struct AdaptiveState {
     pub(crate) variant: Variant,
+    /// Weights of the mixer, by [`FlagContexts::weights`](super::layout::FlagContexts::weights) and
+    /// [`ResidualContexts::weights`](super::layout::ResidualContexts::weights).
     pub(crate) weights: Vec<Inputs>,
+    /// Probabilities by [`AdaptiveFlag`](super::layout::AdaptiveFlag), in 1/65536.
     pub(crate) adaptive: [u16; ADAPTIVE_FLAGS],
     /// Mean errors of candidates and blends, in sixteenths, by [`error_index`] and [`blend_error_index`]; empty for
     /// [`Variant::Plain`].
     pub(crate) errors: Vec<u16>,
     /// History of each body: from this packet if it has already coded the body, otherwise from the reference's
     /// packet.
-    pub(crate) predictions: Vec<PackedHistory>,
+    pub(crate) residual_histories: Vec<PackedHistory>,
+    /// See [`StoredState::values`].
     pub(crate) values: Vec<u16>,
     pub(crate) hash: SnapshotHash,
 }
@@ -90,13 +94,14 @@ pub(crate) struct StoredState {
     adaptive: [u16; ADAPTIVE_FLAGS],
     /// Few errors change in a packet, so their pages have fewer bytes.
     errors: Pages<u16, 128>,
-    pub(crate) predictions: StoredHistories,
-    /// Probabilities of the bins of the schema's further fields; empty in an initial state.
+    pub(crate) residual_histories: StoredHistories,
+    /// Probabilities of the bins of the schema's further fields. After a partial packet, the probabilities that bodies
+    /// are carried follow. Empty in an initial state.
     values: Vec<u16>,
     pub(crate) hash: SnapshotHash,
 }
 
-/// Prediction histories by body.
+/// Residual histories by body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StoredHistories {
     /// After a complete packet: histories of the bodies that it changed, in ascending order. The other bodies did not
@@ -153,13 +158,13 @@ impl StoredState {
                 Variant::Plain => Pages::new(&[]),
                 Variant::Predicted => Pages::new(&model.errors),
             },
-            predictions: StoredHistories::default(),
+            residual_histories: StoredHistories::default(),
             values: Vec::new(),
             hash: SnapshotHash::default(),
         }
     }
 
-    /// Hash of the small parts.
+    /// Hash of the probabilities. Weights and errors are left out because they are large.
     pub(crate) fn digest(&self) -> u64 {
         let probabilities = self.adaptive.iter().chain(&self.values);
         probabilities.fold(0, |hash, &probability| mix(hash, probability.into()))
@@ -169,8 +174,8 @@ impl StoredState {
     pub(crate) fn count_memory(&self, shared: &mut SharedMemory) -> usize {
         self.weights.count_memory(shared)
             + self.errors.count_memory(shared)
-            + self.predictions.changed.capacity() * size_of::<(u16, PackedHistory)>()
-            + size_of_val(&*self.predictions.all)
+            + self.residual_histories.changed.capacity() * size_of::<(u16, PackedHistory)>()
+            + size_of_val(&*self.residual_histories.all)
             + size_of_val(&*self.values)
             + size_of::<Self>()
     }
@@ -196,16 +201,17 @@ impl SpareStates {
         let Self { weights, errors, .. } = self;
         stored.weights.store(&next.weights, &previous.weights, weights);
         stored.errors.store(&next.errors, &previous.errors, errors);
-        stored.predictions.clear();
+        stored.residual_histories.clear();
         match coverage {
             Coverage::Complete => {
                 self.most_changed = self.most_changed.max(count(changed));
-                let histories = &mut stored.predictions.changed;
+                let histories = &mut stored.residual_histories.changed;
                 histories.reserve_exact(self.most_changed);
-                histories
-                    .extend(flagged(changed).map(|body| (body as u16, next.predictions[body])));
+                histories.extend(
+                    flagged(changed).map(|body| (body as u16, next.residual_histories[body])),
+                );
             }
-            Coverage::Partial => stored.predictions.all.clone_from(&next.predictions),
+            Coverage::Partial => stored.residual_histories.all.clone_from(&next.residual_histories),
         }
         *slot = Some(stored);
     }
@@ -219,14 +225,14 @@ impl SpareStates {
 }
 
 impl AdaptiveState {
-    /// Copies a stored state, without prediction histories.
+    /// Copies a stored state, without residual histories.
     pub(crate) fn new(stored: &StoredState) -> Self {
         let mut state = Self {
             variant: stored.variant,
             weights: Vec::new(),
             adaptive: stored.adaptive,
             errors: Vec::new(),
-            predictions: Vec::new(),
+            residual_histories: Vec::new(),
             values: Vec::new(),
             hash: SnapshotHash::default(),
         };
@@ -235,22 +241,22 @@ impl AdaptiveState {
     }
 
     /// Sets this to the state before the first bin of a packet whose reference has the state `previous`. `values` is
-    /// the number of probabilities of further fields. Reuses memory.
+    /// the length of [`values`](Self::values) in this packet; new probabilities start at even odds. Reuses memory.
     pub(crate) fn follow(&mut self, previous: &StoredState, bodies: usize, values: usize) {
         self.load(previous);
         self.values.clone_from(&previous.values);
         self.values.resize(values, EVEN);
-        previous.predictions.load(bodies, &mut self.predictions);
+        previous.residual_histories.load(bodies, &mut self.residual_histories);
     }
 
     /// Replaces the histories of bodies that were merged from other packets.
     pub(crate) fn merge(&mut self, merged: &[(u16, PackedHistory)]) {
         for &(body, history) in merged {
-            self.predictions[usize::from(body)] = history;
+            self.residual_histories[usize::from(body)] = history;
         }
     }
 
-    /// Copies the parts that are not by body.
+    /// Copies the weights, the probabilities of flags and the mean errors.
     fn load(&mut self, stored: &StoredState) {
         self.variant = stored.variant;
         stored.weights.load(&mut self.weights);
@@ -285,13 +291,15 @@ impl AdaptiveState {
     }
 }
 
+/// Moves a mean error towards the error of one body, in steps.
 pub(crate) fn update_mean(mean: &mut u16, error: u32) {
     if *mean == DISABLED {
         return;
     }
-    // An exponential moving average with weight 1/32, in sixteenths. `MAX_ERROR` keeps it below `DISABLED`.
+    // An exponential moving average with weight 1/32, in sixteenths of a step. `MAX_ERROR` keeps it below `DISABLED`.
     let step = ((error.min(MAX_ERROR) * 16) as i32 - i32::from(*mean)) >> 5;
     *mean = (i32::from(*mean) + step) as u16;
 }
 
+/// Larger errors count as this, in steps.
 const MAX_ERROR: u32 = 2000;

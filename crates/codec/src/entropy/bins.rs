@@ -10,8 +10,8 @@ use crate::ledger::{BitKind, BitLedger, Form, INDICES};
 
 /// Observes every bin, to count its cost or to train the model.
 pub(crate) trait CodingObserver {
-    /// Observes a bin. `slots` are its slots in the static table; empty if it has no slots. `one` is the probability
-    /// that it is set, in 1/65536.
+    /// Observes a bin. `slots` are the indices of its inputs in the trained table; empty for a bin without mixing.
+    /// `one` is the probability that it is set, in 1/65536.
     fn coded(&mut self, slots: &[usize], bin: bool, one: u32);
 
     /// Observes the lowest `count` digits of a number, each a bin of even odds.
@@ -27,7 +27,8 @@ pub(crate) trait CodingObserver {
     /// Ends a part of a field: the component with this index, or the bins before the components if `None`.
     fn part_ends(&mut self, _: Option<usize>) {}
 
-    /// Observes a field that was coded with a blend. The vector is the sum that would have been exact.
+    /// Observes a field that was coded with a blend. The vector is the sum of differences that would have predicted the
+    /// field exactly.
     fn blended(&mut self, _: &Blend, _: impl FnOnce() -> Vector) {}
 
     /// Sets the form of the field that was just observed with three components.
@@ -52,7 +53,8 @@ impl Element {
     }
 }
 
-/// Checks that an encoder writes the decoded bins: it always writes the shortest form.
+/// Returns an error if `is_canonical` is false. A value has only one valid encoding: a decoder refuses bins that the
+/// encoder would not write for it.
 pub(crate) fn check_canonical(bins: &impl BinCoder, is_canonical: bool) -> Result<(), DecodeError> {
     if is_canonical { Ok(()) } else { Err(DecodeError::NonCanonical { at_bit: bins.at_bit() }) }
 }
@@ -105,6 +107,7 @@ impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
     }
 }
 
+/// Records the cost of bins in a ledger, in bits: the negative binary logarithm of their probabilities.
 pub(crate) struct BitCostObserver<'a> {
     ledger: &'a mut BitLedger,
     is_itemized: bool,

@@ -3,7 +3,7 @@
 //! The errors of the candidates are partly independent: one candidate continues the motion of the body, another moves
 //! it with the bodies around it. A weighted sum has a smaller mean error than any of them. The weights are trained by
 //! class of body and never change. If the mean error of a class is larger with its blend, because the training had no
-//! similar bodies, is predicted without it.
+//! similar bodies, the selected candidate is used without the blend.
 
 use wide::f32x4;
 
@@ -23,7 +23,9 @@ pub(crate) const BLEND_UNIT: f32 = 1.0 / 4096.0;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Blend {
     pub(crate) field: Field,
+    /// Class of the body, below [`BLENDS`](super::layout::BLENDS).
     pub(crate) class: usize,
+    /// In steps of positions or of packed components.
     pub(crate) differences: [Vector; BLENDED],
     pub(crate) sum: Vector,
 }
@@ -83,7 +85,7 @@ impl Blend {
         Self::new(Field::Position, class, differences, weights)
     }
 
-    /// Sums the differences. `weights` are for x and y, then for z.
+    /// Sums the differences. `weights` are for x and y, then for z, which is up.
     fn new(
         field: Field,
         class: usize,

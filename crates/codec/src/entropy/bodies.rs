@@ -1,10 +1,12 @@
 //! The bodies of a packet in coding order.
 //!
-//! The player is first. The active bodies, which moved on the way to the reference, follow by distance to the player,
-//! then the resting bodies. Bodies coded earlier in the packet are context for later ones: a body in a ball moves
-//! with its neighbours, and a resting body starts to move when another body comes near.
+//! The anchor of the scene (the player) is first. The active bodies follow by distance to the anchor. A body is active
+//! if it moved between the reference's own baseline and the reference, or since the newer additional reference.
+//! Resting bodies that a changed body *touched*, which means came near, are next, by index. The untouched bodies are
+//! last, in groups of up to 16 with one flag. Bodies coded earlier in the packet are context for later ones: a body in
+//! a ball of bodies moves with its neighbours, and a resting body starts to move when another body comes near.
 
-use super::adaptive::PredictionHistory;
+use super::adaptive::ResidualHistory;
 use super::bins::{CodingObserver, Element, check_canonical, check_end};
 use super::coder::BinCoder;
 use super::history::{KinematicHistory, Position};
@@ -20,35 +22,39 @@ use crate::ledger::BitKind;
 use crate::plan::{Plan, Solid};
 use crate::snapshot::{Fields, QuantizedSnapshot};
 
+/// The snapshot that is coded, in either direction.
 pub(crate) struct Bodies<'c> {
     /// The snapshot to encode; `None` when decoding.
     pub(crate) target: Option<&'c QuantizedSnapshot>,
     /// The snapshot being decoded, which starts as a copy of the reference; `None` when encoding.
     pub(crate) decoded: Option<&'c mut QuantizedSnapshot>,
-    /// Whether each body differs from the reference. Input when encoding, output when decoding.
+    /// Whether each body differs from the reference, or whether a partial packet carries it. Input when encoding,
+    /// output when decoding.
     pub(crate) changed: &'c mut [bool],
 }
 
-/// A body and the values that its contexts are computed from.
+/// A body and the values that its contexts are computed from: small classes, so that a few of them index a table.
 pub(super) struct BodyContext<'h> {
     pub(super) body: usize,
     pub(super) history: &'h KinematicHistory,
-    pub(super) prediction: PredictionHistory,
+    pub(super) residual_history: ResidualHistory,
+    /// [Magnitudes](magnitude) of the fields of [`KinematicHistory`] with the same names.
     pub(super) motion_6_ticks: usize,
     pub(super) velocity: usize,
-    pub(super) rotation_6_ticks: usize,
-    pub(super) rotation_velocity: usize,
-    /// Class of the height of the lowest point: 0 to 5.
+    pub(super) rotation: usize,
+    pub(super) recent_rotation: usize,
+    /// Class of the height of the lowest point above the floor: 0 to 5. 5 without a floor or a
+    /// known shape.
     pub(super) clearance: usize,
-    /// Distance to the anchor in eighths of a metre, scaled from the cubes' scene, at most 15. Without an anchor, the
-    /// kind modulo 16.
+    /// Class of the distance to the anchor: 0 to 15, each 1/8 m wide in the demo and scaled with the size of bodies in
+    /// other scenes. Without an anchor, the kind modulo 16 takes its place.
     pub(super) distance: usize,
-    /// The class of clearance. The highest class is divided by distance to the player, so the range is 0 to 7.
+    /// `clearance`, with its highest class divided into three by `distance`: 0 to 7.
     pub(super) zone: usize,
 }
 
 impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
-    /// Codes every body.
+    /// Codes all bodies: lives that come or go, then the others in coding order.
     pub(crate) fn bodies<P: Predictor>(
         &mut self,
         predictor: &mut P,
@@ -65,7 +71,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         }
         scratch.sort(&self.snapshots, anchor);
         if self.snapshots.plan.has_lives() {
-            // A body that came in this packet is already coded. It is neither active nor resting.
+            // These slots are empty, or `lives` has coded them. They must not count as resting bodies.
             for body in 0..scratch.has_turn.len() {
                 scratch.has_turn[body] |= !scratch.is_coded(&self.snapshots, body);
             }
@@ -77,11 +83,13 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let anchor = anchor.map(|anchor| OrderKey::new(anchor, 0));
         let anchor_first = anchor.iter().chain(&*order);
         histories.clear();
-        histories.extend(anchor_first.clone().map(|turn| self.snapshots.of(turn.body())));
+        histories.extend(anchor_first.clone().map(|key| self.snapshots.of(key.body())));
         predictor.prepare(histories);
-        for (turn, history) in anchor_first.zip(&*histories) {
-            self.body(turn.body(), Some((turn.distance(), history)), predictor, resting, bodies)?;
+        for (key, history) in anchor_first.zip(&*histories) {
+            self.body(key.body(), Some((key.distance(), history)), predictor, resting, bodies)?;
         }
+        // One pass in ascending order. A body that is touched only after the pass went by its index is coded by
+        // `untouched`.
         let mut from = 0;
         while let Some(body) = resting.touched_from(from) {
             from = body + 1;
@@ -93,13 +101,14 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             untouched.clear();
             untouched.extend((0..has_turn.len()).filter(|&body| !has_turn[body]));
             self.untouched(untouched, predictor, resting, bodies)?;
+            // An encoder sets the flag only if one of these bodies changed.
             let any_changed = untouched.iter().any(|&body| bodies.changed[body]);
             check_canonical(&self.bins, any_changed)?;
         }
         Ok(())
     }
 
-    /// Codes the fields of a changed body, and marks the bodies near it as touched.
+    /// Codes the fields of a body that the packet carries, and marks the resting bodies near it as touched.
     pub(super) fn carried_body<P: Predictor>(
         &mut self,
         context: &BodyContext<'_>,
@@ -108,14 +117,14 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         resting: &mut Resting,
         bodies: &mut Bodies<'_>,
     ) -> Result<(), DecodeError> {
-        let position = self.changed_body(context, nearest, predictor, bodies)?;
+        let position = self.body_fields(context, nearest, predictor, bodies)?;
         resting.approach(position, self.snapshots.plan.anchor == Some(context.body));
         // Without this check, missing bytes decode to changes of thousands of bodies.
         check_end(&self.bins)
     }
 
-    /// Codes the bodies that no coded body is near. Each group has one flag. A body that is touched by the time its
-    /// turn comes is coded without its group.
+    /// Codes the bodies that were not touched so far, in groups. A group has one flag for whether any of its bodies
+    /// changes. A body that was touched in the meantime is coded by itself and does not count for a group.
     fn untouched<P: Predictor>(
         &mut self,
         untouched: &[usize],
@@ -123,16 +132,16 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         resting: &mut Resting,
         bodies: &mut Bodies<'_>,
     ) -> Result<(), DecodeError> {
-        let mut rest = untouched;
+        let mut remaining = untouched;
         let mut previous = false;
-        while !rest.is_empty() {
+        while !remaining.is_empty() {
             let mut group = [0; UNTOUCHED_GROUP];
             let mut count = 0;
             let mut changes = false;
             while count < UNTOUCHED_GROUP
-                && let Some((&body, after)) = rest.split_first()
+                && let Some((&body, after)) = remaining.split_first()
             {
-                rest = after;
+                remaining = after;
                 if resting.is_touched(body) {
                     self.body(body, None, predictor, resting, bodies)?;
                 } else {
@@ -142,6 +151,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
                 }
             }
             let group = &group[..count];
+            // All of the remaining bodies had been touched.
             if group.is_empty() {
                 break;
             }
@@ -166,7 +176,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         self.adaptive(Element { kind, body }, value, |next| &mut next.adaptive[flag as usize])
     }
 
-    /// Codes one body. An active body comes with its squared distance to the anchor and its history.
+    /// Codes one body. An active body comes with its squared distance to the anchor, in steps squared, and its history.
     fn body<P: Predictor>(
         &mut self,
         body: usize,
@@ -177,6 +187,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     ) -> Result<(), DecodeError> {
         let changes = std::mem::take(&mut bodies.changed[body]);
         let nearest = resting.nearest(body);
+        // Before the history is computed, because most resting bodies do not change.
         if active.is_none() && !self.resting_changes(body, nearest, changes) {
             return Ok(());
         }
@@ -196,6 +207,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         self.carried_body(&context, nearest, predictor, resting, bodies)
     }
 
+    /// Computes the contexts of a body. `distance` is its squared distance to the anchor, in steps squared.
     pub(super) fn context<'h>(
         &self,
         history: &'h KinematicHistory,
@@ -220,11 +232,11 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         };
         BodyContext {
             body: history.body,
-            prediction: self.next.predictions[history.body].unpack(),
+            residual_history: self.next.residual_histories[history.body].unpack(),
             motion_6_ticks: largest(history.motion_6_ticks),
             velocity: largest(history.velocity),
-            rotation_6_ticks: magnitude(history.rotation_6_ticks),
-            rotation_velocity: magnitude(history.rotation_velocity),
+            rotation: magnitude(history.rotation),
+            recent_rotation: magnitude(history.recent_rotation),
             clearance,
             distance,
             zone: match clearance {
@@ -235,32 +247,36 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         }
     }
 
+    /// Codes whether a resting body changes. `nearest` is its distance class from [`Resting::nearest`].
     fn resting_changes(&mut self, body: usize, nearest: usize, value: bool) -> bool {
         if nearest == UNTOUCHED {
-            // There are hundreds of these flags and few are set, so they are not mixed.
+            // There are hundreds of these flags and few are set. One adaptive probability saves the time for mixing.
             return self.adaptive_flag(AdaptiveFlag::Untouched, Some(body), value);
         }
-        let is_set = usize::from(self.snapshots.reference.is_interacting(body));
+        let interacting = usize::from(self.snapshots.reference.is_interacting(body));
         let element = Element { kind: BitKind::Selection, body: Some(body) };
-        self.flag(element, RESTING_CHANGES, [nearest * 2 + is_set], value)
+        self.flag(element, RESTING_CHANGES, [nearest * 2 + interacting], value)
     }
 
+    /// Codes whether an active body changes. Magnitudes are below 16.
     fn active_changes(&mut self, context: &BodyContext<'_>, value: bool) -> bool {
-        let is_set = usize::from(self.snapshots.reference.is_interacting(context.body));
+        let interacting = usize::from(self.snapshots.reference.is_interacting(context.body));
         let element = Element { kind: BitKind::Selection, body: Some(context.body) };
         let contexts = [
-            context.motion_6_ticks * 16 + context.rotation_6_ticks,
-            (context.velocity * 16 + context.rotation_velocity) * 2 + is_set,
+            context.motion_6_ticks * 16 + context.rotation,
+            (context.velocity * 16 + context.recent_rotation) * 2 + interacting,
         ];
         self.flag(element, ACTIVE_CHANGES, contexts, value)
     }
 
-    /// Codes whether *interacting* toggles.
+    /// Codes whether the *interacting* flag of a body differs from the reference's.
     fn toggles(&mut self, context: &BodyContext<'_>, nearest: usize, value: bool) -> bool {
-        let is_set = usize::from(self.snapshots.reference.is_interacting(context.body));
+        let interacting = usize::from(self.snapshots.reference.is_interacting(context.body));
         let element = Element { kind: BitKind::Interacting, body: Some(context.body) };
-        let contexts =
-            [(is_set * 16 + nearest) * 16 + context.motion_6_ticks, is_set * 16 + context.distance];
+        let contexts = [
+            (interacting * 16 + nearest) * 16 + context.motion_6_ticks,
+            interacting * 16 + context.distance,
+        ];
         self.flag(element, TOGGLES, contexts, value)
     }
 
@@ -277,8 +293,8 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         Ok(words != before)
     }
 
-    /// Codes the fields of a changed body, and returns its position.
-    pub(super) fn changed_body<P: Predictor>(
+    /// Codes the fields of a body that the packet carries, and returns its position.
+    pub(super) fn body_fields<P: Predictor>(
         &mut self,
         context: &BodyContext<'_>,
         nearest: usize,
@@ -310,14 +326,14 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         }
         // A partial packet may carry an unchanged body.
         check_canonical(&self.bins, !is_same || self.is_partial)?;
-        let prediction = PredictionHistory {
+        let residual_history = ResidualHistory {
             is_known: true,
             position: position.residual as u8,
             orientation: orientation.residual as u8,
             best_orientation: orientation.best as u8,
             best_position: position.best as u8,
         };
-        self.next.predictions[body] = prediction.pack();
+        self.next.residual_histories[body] = residual_history.pack();
         let residuals = [orientation.residual, position.residual];
         predictor.update(history, unpacked, position.value, residuals);
         Ok(position.value)
@@ -327,7 +343,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
 /// Maximum number of untouched bodies that share a flag.
 const UNTOUCHED_GROUP: usize = 16;
 
-/// Magnitude of the largest component.
+/// [`magnitude`] of the component with the largest absolute value.
 pub(super) fn largest(vector: Position) -> usize {
     let largest = vector.into_iter().map(i32::unsigned_abs).max();
     magnitude(largest.map_or(0, |largest| largest.min(1 << 20) as i32))

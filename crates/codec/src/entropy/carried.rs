@@ -11,7 +11,8 @@ use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
 
 impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
-    /// Codes which bodies a partial packet carries, then the fields of these bodies.
+    /// Codes which bodies a partial packet carries, then the fields of these bodies: the anchor, the active bodies by
+    /// distance to it, and the resting bodies by index.
     pub(super) fn carried_bodies<P: Predictor>(
         &mut self,
         predictor: &mut P,
@@ -26,6 +27,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             if changed_lives.binary_search(&body).is_ok() {
                 continue;
             }
+            // An empty slot can be carried too. It tells the receiver that the slot is still empty.
             let class = match (reference.is_present(body), *is_active) {
                 (false, _) => 0,
                 (true, false) => 1,
@@ -46,17 +48,17 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         check_end(&self.bins)?;
         scratch.sort(&self.snapshots, anchor);
         let Scratch { order, histories, resting, carried, .. } = scratch;
-        // Only bodies in this packet can be near a resting body.
+        // Other resting bodies are not coded, so their distances are not needed.
         let lengths = &self.snapshots.plan.lengths;
         resting.reset_few(&reference.packed_positions, carried, lengths);
         let anchor = anchor.filter(|&anchor| bodies.changed[anchor]);
         let anchor = anchor.map(|anchor| OrderKey::new(anchor, 0));
         let active = anchor.iter().chain(&*order);
         histories.clear();
-        histories.extend(active.clone().map(|turn| self.snapshots.of(turn.body())));
+        histories.extend(active.clone().map(|key| self.snapshots.of(key.body())));
         predictor.prepare(histories);
-        for (turn, history) in active.zip(&*histories) {
-            let context = self.context(history, turn.distance());
+        for (key, history) in active.zip(&*histories) {
+            let context = self.context(history, key.distance());
             self.carried_body(&context, UNTOUCHED, predictor, resting, bodies)?;
         }
         for &body in &*carried {
@@ -69,7 +71,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     }
 }
 
-/// Class of an age: 0, then by powers of two.
+/// Class of an age in ticks: the number of its binary digits, at most 7.
 fn age_class(age: u8) -> usize {
     ((u8::BITS - age.leading_zeros()) as usize).min(AGE_CLASSES - 1)
 }

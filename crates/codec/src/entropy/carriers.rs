@@ -1,4 +1,4 @@
-//! Motion of a body as carried along by the bodies around it.
+//! Predicts the motion of a body from the bodies around it, which may carry it along.
 
 use wide::f32x4;
 
@@ -15,18 +15,20 @@ pub(super) struct RigidMotion {
     pub(super) residuals: [usize; 2],
 }
 
-/// Mean motion that the bodies near a point give to a body at the point.
+/// Mean motion of the bodies near a point, applied to a body at the point.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MeanMotion {
+    /// Position of the body after the motion, in steps.
     pub(super) position: Vector,
     pub(super) turn: Quaternion,
+    /// Mean of the [residuals](RigidMotion::residuals), rounded.
     pub(super) residuals: [usize; 2],
 }
 
 /// Motions of the bodies coded so far in this packet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Carriers {
-    /// How far a body carries others, in steps.
+    /// Distance within which a body carries others, in steps.
     reach: f32,
     motions: Vec<Summand>,
     /// Start position of each motion. Each vector has four motions in the lanes of its axes, so that four distances
@@ -39,7 +41,7 @@ pub(crate) struct Carriers {
 struct Summand {
     from: f32x4,
     step: f32x4,
-    /// The rotation, as the quaternion with non-negative w.
+    /// The rotation, as the quaternion with non-negative w: q and −q are the same rotation, but cancel in a sum.
     turn: f32x4,
     /// The two residuals, and 1 to sum up the weights.
     residuals: f32x4,
@@ -100,7 +102,7 @@ impl Carriers {
             if !squares.simd_lt(reach).any() {
                 continue;
             }
-            // Far bodies get weight 0. A branch would often be mispredicted.
+            // The weight is (1 − distance² / reach²)². Far bodies get weight 0. A branch would often be mispredicted.
             let near = f32x4::ONE - squares / reach;
             let near = near.fast_max(f32x4::ZERO);
             for (weight, motion) in (near * near).to_array().into_iter().zip(motions) {

@@ -110,7 +110,8 @@ impl<'a> BinEncoder<'a> {
         Self { bytes, interval: Interval::ALL, start }
     }
 
-    /// Writes the last bytes that a decoder needs.
+    /// Writes the last bytes that a decoder needs. Also removes zeros at the end of the bytes written before, because a
+    /// decoder reads zeros after the end.
     pub fn finish(self) {
         let least = self.bytes.len().saturating_sub(MAX_OMITTED).max(self.start);
         self.bytes.extend(self.interval.roundest().to_be_bytes());
@@ -167,6 +168,8 @@ impl<'a> BinDecoder<'a> {
 
     /// Whether [`BinEncoder`] writes exactly these bytes for the decoded bins.
     pub fn is_canonical(&self) -> bool {
+        // An encoder has written `read` bytes before `finish`, which appends eight bytes and removes zeros. It stops at
+        // `MAX_OMITTED` bytes fewer than `read`, where the last byte can be zero.
         let (length, read) = (self.bytes.len(), self.consumed);
         let omits_most = length + MAX_OMITTED == read;
         (length..=length + 2 * MAX_OMITTED).contains(&(read + MAX_OMITTED))

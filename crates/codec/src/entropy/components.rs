@@ -19,8 +19,10 @@ pub(super) struct Components {
     /// Coding order of the axes.
     pub(super) order: [usize; 3],
     pub(super) prediction: [i32; 3],
+    /// The values to encode; `None` when decoding.
     pub(super) target: Option<[i32; 3]>,
-    /// Classes that select the weights.
+    /// Classes that select the weights: [`zone`](super::bodies::BodyContext::zone), and the magnitude of the body's
+    /// residual in the reference's packet plus 1, or 0 if it is not known.
     pub(super) zone: usize,
     pub(super) history: usize,
 }

@@ -28,7 +28,7 @@ pub(crate) struct BaselineView<'a> {
     pub(crate) motion: &'a Motion,
     /// The adaptive state, if its packet was coded arithmetically.
     pub(crate) state: Option<&'a StoredState>,
-    /// Bodies that were [merged](crate::merge) from other packets, and their prediction histories.
+    /// Bodies that were [merged](crate::merge) from other packets, and their residual histories.
     pub(crate) merged: &'a [(u16, PackedHistory)],
     /// Hash of the snapshot, if its packet was coded arithmetically.
     pub(crate) hash: Option<SnapshotHash>,

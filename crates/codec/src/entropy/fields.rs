@@ -20,12 +20,13 @@ use crate::decode_error::DecodeError;
 use crate::ledger::{BitKind, Form};
 use crate::quantize::smallest_three::SmallestThree;
 
+/// A field after it was coded.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Coded<T> {
     pub(super) value: T,
-    /// Magnitude of the largest residual.
+    /// Magnitude of the largest residual; 0 if the field equals the reference's.
     pub(super) residual: usize,
-    /// The candidate that was nearest to the value.
+    /// Index of the candidate that was nearest to the value.
     pub(super) best: usize,
 }
 
@@ -40,6 +41,7 @@ struct FieldContext<'c, T, C> {
 }
 
 impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
+    /// Codes an orientation. Returns it packed and as a quaternion.
     pub(super) fn orientation<P: Predictor>(
         &mut self,
         context: &BodyContext<'_>,
@@ -50,7 +52,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let plan = self.snapshots.plan;
         let steps_per_radian = plan.components.steps_per_radian;
         let candidates = predictor.orientations(history);
-        let was_best = usize::from(context.prediction.best_orientation);
+        let was_best = usize::from(context.residual_history.best_orientation);
         let field = FieldContext {
             field: Field::Orientation,
             candidates: candidates.as_ref(),
@@ -76,10 +78,8 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let blended =
             blend.map(|blend| turned(nearest, blend.sum.map(|angle| angle * radians_per_step)));
         let prediction = self.choose(nearest, blend.zip(blended));
-        let unchanged = [
-            context.rotation_6_ticks * 16 + context.rotation_velocity,
-            clearance * 16 + selected[0],
-        ];
+        let unchanged =
+            [context.rotation * 16 + context.recent_rotation, clearance * 16 + selected[0]];
         let (value, residual) = if self.is_unchanged(context, &field, SAME_ORIENTATION, unchanged) {
             (history.packed, 0)
         } else {
@@ -102,6 +102,8 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         Ok((Coded { value, residual, best }, actual))
     }
 
+    /// Codes an orientation that differs from the reference's. `around` has the residuals of the bodies around it.
+    /// Returns the orientation and the magnitude of the largest residual.
     fn orientation_residual(
         &mut self,
         context: &BodyContext<'_>,
@@ -121,12 +123,14 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             prediction,
             target: target.map(|target| target.components.map(i32::from)),
             zone: context.zone,
-            history: context.prediction.context(context.prediction.orientation),
+            history: context.residual_history.context(context.residual_history.orientation),
         };
+        // `HoldPredictor` does not know the bodies around. The motion of the body takes their place.
         let around = around.map_or(context.velocity, |[orientation, _]| orientation);
         let (values, residual) = self.components(context.body, &components, |axis, so_far| {
             [
-                context.prediction.context(context.prediction.orientation) * 16 + so_far,
+                context.residual_history.context(context.residual_history.orientation) * 16
+                    + so_far,
                 signed_magnitude(reference[axis] - prediction[axis]) * 8 + zone,
                 signed_magnitude(secondary[axis] - prediction[axis]) * 8 + zone,
                 so_far * 16 + around,
@@ -142,7 +146,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         Ok((value, residual))
     }
 
-    /// Codes which component is omitted, as its rank in the order of the prediction's components.
+    /// Codes which component is omitted, as its rank in the order of the prediction's components. Returns its index.
     fn largest_component(
         &mut self,
         context: &BodyContext<'_>,
@@ -157,7 +161,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             ranks.iter().position(|&component| component == largest).unwrap_or(0)
         });
         let element = Element { kind: BitKind::Orientation, body: Some(context.body) };
-        let contexts = [margin * 16 + context.rotation_6_ticks];
+        let contexts = [margin * 16 + context.rotation];
         if self.flag(element, SAME_LARGEST, contexts, rank == 0) {
             return ranks[0];
         }
@@ -169,6 +173,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         ranks[3]
     }
 
+    /// Codes a position, after the orientation of the same body. `unpacked` is the orientation as a quaternion.
     pub(super) fn position<P: Predictor>(
         &mut self,
         context: &BodyContext<'_>,
@@ -179,7 +184,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     ) -> Result<Coded<Position>, DecodeError> {
         let BodyContext { history, clearance, distance, .. } = context;
         let candidates = predictor.positions(history, unpacked);
-        let was_best = usize::from(context.prediction.best_position);
+        let was_best = usize::from(context.residual_history.best_position);
         let field = FieldContext {
             field: Field::Position,
             candidates: candidates.as_ref(),
@@ -217,7 +222,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
                 prediction,
                 target,
                 zone: context.zone,
-                history: context.prediction.context(context.prediction.position),
+                history: context.residual_history.context(context.residual_history.position),
             };
             let around = predictor.neighbour_residuals();
             self.position_residual(context, &components, secondary, around, orientation.residual)?
@@ -235,6 +240,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         Ok(Coded { value, residual, best })
     }
 
+    /// Codes a position that differs from the reference's. Returns it and the magnitude of the largest residual.
     fn position_residual(
         &mut self,
         context: &BodyContext<'_>,
@@ -245,14 +251,16 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     ) -> Result<(Position, usize), DecodeError> {
         let BodyContext { history, zone, .. } = context;
         let prediction = components.prediction;
-        let jerk =
+        // The newest velocity minus the mean velocity, in steps per six ticks.
+        let acceleration =
             std::array::from_fn(|axis| 6 * history.velocity[axis] - history.motion_6_ticks[axis]);
-        let jerk = largest(jerk).min(7);
+        let acceleration = largest(acceleration).min(7);
+        // As for orientations, but the body's own residual in the reference's packet takes the place.
         let around = around.map_or(components.history, |[_, position]| position);
         let (value, residual) = self.components(context.body, components, |axis, so_far| {
             [
                 around * 16 + so_far,
-                signed_magnitude(history.position[axis] - prediction[axis]) * 8 + jerk,
+                signed_magnitude(history.position[axis] - prediction[axis]) * 8 + acceleration,
                 signed_magnitude(secondary[axis] - prediction[axis]) * 8 + zone,
                 so_far * 16 + orientation_residual,
             ]
@@ -262,6 +270,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         Ok((value, residual))
     }
 
+    /// Codes whether a field equals the reference's.
     fn is_unchanged<T: PartialEq, C>(
         &mut self,
         context: &BodyContext<'_>,

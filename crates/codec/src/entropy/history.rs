@@ -1,4 +1,4 @@
-//! Kinematic history: how bodies moved on the way to the reference.
+//! Kinematic history: how bodies moved before the reference, computed from older snapshots.
 
 use super::rotation::{Quaternion, Vector, unpack};
 use crate::motion::{MAX_TICKS, Motion};
@@ -12,13 +12,14 @@ pub(crate) type Position = [i32; 3];
 /// A snapshot, and its age relative to the reference in ticks.
 pub(crate) type OlderSnapshot<'a> = (&'a QuantizedSnapshot, i32);
 
+/// The reference of a packet, and the older snapshots that velocities are computed from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BaselineHistory<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) reference: &'a QuantizedSnapshot,
     /// Ticks from the reference to the snapshot that is coded.
     pub(crate) ticks: i32,
-    /// Motion of the bodies on the way to the reference.
+    /// Motion of the bodies from the reference's own baseline to the reference.
     pub(crate) motion: &'a Motion,
     /// The additional references, the newer one first.
     pub(crate) additional: [Option<OlderSnapshot<'a>>; 2],
@@ -27,9 +28,10 @@ pub(crate) struct BaselineHistory<'a> {
 /// The pose of a body in a snapshot older than the reference.
 #[derive(Clone, Copy, Debug)]
 struct PastPose {
-    /// Displacement from this pose to the reference.
+    /// Displacement from this pose to the reference, in steps.
     displacement: Position,
     packed: SmallestThree,
+    /// Age relative to the reference.
     ticks: i32,
 }
 
@@ -40,14 +42,15 @@ pub(crate) struct KinematicHistory {
     pub(crate) position: Position,
     pub(crate) packed: SmallestThree,
     pub(crate) orientation: Quaternion,
-    /// Displacement since the reference's own reference, scaled to six ticks.
+    /// Displacement since the reference's own reference, in steps, scaled to six ticks: the age of baselines in the
+    /// recordings that the contexts were tuned on.
     pub(crate) motion_6_ticks: Position,
-    /// Displacement per tick since the newer additional reference; without one, from `motion_6_ticks`.
+    /// Displacement per tick since the newer additional reference, in steps. Without one, `motion_6_ticks` / 6.
     pub(crate) velocity: Position,
-    /// Largest change of a packed component since the reference's own reference and since the newer additional
-    /// reference.
-    pub(crate) rotation_6_ticks: i32,
-    pub(crate) rotation_velocity: i32,
+    /// Largest change of a packed component since the reference's own reference, however long ago that is.
+    pub(crate) rotation: i32,
+    /// Largest change of a packed component since the newer additional reference; 0 without one.
+    pub(crate) recent_rotation: i32,
     /// Ticks from the reference to the snapshot that is coded.
     pub(crate) ticks: i32,
     pub(crate) kind: usize,
@@ -57,7 +60,7 @@ pub(crate) struct KinematicHistory {
     additional: [Option<PastPose>; 2],
 }
 
-/// Extrapolated pose and motion of a body that the player does not carry.
+/// Extrapolated pose and motion of a body, as if no other body carried it along.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Extrapolation {
     /// Pose after rigid-body motion with ground contact.
@@ -85,7 +88,7 @@ impl Extrapolation {
 }
 
 impl BaselineHistory<'_> {
-    /// The body that others gather around (the player), if the reference has it.
+    /// The anchor, which is the body that others gather around (the player), if the reference has it.
     pub(crate) fn anchor(&self) -> Option<usize> {
         let is_there =
             |&anchor: &usize| anchor < self.reference.len() && self.reference.is_present(anchor);
@@ -97,12 +100,13 @@ impl BaselineHistory<'_> {
         self.anchor().map(|anchor| self.reference.position(anchor))
     }
 
-    /// Squared distance of a body to the anchor in the reference; 0 without an anchor.
+    /// Squared distance of a body to the anchor in the reference, in steps squared; 0 without an anchor.
     pub(crate) fn distance_to_anchor(&self, body: usize) -> i64 {
         let position = self.reference.position(body);
         self.center().map_or(0, |center| distance_squared(position, center))
     }
 
+    /// Computes the history of a body.
     #[inline]
     pub(crate) fn of(&self, body: usize) -> KinematicHistory {
         let position = self.reference.position(body);
@@ -128,8 +132,8 @@ impl BaselineHistory<'_> {
             orientation: unpack(&self.plan.components, packed),
             motion_6_ticks,
             velocity,
-            rotation_6_ticks: turn(previous),
-            rotation_velocity: turn(additional[0]),
+            rotation: turn(previous),
+            recent_rotation: turn(additional[0]),
             ticks,
             extrapolation: None,
             kind: self.reference.kind(body),
@@ -202,7 +206,8 @@ pub(crate) fn distance_squared(a: Position, b: Position) -> i64 {
         .sum()
 }
 
-/// Largest difference between the integers of two packed orientations.
+/// Largest difference between the integers of two packed orientations: a cheap measure of rotation that is only a
+/// context.
 fn change(a: SmallestThree, b: SmallestThree) -> i32 {
     let [x, y, z] = [0, 1, 2].map(|axis| a.components[axis].abs_diff(b.components[axis]));
     x.max(y).max(z).max(u16::from(a.largest.abs_diff(b.largest))).into()

@@ -43,14 +43,14 @@ pub(crate) enum Field {
 /// Maximum number of inputs of the mixer for one bin.
 pub(crate) const MAX_INPUTS: usize = 8;
 
-/// A value for each input of the mixer; zero for unused inputs. Sixteen bits each, so that all of them fit one SIMD
-/// register.
+/// A value for each input of the mixer, such as its weight; zero for unused inputs. Sixteen bits each, so that all of
+/// them fit one SIMD register.
 pub(crate) type Inputs = [i16; MAX_INPUTS];
 
 /// A weight of 1. Weights are in 1/16384 and below 2.
 pub(crate) const WEIGHT_ONE: i16 = 1 << 14;
 
-/// Unit of the static table, in steps of log odds.
+/// Unit of the trained table, in steps of log odds (1/256), so that the model file has one byte per entry.
 pub(crate) const TABLE_UNIT: i16 = 16;
 
 /// Bins of the binarization of a residual.
@@ -64,7 +64,7 @@ pub(crate) const RESIDUAL_INPUTS: usize = 4;
 
 const RESIDUAL_SLOTS: usize = RESIDUAL_CONTEXTS * RESIDUAL_BINS;
 
-/// The contexts of a flag: a syntax element of one bin. The number is its index.
+/// The slots and weights of a flag, which is a syntax element of one bin. The number is the index of the flag.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlagContexts(usize);
 
@@ -120,11 +120,14 @@ pub(crate) enum AdaptiveFlag {
 
 pub(crate) const ADAPTIVE_FLAGS: usize = 4;
 
-/// Adaptive probabilities of one field: whether it changes, by class of kind; whether it falls; then the number of
-/// digits of the change.
+// Layout of the adaptive probabilities of one further field of the schema.
+/// Whether the value changes, by kind of the body modulo this number.
 pub(crate) const VALUE_CLASSES: usize = 16;
-pub(crate) const FALLS: usize = VALUE_CLASSES;
-pub(crate) const DIGITS: usize = FALLS + 1;
+/// Whether the value decreases.
+pub(crate) const DECREASES: usize = VALUE_CLASSES;
+/// Bins of the number of binary digits of the change.
+pub(crate) const DIGITS: usize = DECREASES + 1;
+/// Number of probabilities of a field.
 pub(crate) const VALUE_STATES: usize = DIGITS + u32::BITS as usize;
 
 /// Number of age classes of a body that a partial packet may carry.
@@ -136,8 +139,8 @@ pub(crate) const CARRY_STATES: usize = 3 * AGE_CLASSES;
 /// Even odds, the initial value of an adaptive probability.
 pub(crate) const EVEN: u16 = 1 << 15;
 
-/// Contexts of the residual of one component. The three components of an orientation share one group, and so do x and
-/// y.
+/// The slots and weights of the residual of one component. The three components of an orientation share one group, and
+/// so do x and y.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ResidualContexts {
     group: usize,

@@ -7,7 +7,7 @@
 //! *Gone* is only coded if the slot is not empty in the reference. If the body has gone, the rest up to *more* is left
 //! out. All bins have constant probabilities, because the codec does not know where bodies come from.
 
-use super::adaptive::PredictionHistory;
+use super::adaptive::ResidualHistory;
 use super::bins::{CodingObserver, Element, check_canonical, check_end, check_range};
 use super::bodies::Bodies;
 use super::coder::{BinCoder, ONE};
@@ -34,6 +34,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             changed_lives.extend(changed);
         }
         let mut next = 0;
+        // Slots are coded in ascending order, relative to the smallest possible one.
         let mut min = 0;
         loop {
             let element = Element::of_packet(BitKind::Life);
@@ -43,6 +44,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             }
             let slot = changed_lives.get(next).copied().unwrap_or(0);
             let slot = self.number(element, reference.len() - min, slot.saturating_sub(min))? + min;
+            // An encoder listed all slots before. A decoder lists each slot as it comes.
             if next == changed_lives.len() {
                 changed_lives.push(slot);
             }
@@ -56,6 +58,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         }
     }
 
+    /// Codes the new life of a slot, and the whole body unless the slot becomes empty.
     fn life(&mut self, index: usize, bodies: &mut Bodies<'_>) -> Result<(), DecodeError> {
         let reference = self.snapshots.reference;
         let plan = self.snapshots.plan;
@@ -76,8 +79,8 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             self.whole(index, target.as_ref(), &mut slot)?;
         }
         // Resets the history of the body that was in the slot before.
-        let history = PredictionHistory { is_known: true, ..PredictionHistory::default() };
-        self.next.predictions[index] = history.pack();
+        let history = ResidualHistory { is_known: true, ..ResidualHistory::default() };
+        self.next.residual_histories[index] = history.pack();
         if let Some(decoded) = &mut bodies.decoded {
             decoded.set_slot(index, &slot);
         }

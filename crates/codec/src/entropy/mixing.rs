@@ -14,7 +14,7 @@ use super::layout::{Inputs, MAX_INPUTS};
 /// Rate of adaptive probabilities: a bin moves them by 1/2⁵ of the error.
 const ADAPT_SHIFT: u32 = 5;
 
-/// The constant input of every bin.
+/// The constant input of every bin: log odds of 1. Its weight becomes the bias.
 const BIAS: i16 = 256;
 
 /// Returns the inputs of a bin: the static ones and the constant.
@@ -60,6 +60,7 @@ fn weight_steps(inputs: i16x8, one: u32, bin: bool) -> i16x8 {
     (inputs + inputs).mul_keep_high(i16x8::splat(error))
 }
 
+/// Moves both sets of weights after a bin.
 #[inline(always)]
 pub(crate) fn update(weights: [&mut Inputs; 2], inputs: i16x8, one: u32, bin: bool) {
     let steps = weight_steps(inputs, one, bin);
@@ -87,6 +88,7 @@ fn clamp(number: i32, min: i32, max: i32) -> i32 {
     }
 }
 
+/// Bounds of an adaptive probability. Both values of a bin must stay possible.
 const MIN_ADAPTIVE: i32 = 32;
 const MAX_ADAPTIVE: i32 = ONE as i32 - 33;
 
@@ -105,6 +107,7 @@ static SQUASHED: [u16; 4096] = squash_table();
 /// e^(1/256) in 1/2^32.
 const E_256TH: u128 = 4_311_777_322;
 
+/// Smallest probability that a bin is set or clear, in 1/[`ONE`].
 const MIN_PROBABILITY: u32 = 16;
 
 const fn squash_table() -> [u16; 4096] {

@@ -1,16 +1,21 @@
-//! The coding order of bodies, and the distances from resting bodies to the coded bodies.
+//! The coding order of bodies, and the distances from resting bodies to the bodies that were coded before them.
+//!
+//! A resting body is *touched* if a body with coded fields is near it.
 
 use super::history::{BaselineHistory, KinematicHistory, Position, distance_squared};
 use crate::flags::{Bits, flagged};
 use crate::plan::Lengths;
 use crate::snapshot::PackedPosition;
 
+/// Memory that is reused from packet to packet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
-    /// Whether each body has a turn: active bodies, the anchor, and resting bodies that were touched.
+    /// Whether each body is coded before the untouched bodies: active bodies, the anchor, and resting bodies once they
+    /// were touched.
     pub(super) has_turn: Vec<bool>,
+    /// Active bodies in coding order.
     pub(super) order: Vec<OrderKey>,
-    /// Histories of the player and the active bodies, in coding order.
+    /// Histories of the anchor and the active bodies, in coding order.
     pub(super) histories: Vec<KinematicHistory>,
     pub(super) resting: Resting,
     pub(super) untouched: Vec<usize>,
@@ -40,7 +45,7 @@ impl Scratch {
         anchor
     }
 
-    /// Whether the reference has a body in the slot and it stays.
+    /// Whether the slot has the same body in the reference and in the packet. `lives` codes all other slots.
     pub(super) fn is_coded(&self, snapshots: &BaselineHistory<'_>, slot: usize) -> bool {
         let is_changed = self.changed_lives.binary_search(&slot).is_ok();
         snapshots.reference.is_present(slot) && !is_changed
@@ -62,7 +67,7 @@ impl Scratch {
     }
 }
 
-/// Squared distance to the player and index of a body in one number, which sorts faster than two.
+/// Squared distance to the anchor, in steps squared, and index of a body in one number, which sorts faster than two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct OrderKey(u64);
 
@@ -96,6 +101,7 @@ pub(crate) struct Resting {
     approached: usize,
     /// Binary logarithm of the side of a cell, in steps.
     cell_bits: u32,
+    /// See [`Lengths::anchor_margin`].
     anchor_margin: i64,
     /// Width of a distance class, in steps.
     class_width: f32,
@@ -119,7 +125,8 @@ pub(crate) const UNTOUCHED: usize = 15;
 
 const NONE: u32 = u32::MAX;
 const FAR: u32 = u32::MAX;
-/// Number of cells along each axis, a power of two. The grid wraps around.
+/// Number of cells along x and along y, a power of two. The grid wraps around, so a cell also has bodies that are far
+/// apart.
 const CELLS: i32 = 32;
 const CELL_COUNT: usize = (CELLS * CELLS) as usize;
 
@@ -180,8 +187,8 @@ impl Resting {
         self.touched.next(body)
     }
 
-    /// Adds a coded body at `position`. It touches resting bodies within the side of a cell; the anchor within two
-    /// sides.
+    /// Adds a body at its coded `position`. It touches the resting bodies nearer than the side of a cell. The anchor
+    /// touches those nearer than two sides.
     pub(crate) fn approach(&mut self, position: Position, is_anchor: bool) {
         if self.approached == MAX_APPROACHED {
             return;
@@ -199,6 +206,7 @@ impl Resting {
                     let distance = distance_squared(position, body.packed.position());
                     let is_near = distance < limit;
                     let mut near = if is_near { distance as u32 } else { FAR };
+                    // The anchor is larger than other bodies. The margin makes the distance comparable with theirs.
                     if is_anchor && is_near {
                         let gap = ((distance as f32).sqrt() as i64 - self.anchor_margin).max(0);
                         near = (gap * gap) as u32;

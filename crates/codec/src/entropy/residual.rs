@@ -15,12 +15,14 @@ use super::layout::{
 use super::mixing;
 use super::packet_coder::code_mixed;
 
-// Index of the first bin of each syntax element.
-/// Bins of the tree. Add the path, which starts at 1, minus 1.
+// Index of the first bin of each syntax element, below `RESIDUAL_BINS`.
+/// Bins of the tree. Add the path from the root, a 1 and a binary digit for each decision so far, minus 1.
 const TREE: usize = 0;
 /// Bins of the sign. Add the number of digits minus 1.
 const NEGATIVE: usize = 7;
+/// Bins of the first digit after the leading 1. Add the number of digits, at most [`MAX_CONTEXT_DIGITS`], minus 2.
 pub(crate) const FIRST: usize = 14;
+/// Bins of whether there are more digits. Add the number of digits minus [`MANY_DIGITS`], at most 6.
 const MORE: usize = 25;
 
 /// Number of bins on the path from the root to a leaf.
@@ -31,8 +33,8 @@ const TREE_BINS: usize = (1 << TREE_DEPTH) - 1;
 /// The last leaf means this many digits or more.
 const MANY_DIGITS: u32 = TREE_BINS as u32;
 
-/// Probability that the second digit after the leading 1 is set. It does not depend on a context: with contexts
-/// packets are larger, because the model has to learn that.
+/// Probability that the second digit after the leading 1 is set. It is constant, because packets are larger if the
+/// model has to learn this probability in each context.
 const SECOND_ONE: u32 = ONE / 16 * 7;
 
 /// Larger digit counts share the contexts of their leading digits.
@@ -177,14 +179,15 @@ pub(crate) const fn shape(bin: usize) -> Option<usize> {
 /// Number of values of [`shape`].
 pub(crate) const SHAPES: usize = NEGATIVE - TREE + 1;
 
-/// Magnitude of a number on a scale of 15 growing steps: 0 to 14.
+/// Magnitude of a number: the class of its absolute value, 0 to 14, with growing widths. 0 is for 0 only.
 #[inline]
 pub(crate) fn magnitude(value: i32) -> usize {
     let size = value.unsigned_abs() as usize;
     MAGNITUDES[size.min(MAGNITUDES.len() - 1)].into()
 }
 
-/// Magnitudes by absolute value. The last one is for all larger numbers.
+/// Magnitudes by absolute value. The last one is for all larger numbers. `STEPS` has the smallest
+/// absolute value of each class from 1 on.
 static MAGNITUDES: [u8; 402] = {
     const STEPS: [usize; 14] = [1, 2, 3, 4, 6, 8, 12, 18, 27, 41, 65, 101, 171, 401];
     let mut magnitudes = [0; STEPS[13] + 1];

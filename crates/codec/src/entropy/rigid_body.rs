@@ -19,9 +19,11 @@ pub(crate) struct RigidBodyPredictor<'a> {
     plan: &'a Plan,
     /// Motions of the bodies coded so far. Bodies near them move along.
     carriers: &'a mut Carriers,
+    /// Motion of the anchor, which is coded first. It stays in place if the packet does not carry it.
     player: RigidMotion,
+    /// `player.turn` as a matrix.
     player_rotation: Matrix,
-    /// Extrapolation of the current body.
+    /// Extrapolation of the current body, as if no other body carried it along.
     alone: Extrapolation,
     /// Mean motion of the bodies near the current body.
     around: Option<MeanMotion>,
@@ -78,7 +80,8 @@ impl Predictor for RigidBodyPredictor<'_> {
     fn prepare(&self, histories: &mut [KinematicHistory]) {
         let plan = self.plan;
         let high = plan.motion.floor.map(|floor| floor as i32 + plan.lengths.high);
-        // High bodies do not reach the floor. `None` for bodies without known corners, or without a floor.
+        // Bodies that are extrapolated together take the same branches: high bodies skip the contacts with the floor.
+        // `None` for bodies without known corners, or without a floor.
         let is_high = |history: &KinematicHistory| {
             let high = high.filter(|_| plan.solids[history.kind].has_corners())?;
             Some(history.position[2] > high)
@@ -125,10 +128,12 @@ impl Predictor for RigidBodyPredictor<'_> {
         let reach = solid.below(alone.matrix[2]) + self.plan.lengths.contact;
         let is_low = |floor| self.alone.position[2] - floor < reach;
         let is_low = self.plan.motion.floor.is_some_and(is_low);
-        let rest = rolled(solid, start, &before, &now);
+        let rolling = rolled(solid, start, &before, &now);
+        // Near the floor, the coded orientation corrects the extrapolation: the body rolls on from the extrapolated
+        // orientation to the coded one. A body without corners rolls all the way from the reference.
         let alone = match is_low {
             true if solid.has_corners() => rolled(solid, self.alone.position, &alone, &now),
-            true => rest,
+            true => rolling,
             false => self.alone.position,
         };
         let moved = if self.is_near_player(history) {
@@ -139,7 +144,8 @@ impl Predictor for RigidBodyPredictor<'_> {
             mul_add(start, self.alone.velocity, history.ticks as f32)
         };
         let carried = self.around.map(|around| around.position);
-        [rest, moved, carried.unwrap_or(alone), alone].map(|position| quantize(self.plan, position))
+        [rolling, moved, carried.unwrap_or(alone), alone]
+            .map(|position| quantize(self.plan, position))
     }
 
     fn is_carried(&self) -> bool {
@@ -176,6 +182,7 @@ impl Predictor for RigidBodyPredictor<'_> {
     }
 }
 
+/// Ticks of the extrapolation of a body.
 fn ticks_alone(history: &KinematicHistory) -> usize {
     history.ticks.min(MAX_EXTRAPOLATED_TICKS) as usize
 }
@@ -219,6 +226,7 @@ fn extrapolate(plan: &Plan, histories: &mut [KinematicHistory], indices: &[usize
         let spin = mul_add(spins[0][lane], spins[1][lane], 1.0);
         spin.map(|spin| spin * 0.5 * DAMPING * ticks / STEPS as f32)
     });
+    // In small turns, because `turned` is a series for small angles.
     let spun = extrapolation::turned_often(&orientations, &turns, STEPS);
     for (lane, &index) in indices.iter().enumerate() {
         let [x, y, z] = bodies[lane].position;
@@ -232,7 +240,8 @@ fn extrapolate(plan: &Plan, histories: &mut [KinematicHistory], indices: &[usize
     }
 }
 
-/// Rounds to steps and clamps to the bounds, because a teleported body seems to move at any speed.
+/// Rounds a predicted position to steps and clamps it to the bounds. A body that was teleported seems to move at any
+/// speed, so its prediction can be far outside.
 pub(super) fn quantize(plan: &Plan, position: Vector) -> Position {
     let [x, y, z] = position;
     let position = f32x4::from([x, y, z, 0.0]);
@@ -244,6 +253,7 @@ pub(super) fn quantize(plan: &Plan, position: Vector) -> Position {
     })
 }
 
+/// An orientation, with its matrix.
 pub(super) struct Turned {
     orientation: Quaternion,
     pub(super) matrix: Matrix,
@@ -284,7 +294,7 @@ fn rolled_round(solid: Solid, position: Vector, from: &Turned, to: &Turned) -> V
     }
 }
 
-/// Position of a box after it turned about its lowest corner. `half` has half of each side.
+/// Position of a box after it turned about its lowest corner, which stays in place. `half` has half of each side.
 #[inline]
 fn tipped(half: Vector, position: Vector, from: &Turned, to: &Turned) -> Vector {
     let heights = from.matrix[2];

@@ -70,6 +70,7 @@ impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
         let ticks = baseline.map(|baseline| baseline.ticks);
         let origin = self.origin(target.map(|inputs| inputs.origin), ticks)?;
         let mut inputs = Inputs { origin, bytes: [0; MAX_SIMULATED_TICKS] };
+        // The input before the first one is known only if the origin is the baseline's tick. Otherwise it counts as 0.
         let start = baseline.filter(|baseline| baseline.ticks == u16::from(origin.age()));
         let mut last = start.map_or(0, |baseline| baseline.input);
         for tick in 0..usize::from(origin.age()) {

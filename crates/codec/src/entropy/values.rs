@@ -3,7 +3,7 @@
 
 use super::bins::{CodingObserver, Element, check_canonical, check_range};
 use super::coder::BinCoder;
-use super::layout::{DIGITS, FALLS, VALUE_CLASSES, VALUE_STATES};
+use super::layout::{DECREASES, DIGITS, VALUE_CLASSES, VALUE_STATES};
 use super::packet_coder::PacketCoder;
 use crate::decode_error::DecodeError;
 use crate::plan::ValuePlan;
@@ -53,13 +53,13 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             // The shorter way around.
             change = (change + count / 2).rem_euclid(count) - count / 2;
         }
-        let falls = self.value_bin(element, states + FALLS, change < 0);
+        let decreases = self.value_bin(element, states + DECREASES, change < 0);
         // A decoder passes 0.
         let size = change.unsigned_abs().max(1);
         let digits = self.digits(element, states + DIGITS, size.ilog2());
         let rest = self.bypass(element, digits, (size - (1 << size.ilog2())) as u32);
         let size = (1_i64 << digits) + i64::from(rest);
-        let changed = i64::from(before) + if falls { -size } else { size };
+        let changed = i64::from(before) + if decreases { -size } else { size };
         let changed = if value.wraps { changed.rem_euclid(count) } else { changed };
         check_range(&self.bins, element, changed, &(0..=value.max.into()))?;
         check_canonical(&self.bins, changed as u32 != before)?;

@@ -8,10 +8,11 @@ use crate::snapshot::QuantizedSnapshot;
 /// Poses of bodies before they were last carried. An unchanged body, which is the usual case, takes one bit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Past {
-    /// Whether the pose of each body was different.
+    /// Whether the past pose of each body differs from its current pose. Only these bodies have a record.
     differs: Bits,
     /// Number of records before each 64-bit word of `differs`.
     ranks: Vec<u16>,
+    /// Poses of the bodies in `differs`, in ascending order of bodies.
     records: QuantizedSnapshot,
 }
 
@@ -52,6 +53,7 @@ impl Past {
         }
     }
 
+    /// Returns the past pose of a body as a slot of a snapshot. `None` if it equals the current pose.
     pub(super) fn of(&self, body: usize) -> Option<(&QuantizedSnapshot, usize)> {
         Some((&self.records, self.record(body)?))
     }

@@ -22,7 +22,8 @@ pub(crate) enum Solid {
 pub(crate) struct Contact {
     /// Half of each side.
     pub(crate) half: [f32; 3],
-    /// Distance from the centre beyond every corner.
+    /// Slightly more than the distance from the centre to a corner. A body with a higher centre cannot touch the
+    /// floor.
     pub(crate) reach: f32,
     /// Reciprocal of the moment of inertia about the centre, at mass 1.
     pub(crate) per_inertia: f32,
@@ -33,17 +34,19 @@ impl Contact {
     pub(super) fn of(solid: Solid) -> Self {
         let (half, mean) = match solid {
             Solid::Cube(half) => ([half; 3], half),
-            // The squared distance of a corner determines its reaction to an impulse.
+            // Half the side of a cube with the same distance of corners from the centre. The square of this distance
+            // determines the reaction of a corner to an impulse.
             Solid::Box([x, y, z]) => ([x, y, z], ((x * x + y * y + z * z) / 3.0).sqrt()),
             _ => {
                 return Self { half: [0.0; 3], reach: -FAR, per_inertia: 0.0 };
             }
         };
+        // √3 × `mean` is the distance of a corner. A cube's inertia is mass × side² / 6.
         Self { half, reach: mean * 1.75, per_inertia: 1.0 / (mean * mean * (2.0 / 3.0)) }
     }
 }
 
-/// Beyond every position.
+/// Farther than every position, in steps.
 const FAR: f32 = 1e9;
 
 impl Solid {
@@ -93,10 +96,11 @@ impl Solid {
     }
 }
 
-/// Distances in steps for predictors and contexts. They are tuned for cubes of 0.4 m in 1/512 m, and scaled.
+/// Distances in steps for predictors and contexts. They are tuned for cubes of 0.4 m and steps of 1/512 m, and scaled
+/// by the size of a scene's bodies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Lengths {
-    /// Number of steps per step of the cubes' scene.
+    /// Number of steps in this scene for a step in the cubes' scene.
     pub(crate) scale: f32,
     /// Number of classes of distance to the anchor per step.
     pub(crate) distance_classes: f32,

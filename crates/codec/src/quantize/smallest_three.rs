@@ -29,8 +29,7 @@ pub enum Levels {
     #[default]
     Odd,
     /// 2^bits levels, as in the article. 0 is between two levels. The error of the identity is √6 / (2^bits − 1)
-    /// radians:
-    /// 0.27 degrees at nine bits.
+    /// radians, which is 0.27 degrees at nine bits.
     Even,
 }
 

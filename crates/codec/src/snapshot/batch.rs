@@ -28,7 +28,9 @@ pub(super) struct Batch<'p> {
     velocity: Column<f32>,
     interacting: Column<bool>,
     steps: [Column<i32>; 3],
+    /// Whether all components are finite and the orientation has about unit length.
     is_usual: Column<bool>,
+    /// Whether rounding errors cannot have changed the integers of the orientation.
     is_certain: Column<bool>,
     packed_positions: Column<PackedPosition>,
     orientations: Column<u32>,

@@ -48,11 +48,13 @@ impl QuantizedSnapshot {
         Ok(())
     }
 
+    /// Appends all bodies, quantized in batches if the precision allows it.
     fn push_all(&mut self, bodies: &[BodyState]) -> Result<(), QuantizeError> {
         let bounds = self.plan.position_bounds(self.precision.position);
         let plan = Arc::clone(&self.plan);
         let mut batch = batch::Batch::new(&plan, self.precision);
         for (first, bodies) in (0..).step_by(batch::BODIES).zip(bodies.chunks(batch::BODIES)) {
+            // A batch with an invalid or unusual body has no result. Quantizing one body at a time finds the error.
             let is_quantized = batch.as_mut().is_some_and(|batch| batch.quantize(bodies));
             if let Some(batch) = batch.as_ref().filter(|_| is_quantized) {
                 self.packed_positions.extend_from_slice(batch.packed_positions());

@@ -38,7 +38,8 @@ impl QuantizedSnapshot {
         }
     }
 
-    /// Copies slots of other snapshots of the same scene and precision to `slots`, column by column.
+    /// Copies slots of other snapshots of the same scene and precision to `slots`. `from` and `slots` are called once
+    /// for each column.
     pub(crate) fn put_slots<'r, F, S>(&mut self, from: impl Fn() -> F, slots: impl Fn() -> S)
     where
         F: Iterator<Item = (&'r Self, usize)>,
