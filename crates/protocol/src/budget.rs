@@ -24,15 +24,16 @@ pub struct RateLimiter {
     ticks_per_second: u16,
     /// Time and size of every send in the last second.
     spent: VecDeque<(Duration, u32)>,
-    /// Bytes that are available and unspent.
+    /// Fill of a token bucket, bytes. Negative after a send that exceeded the budget.
     saved: f64,
+    /// When the bucket was last filled.
     filled_at: Option<Duration>,
 }
 
-/// Maximum savings, in seconds of the rate. More than the sender's wait for a full packet.
+/// Size of the token bucket in seconds of the rate. Longer than the sender waits for a full packet.
 const SAVED_SECONDS: f64 = 0.15;
 
-/// Minimum of the maximum savings, bytes, so that a new body fits.
+/// Minimum size of the token bucket, bytes, so that a new body fits.
 const MIN_SAVED: f64 = 256.0;
 
 /// A second less 1 µs, because 60 ticks in whole nanoseconds are slightly less than a second.
@@ -45,7 +46,7 @@ impl RateLimiter {
     /// If `ticks_per_second` is 0.
     #[must_use]
     pub fn new(bytes_per_second: u32, ticks_per_second: u16) -> Self {
-        assert!(ticks_per_second > 0, "time does not go backwards");
+        assert!(ticks_per_second > 0, "the tick rate must not be 0");
         Self {
             bytes_per_second,
             ticks_per_second,
@@ -64,6 +65,7 @@ impl RateLimiter {
         overhead: usize,
     ) -> PacketBudget<'static> {
         let payload = |wire: usize| {
+            // One too many if `wire` is an exact multiple, so the result is never too large.
             let datagrams = wire / (datagram + overhead) + 1;
             wire.saturating_sub(datagrams * overhead)
         };
@@ -75,7 +77,7 @@ impl RateLimiter {
         }
     }
 
-    /// Maximum number of bytes that can be available at once.
+    /// Size of the token bucket, bytes.
     fn most(&self) -> usize {
         (f64::from(self.bytes_per_second) * SAVED_SECONDS).max(MIN_SAVED) as usize
     }
@@ -92,7 +94,8 @@ impl RateLimiter {
         self.bytes_per_second = bytes_per_second;
     }
 
-    /// Returns the number of bytes that may be sent now.
+    /// Returns the number of bytes that may be sent now. The token bucket spreads the sends over the second, and the
+    /// bytes of the last second ensure that no second exceeds the budget.
     pub fn available(&mut self, now: Duration) -> usize {
         let rate = f64::from(self.bytes_per_second);
         let passed = now.saturating_sub(self.filled_at.replace(now).unwrap_or(now));
@@ -101,14 +104,14 @@ impl RateLimiter {
         (self.saved.max(0.0) as usize).min(self.left())
     }
 
-    /// Returns the number of bytes that are left of the last second.
+    /// Returns the budget of a second less the bytes of the last second.
     fn left(&self) -> usize {
         let spent: u64 = self.spent.iter().map(|&(_, bytes)| u64::from(bytes)).sum();
         u64::from(self.bytes_per_second).saturating_sub(spent) as usize
     }
 
-    /// Returns the number of bytes that may be sent now of a packet that cannot be split. If the packet is longer
-    /// than the maximum savings, it may use everything that is left of the last second.
+    /// Returns the number of bytes that may be sent now of a packet that cannot be split. A packet that is longer than
+    /// the token bucket is only limited by the bytes of the last second, because the bucket never has enough for it.
     pub fn available_for(&mut self, now: Duration, packet: usize) -> usize {
         let available = self.available(now);
         match packet > self.most() {

@@ -12,23 +12,25 @@ use std::time::Duration;
 use cubewire_codec::Sequence;
 
 /// Estimates the sender's time and rate from the fastest packets of the last few seconds, and resolves sequence
-/// numbers to ticks.
+/// numbers to ticks. The delay of the fastest packets is part of the estimate: a tick is current when such a packet
+/// arrives.
 #[derive(Clone, Debug)]
 pub struct SenderClock {
     tick_seconds: f64,
-    /// A tick of the sender with the local time at which it was current.
+    /// A tick of the sender with the local time at which it was current, for estimates before the first packet.
     start: (u64, Duration),
     /// Seconds of the sender's time in a second of local time.
     rate: f64,
     /// Oldest first, at most [`WINDOWS`].
     windows: VecDeque<Window>,
-    /// Number of the newest windows that agree with each other.
+    /// Number of the newest windows since the last change of the delay or of the rate.
     agreeing: usize,
 }
 
 /// The fastest packet of a period.
 #[derive(Clone, Copy, Debug)]
 struct Window {
+    /// Arrival of its first packet.
     start: Duration,
     packets: u32,
     fastest: Arrived,
@@ -44,8 +46,8 @@ struct Arrived {
 }
 
 impl Arrived {
-    /// The sender's time at local time 0, for a clock that runs at `rate` and a packet without delay. The highest
-    /// value is the best estimate.
+    /// The sender's time at local time 0 in seconds, if its clock runs at `rate` and this packet had no delay. A delay
+    /// reduces the value, so the highest one is the best estimate.
     const fn offset(&self, rate: f64) -> f64 {
         self.sender - rate * self.local
     }
@@ -68,11 +70,11 @@ const FEWEST_WINDOWS: usize = 4;
 /// or the sender has lost time. Jitter delays single packets, not every packet of half a second.
 const STEP_SECONDS: f64 = 0.1;
 
-/// If two successive windows are off by at least this much, and by similar amounts, the rate has changed: half a
-/// second at 90 % and less.
+/// If the estimate is off by more than this in two windows in a row, by similar amounts, the rate has changed. In a
+/// window of half a second, a rate that is wrong by a tenth is off by 50 ms.
 const RAMP_SECONDS: f64 = 0.05;
 
-/// Clocks of machines differ by less than 0.02 %. A smaller difference than this is jitter.
+/// A rate this close to 1 counts as 1. Clocks of machines differ by less than 0.02 %, so the rest is jitter.
 const SAME_RATE: f64 = 0.005;
 
 /// Range of rates that the clock follows.
@@ -172,7 +174,8 @@ impl SenderClock {
 
     /// Updates the rate and the number of agreeing windows when the newest window is complete.
     fn learn(&mut self) {
-        // Time that the sender has gained on the estimate from window to window, newest first.
+        // The difference of two offsets is the time that the sender has gained on the estimate between two windows.
+        // Newest first.
         let offsets = self.windows.iter().rev();
         let mut offsets = offsets.map(|window| window.fastest.offset(self.rate));
         let [Some(last), Some(second)] = [offsets.next(), offsets.next()] else {
@@ -184,6 +187,7 @@ impl SenderClock {
             && gained.abs().min(before.abs()) > RAMP_SECONDS
             && (gained - before).abs() < 0.5 * gained.abs();
         if is_ramp {
+            // Three windows show the two changes.
             self.agreeing = 3;
         } else if gained < -STEP_SECONDS {
             self.agreeing = 1;
@@ -207,7 +211,7 @@ impl SenderClock {
             variance += (point.local - local).powi(2);
             covariance += (point.local - local) * (point.sender - sender);
         }
-        // The caller's clock stands still.
+        // All packets arrived at the same time: the caller's clock stands still.
         if variance == 0.0 {
             return self.rate;
         }
@@ -223,7 +227,7 @@ impl SenderClock {
         Duration::from_secs_f64((ticks * self.tick_seconds).min(MAX_LATENESS_SECONDS))
     }
 
-    /// The sender's time at local time 0 by the fastest packet.
+    /// The sender's time at local time 0 by the fastest packet, seconds.
     fn offset_seconds(&self) -> Option<f64> {
         let newest = self.windows.iter().rev().take(self.agreeing.min(FASTEST_OF_WINDOWS));
         let offsets = newest.map(|window| window.fastest.offset(self.rate));

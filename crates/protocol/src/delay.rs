@@ -20,26 +20,28 @@ pub fn playout_delay(snapshots_per_second: u32) -> Duration {
     Duration::from_millis(ms.into())
 }
 
-/// A playout delay that adapts to the link. It is the maximum that a packet of the last five seconds needed, because
-/// the packet was late or followed a gap. In seconds of the sender's time.
+/// A playout delay that adapts to the link. It approaches the maximum delay that a packet of the last five seconds
+/// needed, because the packet was late or followed a gap. In seconds of the sender's time.
 #[derive(Clone, Debug)]
 pub struct AdaptiveDelay {
     tick: Duration,
     /// In order of arrival.
     needs: VecDeque<Need>,
+    /// Newest tick that has arrived.
     newest: Option<u64>,
     delay: Duration,
+    /// Time of the last [`update`](Self::update).
     updated: Option<Duration>,
 }
 
 /// The delay that a packet needed.
 #[derive(Clone, Copy, Debug)]
 struct Need {
-    /// Last time at which the packet had not arrived.
+    /// Time until which the packet was missing.
     missed: Duration,
-    /// Newest tick that had arrived before it.
+    /// Newest tick that had arrived before it, but not after its own.
     newest: u64,
-    /// Delay that would have kept playout at that tick, with the clock as it was then.
+    /// Delay that would have kept playout at tick `newest` until `missed`, by the clock at that time.
     delay: Duration,
 }
 
@@ -49,11 +51,12 @@ const WINDOW: Duration = Duration::from_secs(5);
 /// Longer stalls interrupt playout and do not increase the delay further.
 const MAX_DELAY: Duration = Duration::from_secs(1);
 
-/// Change of the delay per second: playout runs at half speed, or a twentieth faster, until the delay is right.
+/// Maximum change of the delay per second. While it grows, playout runs at half speed; while it shrinks, a twentieth
+/// faster.
 const GROWTH: f64 = 0.5;
 const SHRINKING: f64 = 0.05;
 
-/// Time constant of shrinking while the delay is much too long.
+/// Time constant of shrinking while the delay is much too long, which may exceed [`SHRINKING`].
 const SHRINKING_SECONDS: f64 = 2.0;
 
 impl AdaptiveDelay {
@@ -69,10 +72,12 @@ impl AdaptiveDelay {
         }
     }
 
-    /// Records the arrival of the packet of `tick`, by the sender's clock. `missed` is the time of the last poll
-    /// before its arrival: a packet that is late only because the receiver did not poll needs no delay.
+    /// Records the arrival of the packet of `tick`, by the sender's clock. `missed` is the time until which the packet
+    /// was missing, at most a tick after the last poll: a packet that is late only because the receiver did not poll
+    /// needs no delay.
     pub fn arrived(&mut self, missed: Duration, tick: u64, clock: &SenderClock) {
-        // Either playout waited at the newest snapshot, or this packet is late.
+        // A packet after a gap must arrive while playout is still at the newest tick before it. A late packet must
+        // arrive before playout reaches its own tick.
         let newest = self.newest.unwrap_or(tick.saturating_sub(1)).min(tick);
         self.newest = self.newest.max(Some(tick));
         self.forget(missed);
@@ -91,8 +96,8 @@ impl AdaptiveDelay {
         self.forget(now);
         let updated = self.updated.replace(now).unwrap_or(now);
         let passed = now.saturating_sub(updated).as_secs_f64();
-        // The clock may have been wrong when the packet arrived, because the sender lost time or was slower than
-        // expected.
+        // The minimum of both estimates, because the clock may have been wrong when the packet arrived: the sender lost
+        // time or was slower than expected.
         let need = |need: &Need| {
             let delay = clock.lateness(need.missed, need.newest);
             delay.min(need.delay).min(MAX_DELAY)

@@ -17,8 +17,8 @@ use crate::clock::SenderClock;
 /// Maximum number of snapshots in a buffer. Beyond it, the oldest is dropped.
 const CAPACITY: usize = 256;
 
-/// Maximum playout delay, ticks. The rest of the buffer is for the displayed snapshot and for packets that arrive
-/// faster than usual. Equals the maximum adaptive delay at the highest tick rate.
+/// Maximum playout delay, ticks: the maximum adaptive delay of one second at the highest tick rate. The rest of the
+/// buffer is for the displayed snapshot and for packets that arrive faster than usual.
 const MAX_DELAY_TICKS: u32 = MAX_TICKS_PER_SECOND as u32;
 
 /// Received snapshots in the order of their ticks, with the clock that determines which are due.
@@ -27,8 +27,10 @@ pub struct PlayoutBuffer<T> {
     pace: Pace,
     /// Ascending by tick.
     snapshots: VecDeque<(u64, T)>,
+    /// Whether the next snapshot was missing in the last [`advance`](Self::advance).
     is_starved: bool,
     stalls: u64,
+    /// Total length of the stalls.
     starved: Duration,
 }
 
@@ -154,7 +156,7 @@ impl<T> PlayoutBuffer<T> {
     /// Whether a snapshot of `tick` that arrives at `now` is too late to be displayed.
     #[must_use]
     pub fn is_late(&self, now: Duration, tick: u64) -> bool {
-        // Larger than the rounding errors of ticks as floats.
+        // A snapshot that is due at exactly `now` is not late. Larger than the rounding errors of ticks as floats.
         const SLACK_TICKS: f64 = 1e-6;
         self.pace.due_tick(now).is_some_and(|due| tick as f64 + SLACK_TICKS < due)
     }
@@ -193,7 +195,7 @@ impl<T> PlayoutBuffer<T> {
         self.snapshots.range_mut(shown..).map(|(tick, snapshot)| (*tick, snapshot))
     }
 
-    /// Returns playout at the newest snapshot, due or not. `None` before the first snapshot.
+    /// Returns playout at the newest snapshot without a playout delay. `None` before the first snapshot.
     #[must_use]
     pub fn newest(&self, now: Duration) -> Option<Playout<'_, T>> {
         let (tick, newest) = self.snapshots.back()?;
@@ -217,6 +219,7 @@ impl<T> PlayoutBuffer<T> {
         let due = self.pace.due_tick(now)?;
         let after = self.snapshots.partition_point(|&(tick, _)| tick as f64 <= due);
         let (from_tick, from) = self.snapshots.get(after.saturating_sub(1))?;
+        // `after - 1` cannot underflow: with `after` 0, `get` returns the oldest snapshot.
         let (to_tick, to) = self.snapshots.get(after).unwrap_or_else(|| &self.snapshots[after - 1]);
         let (start, span) = (*from_tick as f64, (to_tick - from_tick) as f64);
         let fraction = if span > 0.0 { ((due - start) / span).clamp(0.0, 1.0) } else { 0.0 };
@@ -243,6 +246,7 @@ impl<T> PlayoutBuffer<T> {
     }
 }
 
+/// [`MAX_DELAY_TICKS`] by the sender's clock.
 fn longest_delay(clock: &SenderClock) -> Duration {
     Duration::from_secs_f64(clock.tick_seconds() * f64::from(MAX_DELAY_TICKS))
 }

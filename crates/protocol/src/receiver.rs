@@ -43,9 +43,10 @@ pub struct SnapshotReceiver {
     unacked: Vec<u64>,
     /// Acks to send; the last entry is sent first.
     acks: Vec<Ack>,
+    /// Report about a refused packet: a missing baseline or a desync. Sent before acks.
     missing: Option<Feedback>,
-    /// Time of the last call of [`advance_playout`](Self::advance_playout), after which the receiver waited for
-    /// packets.
+    /// Time of the last call of [`advance_playout`](Self::advance_playout). All packets that arrived before it were
+    /// processed.
     waited: Option<Duration>,
     engine: Box<dyn Engine>,
     state: StateAssembly,
@@ -204,7 +205,7 @@ impl SnapshotReceiver {
         let is_same = held.is_some_and(|held| held.snapshot().precision() == precision);
         snapshot.set(&self.next, tick, before, is_same, self.teleports);
         self.spare.extend(self.playout.insert(now, tick, snapshot));
-        tracks::spread(&mut self.playout, now, tick);
+        tracks::update_neighbours(&mut self.playout, now, tick);
         let old = self.received.take_spare();
         let decoded = std::mem::replace(&mut self.next, old);
         self.received.insert(tick, decoded);
@@ -243,6 +244,7 @@ impl SnapshotReceiver {
         let named = header.baseline.sequence();
         let age = named.map_or(MAX_BASELINE_AGE_TICKS, |named| header.sequence.ticks_since(named));
         let oldest = tick.saturating_sub(age.into());
+        // An incomplete state needs the snapshot of its tick.
         let awaited = self.state.awaited();
         let awaited = awaited.filter(|at| at + u64::from(MAX_BASELINE_AGE_TICKS) >= tick);
         let oldest = oldest.min(awaited.unwrap_or(oldest));
@@ -262,9 +264,8 @@ impl SnapshotReceiver {
         tick + RECEIVER_RING as u64 <= newest
     }
 
-    /// Returns the latest time at which a packet that arrives at `now` is known to have been missing, plus a tick
-    /// because receivers poll once a tick. If the receiver has not polled for longer, the packet may have been
-    /// waiting in the socket.
+    /// Returns the arrival time to assume for a packet that is read at `now`: at most a tick after the last poll, because
+    /// receivers poll once a tick. After a longer pause, the packet may have been waiting in the socket.
     fn missed(&self, now: Duration) -> Duration {
         let tick = Duration::from_secs_f64(self.playout.clock().tick_seconds());
         self.waited.map_or(now, |waited| now.min(waited + tick))

@@ -171,6 +171,7 @@ impl Record {
         self.samples.get(self.index_of(tick)?)
     }
 
+    /// Samples have no gaps, so the index follows from the tick.
     fn index_of(&self, tick: u64) -> Option<usize> {
         let newest = self.newest_tick()?;
         let back = usize::try_from(newest.checked_sub(tick)?).ok()?;
@@ -331,7 +332,9 @@ impl Record {
             let is_acked = match ack.newest.0.wrapping_sub(tick as u16) {
                 0 => true,
                 back @ 1..=32 => ack.earlier >> (back - 1) & 1 == 1,
+                // This sample and all older ones are not covered by the ack.
                 33..0x8000 => break,
+                // The sample is newer than the ack.
                 _ => false,
             };
             if is_acked {

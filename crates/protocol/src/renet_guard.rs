@@ -74,9 +74,9 @@ pub struct RenetGuard {
 /// A reliable message that may be incomplete.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reliable {
-    /// Bit `i` is set if slice `i` has arrived.
+    /// Bit `i` is set if slice `i` has arrived. A reliable message has at most 55 slices.
     arrived: u64,
-    /// 1 for a message that is not sliced, 0 before the first slice.
+    /// Number of slices: 1 for a message that is not sliced, 0 if it is not known yet.
     slices: u8,
 }
 
@@ -183,6 +183,7 @@ impl RenetGuard {
             take(&mut rest, bytes)?;
         }
         end(rest)?;
+        // Check all messages before the first change, because a refused packet must not change the guard.
         for &message in &messages {
             self.check_reliable(message, 1)?;
         }
@@ -221,6 +222,7 @@ impl RenetGuard {
         if self.unreliable.is_empty() {
             self.unreliable = vec![(0, 0); REMEMBERED];
         }
+        // A message that has lost its entry to a newer one cannot be checked.
         let remembered = &mut self.unreliable[(message % REMEMBERED as u64) as usize];
         let (newest, earlier) = *remembered;
         if earlier == 0 || newest < message {
@@ -308,13 +310,14 @@ fn integer(bytes: &mut &[u8], count: u64) -> Result<u64, RefusedPacket> {
     Ok(taken.iter().fold(0, |value, &byte| value << 8 | u64::from(byte)))
 }
 
-/// The upper two bits of the first byte are the logarithm of the length.
+/// A variable-length integer. The upper two bits of the first byte are the binary logarithm of its length in bytes.
 fn varint(bytes: &mut &[u8]) -> Result<u64, RefusedPacket> {
     let first = bytes.first().ok_or(RefusedPacket::Truncated)?;
     let length = 1 << (first >> 6);
     Ok(integer(bytes, length)? & u64::MAX >> (66 - 8 * length))
 }
 
+/// Checks that the packet has no more bytes.
 const fn end(rest: &[u8]) -> Result<(), RefusedPacket> {
     match rest.len() {
         0 => Ok(()),

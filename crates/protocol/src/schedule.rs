@@ -18,11 +18,11 @@ use self::change::{Change, Changes, MAX_ERROR, MAX_UNIT_ERRORS, UNIT_ERROR};
 pub struct PacketBudget<'a> {
     /// Maximum size of the packet, bytes.
     pub bytes: usize,
-    /// Number of bytes that `bytes` grows by with each tick without a packet. If it is 0, every packet is filled.
+    /// Growth of `bytes` with each tick without a packet, bytes. If it is 0, every packet is filled.
     /// Otherwise a partial packet takes at most one datagram and may wait until it can fill it. Few large packets are
     /// better than many small ones: they have fewer headers, and a body takes fewer bits next to its neighbours.
     pub growth: usize,
-    /// Maximum that `bytes` can grow to.
+    /// Maximum of `bytes` after growth.
     pub most: usize,
     /// For each body, a factor for the growth of its priority; 1 for bodies beyond the end. A body with a gain that
     /// is 0, negative or not a number is not sent in partial packets. If the receiver must remove a body from a slot,
@@ -39,23 +39,26 @@ pub struct PacketBudget<'a> {
 /// presumed lost. Each tick increases the priority of a due body. The priority returns to 0 when the body is sent.
 /// Errors are clamped, so the wait of a body is bounded.
 ///
-/// Let priorities grow by at least a and at most b = a [`MAX_WEIGHT_RATIO`] per tick, with gains of 1. A body that has
-/// waited for w ticks has a priority of at least a w, and so has each of the k bodies in every packet that was sent
-/// during the wait. All n bodies together gain at most n b per tick, and no priority exceeds the gain of the longest
-/// wait. So a k w² / 2 ≤ 2 n b w: without loss, no body waits for longer than 4 [`MAX_WEIGHT_RATIO`] n / k packets.
+/// Let all gains be 1, and let priorities grow by at least `min` and at most `max = MAX_WEIGHT_RATIO · min` per tick.
+/// Each tick sends a packet with k of n bodies. A body that has waited for t ticks has a priority of at least
+/// `min · t`, and so has each body that is sent before it in this tick. During a wait of w ticks, sent bodies lose a
+/// total priority of at least `k · min · w² / 2`. At the start of the longest wait, all bodies together have at most
+/// `n · max · w`, and they gain at most as much during it. So `k · min · w² / 2 ≤ 2 · n · max · w`: without loss, no
+/// body waits for longer than 4 [`MAX_WEIGHT_RATIO`] n / k ticks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Schedule {
     bodies: Vec<Body>,
-    /// Last sent state of each body. `None` without a schedule.
+    /// Last sent state of each body. `None` until the first [`advance`](Self::advance) after a stop.
     sent: Option<QuantizedSnapshot>,
-    /// Whether the wanted state of each body differs from `sent`.
+    /// For each body, whether its wanted state differs from `sent`.
     differs: Vec<bool>,
+    /// Tick of the last [`advance`](Self::advance).
     advanced_to: Option<u64>,
-    /// Unsent due bodies with a positive gain.
+    /// Due bodies with a positive gain that were not sent in this tick.
     due: Vec<Due>,
-    /// Number of entries at the start of `due` that are in order and precede all others.
+    /// Number of entries at the start of `due` that are sorted and more urgent than all others.
     sorted: usize,
-    /// Ratio of actual to estimated bits, for complete and for partial packets. Kept when a schedule ends.
+    /// Ratio of actual to estimated bits, at index 0 for complete and at 1 for partial packets. Kept by a stop.
     scales: [f32; 2],
     /// Estimated bits of a complete packet.
     complete_bits: f32,
@@ -65,7 +68,7 @@ pub(crate) struct Schedule {
 struct Body {
     priority: f32,
     /// Priority when the body was sent. It is restored if the packet is lost.
-    staked: f32,
+    priority_at_send: f32,
     /// Tick of the last packet with the body. `None` if the receiver has it from the initial state.
     sent_at: Option<u64>,
     /// Whether the receiver is known to have the state that was last sent.
@@ -78,11 +81,11 @@ struct Body {
     is_replaced: bool,
 }
 
-/// The change of a waiting body is estimated every 4 ticks. Estimating is the slowest step, and the result changes
+/// Interval at which the change of a waiting body is estimated. Estimating is the slowest step, and the result changes
 /// little from tick to tick.
-const WEIGHED_TICKS: usize = 4;
+const ESTIMATE_INTERVAL_TICKS: usize = 4;
 
-/// A body that can be sent.
+/// A due body that can be sent.
 #[derive(Clone, Copy, Debug)]
 struct Due {
     slot: usize,
@@ -91,11 +94,11 @@ struct Due {
 }
 
 impl Due {
-    fn is_with(&self, other: &Self) -> bool {
+    fn shares_group_with(&self, other: &Self) -> bool {
         self.group.is_some() && self.group == other.group
     }
 
-    /// Sorts by descending priority. A group stays together, because its bodies have the same priority. The bits of
+    /// Sort key for descending priority. A group stays together, because its bodies have the same priority. The bits of
     /// positive floats have the order of the floats.
     const fn order(&self) -> (u32, Option<u32>, usize) {
         (!self.priority.to_bits(), self.group, self.slot)
@@ -110,7 +113,7 @@ pub(crate) struct DeliveryState<'a> {
     /// For each body, age of the newest acked packet that carried it, in ticks before `newest`; 255 stands for 255 or
     /// more.
     pub(crate) ages: Vec<u8>,
-    /// Packets before this tick do not arrive any more.
+    /// Packets before this tick are presumed lost if they are not acked.
     pub(crate) first_in_flight: u64,
     /// Ticks of the acked packets, ascending.
     pub(crate) acked: &'a VecDeque<u64>,
@@ -130,7 +133,8 @@ pub const MAX_WEIGHT_RATIO: f32 = (1.0 + MAX_UNIT_ERRORS) * MAX_BITS_WEIGHT * MA
 const MAX_BITS_WEIGHT: f32 = 2.0;
 
 impl Change {
-    /// Growth of the priority per tick, with a gain of 1: by the error per estimated bit.
+    /// Growth of the priority per tick with a gain of 1. It increases with the error and decreases with the estimated
+    /// bits. An error of 0 still counts, so that every due body is sent eventually.
     fn weight(&self) -> f32 {
         let error = self.error.min(MAX_ERROR) / UNIT_ERROR;
         let per_bit = TYPICAL_BITS / self.bits;
@@ -139,16 +143,17 @@ impl Change {
 }
 
 impl Body {
-    /// Updates whether the receiver is known to have the state that was last sent.
+    /// Updates `is_confirmed`. `newest` and `age` are from [`DeliveryState`].
     fn confirm(&mut self, newest: Option<u64>, age: Option<&u8>) {
         let Some(sent_at) = self.sent_at else {
             return;
         };
         match (newest, age) {
+            // No ack is valid, so the receiver is only known to have the initial state.
             (None, _) => self.is_confirmed = false,
             // An age of 255 is only a lower bound, so the earlier result stays.
             (_, None | Some(&u8::MAX)) => {}
-            // The newest acked packet with the body is not older than its last send.
+            // The newest acked packet with the body, at tick `newest - age`, is not older than its last send.
             (Some(newest), Some(&age)) => self.is_confirmed = newest >= sent_at + u64::from(age),
         }
     }
@@ -159,8 +164,8 @@ impl Schedule {
         Self { scales, ..Self::default() }
     }
 
-    /// Advances to a tick with the state `wanted`. `start` is used when a schedule begins: the tick and state of the
-    /// last packet, or the initial state without a tick.
+    /// Advances to a tick. `wanted` is the current snapshot, which the receiver should get. `start` is used when a
+    /// schedule begins: the tick and state of the last packet, or the initial state without a tick.
     pub(crate) fn advance(
         &mut self,
         tick: u64,
@@ -169,8 +174,8 @@ impl Schedule {
         start: (Option<u64>, &QuantizedSnapshot),
         delivery: &DeliveryState<'_>,
     ) {
-        let is_known = self.sent.as_ref().is_some_and(|sent| sent.has_form_of(wanted));
-        if !is_known {
+        let continues = self.sent.as_ref().is_some_and(|sent| sent.has_form_of(wanted));
+        if !continues {
             self.reset(start);
         }
         let sent = self.sent.as_ref().expect("it was just set");
@@ -187,25 +192,28 @@ impl Schedule {
                 body.is_replaced |=
                     sent.life(slot).is_some_and(|life| wanted.life(slot) != Some(life));
                 // Staggered by slot, so that each tick estimates a fourth of the waiting bodies.
-                let is_in_turn = (tick as usize + slot).is_multiple_of(WEIGHED_TICKS);
-                if is_in_turn || body.due_since.is_none() {
+                let is_estimated = (tick as usize + slot).is_multiple_of(ESTIMATE_INTERVAL_TICKS);
+                if is_estimated || body.due_since.is_none() {
                     body.change = changes.of(slot);
                 }
             } else if body.is_confirmed {
+                // The receiver has the wanted state.
                 body.due_since = None;
                 continue;
             } else {
                 body.change = Change::NONE;
             }
+            // A complete packet also carries bodies in flight, because its baseline does not have them yet.
             self.complete_bits += body.change.bits;
             let may_arrive = body.sent_at.is_some_and(|at| delivery.is_in_flight(at));
             let is_lost = !body.is_confirmed && !may_arrive;
             if !differs && !is_lost {
+                // The wanted state is in flight.
                 body.due_since = None;
                 continue;
             }
             if is_lost {
-                body.priority += std::mem::take(&mut body.staked);
+                body.priority += std::mem::take(&mut body.priority_at_send);
             }
             body.due_since.get_or_insert(tick);
             let gain = packet_budget.gains.get(slot).copied().unwrap_or(1.0);
@@ -229,7 +237,8 @@ impl Schedule {
         self.sorted = 0;
     }
 
-    /// Sorts the first `count` due bodies. A packet has room for few of them, so the rest stays unsorted.
+    /// Sorts `due` so that its first `count` entries are the most urgent ones, in order. A packet has room for few
+    /// bodies, so the rest stays unsorted.
     fn sort(&mut self, count: usize) {
         let rest = &mut self.due[self.sorted..];
         let more = count.saturating_sub(self.sorted).min(rest.len());
@@ -243,16 +252,17 @@ impl Schedule {
     /// Raises the priority of each due body to the maximum in its group.
     fn join_groups(&mut self) {
         self.due.sort_unstable_by_key(|due| (due.group, due.slot));
-        for group in self.due.chunk_by_mut(Due::is_with) {
+        for group in self.due.chunk_by_mut(Due::shares_group_with) {
             let priority = group.iter().map(|due| due.priority).fold(0.0, f32::max);
             group.iter_mut().for_each(|due| due.priority = priority);
         }
     }
 
+    /// Begins a schedule with the tick and the state of the last packet.
     fn reset(&mut self, (sent_at, sent): (Option<u64>, &QuantizedSnapshot)) {
         let body = Body {
             priority: 0.0,
-            staked: 0.0,
+            priority_at_send: 0.0,
             sent_at,
             is_confirmed: sent_at.is_none(),
             due_since: None,
@@ -278,7 +288,7 @@ impl Schedule {
         self.sent.is_some()
     }
 
-    /// Whether no body is left to send.
+    /// Whether there are no bodies to send. Bodies without a positive gain do not count.
     pub(crate) const fn is_idle(&self) -> bool {
         self.due.is_empty()
     }
@@ -296,10 +306,11 @@ impl Schedule {
 
     /// Returns the number of most urgent bodies that are expected to fit into `bytes`.
     pub(crate) fn fitting(&mut self, bytes: usize) -> usize {
+        // In estimated bits.
         let mut left = bytes.saturating_sub(HEADER_BYTES) as f32 * 8.0 / self.scales[1];
         let mut fitting = 0;
         loop {
-            // Sort the bodies that are expected to fit, and the one after them.
+            // Sort as many bodies as would fit with typical sizes, and the one after them.
             self.sort(fitting + (left / TYPICAL_BITS) as usize + 2);
             let fits = self.due[fitting..self.sorted].iter().take_while(|due| {
                 left -= self.bodies[due.slot].change.bits;
@@ -320,14 +331,14 @@ impl Schedule {
     /// Returns the largest number up to `count` that does not split a group, or `count` if every number does.
     pub(crate) fn whole_groups(&self, count: usize) -> usize {
         let is_whole = |&count: &usize| match self.due.get(count - 1..=count) {
-            Some([last, next]) => !last.is_with(next),
+            Some([last, next]) => !last.shares_group_with(next),
             _ => true,
         };
         (1..=count).rev().find(is_whole).unwrap_or(count)
     }
 
-    /// Updates the scales with the size of an encoded packet. `carried` is the number of bodies in a partial packet,
-    /// or `None` for a complete one.
+    /// Updates the scales with the size of an encoded packet, sent or not. `carried` is the number of bodies in a
+    /// partial packet, or `None` for a complete one.
     pub(crate) fn learn(&mut self, bytes: usize, carried: Option<usize>) {
         let bits = |slot: usize| self.bodies[slot].change.bits;
         let (scale, estimate) = match carried {
@@ -341,7 +352,8 @@ impl Schedule {
         }
     }
 
-    /// Records a packet with the `count` most urgent bodies, or with all bodies.
+    /// Records a sent packet with the `count` most urgent bodies. `None` stands for a complete packet, which carries
+    /// all of them.
     pub(crate) fn on_sent(&mut self, tick: u64, wanted: &QuantizedSnapshot, count: Option<usize>) {
         let count = count.unwrap_or(self.due.len());
         let sent = self.sent.as_mut().expect("it advanced to this tick");
@@ -350,20 +362,20 @@ impl Schedule {
             let body = &mut self.bodies[slot];
             body.sent_at = Some(tick);
             body.is_confirmed = false;
-            body.staked = std::mem::take(&mut body.priority);
+            body.priority_at_send = std::mem::take(&mut body.priority);
             body.due_since = None;
         }
         self.sorted = 0;
     }
 
-    /// Returns the longest wait of the bodies that are due, ticks; 0 if no body is due.
+    /// Returns the longest time that a body has been due, ticks; 0 if no body is due.
     pub(crate) fn longest_wait(&self, tick: u64) -> u64 {
         let first = self.bodies.iter().filter_map(|body| body.due_since).min();
         first.map_or(0, |first| tick.saturating_sub(first))
     }
 }
 
-/// Approximate bytes of a header with its mask and check.
+/// Approximate size of a header with the merging mask and the check, bytes.
 const HEADER_BYTES: usize = 9;
 
 /// Approximate bits of a moving body.

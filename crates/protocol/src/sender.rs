@@ -28,8 +28,8 @@ use crate::sync::{SceneSync, SyncStatus};
 /// one second, which a satellite round trip with bad jitter can take.
 pub const MAX_BASELINE_AGE_TICKS: u16 = 255;
 
-/// The sender keeps snapshots for this number of ticks before the oldest of the [`CANDIDATES`]. More than merging
-/// needs, and about a second for requests of a state.
+/// Snapshots up to this number of ticks older than the oldest possible baseline stay in memory. A packet refers to at
+/// most 31 older ticks, for merging. The others are for [`SnapshotSender::offer_state`]: 56 ticks are about a second.
 const KEPT_TICKS: u64 = 56;
 
 /// Maximum number of acked snapshots that [`BaselineChoice::Smallest`] tries, newest first.
@@ -47,13 +47,15 @@ pub enum BaselineChoice {
 
 /// Encodes snapshots for one receiver and tracks which ones the receiver has.
 ///
-/// Memory is limited to 256 snapshots for any behaviour of the receiver. While acks arrive, the sender keeps the
-/// snapshots that are not acked yet and about 64 before them. If no ack arrives for longer than 256 ticks, packets
-/// are relative to the initial state until the next ack.
+/// Memory is limited to 256 snapshots for any behaviour of the receiver. While acks arrive, the sender drops snapshots
+/// that are more than 56 ticks older than the oldest of the [`CANDIDATES`] newest acked ones. If the newest acked one is
+/// older than 255 ticks, packets are relative to the initial state until the next ack.
 #[derive(Debug)]
 pub struct SnapshotSender {
     encoder: Encoder,
+    /// Sent snapshots as the receiver decodes them.
     sent: BaselineRing,
+    /// Tick of the last packet.
     newest_sent: Option<u64>,
     /// Ticks of the acked snapshots, ascending.
     acked: VecDeque<u64>,
@@ -66,6 +68,7 @@ pub struct SnapshotSender {
     within_at: Option<u64>,
     /// Tick since which all packets of `send_within` have been complete.
     complete_since: Option<u64>,
+    /// For each body, whether the partial packet that is being encoded carries it.
     carried: Vec<bool>,
 }
 
@@ -74,7 +77,7 @@ pub struct SnapshotSender {
 pub struct SharingKey {
     baseline: Option<u64>,
     newest_sent: Option<u64>,
-    /// Digests of the baseline and of the two before it.
+    /// Digests of the baseline and of the two acked snapshots before it.
     digests: [Option<u64>; 3],
 }
 
@@ -120,8 +123,8 @@ impl SnapshotSender {
     }
 
     /// Encodes the snapshot of `tick` into [`packet`](Self::packet), and stores it as the receiver will decode it.
-    /// The snapshot must be quantized in the stages' precision. Returns the packet's header. A snapshot that is [shared](CurrentSnapshot::Shared)
-    /// with other senders is stored only once.
+    /// The snapshot must be quantized in the stages' precision. Returns the packet's header. A snapshot that is
+    /// [shared](CurrentSnapshot::Shared) with other senders is stored only once.
     ///
     /// # Errors
     /// [`SendError`] if the tick is not newer than the last one, or if the codec cannot encode the snapshot. The
@@ -167,6 +170,7 @@ impl SnapshotSender {
             &mut self.packet,
             Some(&mut baseline_out),
         )?;
+        // The inputs of a simulated packet were chosen for the newest baseline.
         if choice == BaselineChoice::Smallest && stages.uses_baseline() && !is_simulated {
             let smaller = self.try_other_baselines(tick, stages, snapshot, &mut baseline_out)?;
             header = smaller.unwrap_or(header);
@@ -187,6 +191,7 @@ impl SnapshotSender {
         baseline_out: &mut Baseline,
     ) -> Result<Option<Header>, EncodeError> {
         let mut smallest = None;
+        // The existing packet is relative to the newest acked snapshot.
         for &baseline in self.acked.iter().rev().skip(1).take(CANDIDATES - 1) {
             let (packet, candidate) = &mut self.candidate;
             let header = self.encoder.encode(
@@ -206,8 +211,8 @@ impl SnapshotSender {
         Ok(smallest)
     }
 
-    /// Whether the next complete packets of both senders will be the same if both send the same snapshots. True if
-    /// their references are equal.
+    /// Whether the next complete packets of both senders will be the same if both send the same snapshot with
+    /// [`BaselineChoice::Newest`] and without inputs. True if their references are equal.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         self.newest_acked() == other.newest_acked()
@@ -228,8 +233,9 @@ impl SnapshotSender {
         }
     }
 
-    /// Records the complete packet that another sender has just sent for this tick. Before that packet, both must
-    /// have been [alike](Self::is_like). The caller sends the other's [`packet`](Self::packet) to this receiver, too.
+    /// Records the complete packet that another sender has just sent for this tick. Before that packet, both senders
+    /// must have been [alike](Self::is_like). The caller sends the other's [`packet`](Self::packet) to this receiver,
+    /// too.
     ///
     /// # Errors
     /// [`SendError`] if the tick is not newer than the last one. The sender remains usable.
@@ -253,8 +259,9 @@ impl SnapshotSender {
     }
 
     /// Offers the state of the scene after `tick`. It is sent in chunks with the next packets if the receiver needs
-    /// one and the snapshot of that tick was sent for a simulation. A world that is restored from the snapshot and
-    /// the state must behave exactly like the sender's. The receiver's engine must be able to read the bytes.
+    /// one and the snapshot of that tick was sent with [`Delta::ArithmeticSimulated`]. A world that is restored from
+    /// the snapshot and the state must behave exactly like the sender's. The receiver's engine must be able to read
+    /// the bytes.
     ///
     /// # Panics
     /// If the state is empty or longer than [`MAX_STATE_BYTES`](crate::MAX_STATE_BYTES).
@@ -323,11 +330,12 @@ impl SnapshotSender {
                 }
                 self.on_ack(ack);
             }
-            // Earlier acks were wrong or are outdated: discard all of them up to this baseline.
+            // The receiver has lost this snapshot or has a different one. Older acks are no longer reliable either.
             Feedback::MissingBaseline(baseline) => {
                 self.sync.forget_transfer();
+                // An unknown baseline discards all acks. The subtraction keeps the addition below in range.
                 let newest_discarded = self.tick_of(baseline).unwrap_or(u64::MAX - 1);
-                // Packets that are still in flight can cause further reports of the same loss.
+                // Log only the first report: packets that are still in flight can cause more for the same loss.
                 if self.acked.front().is_some_and(|&acked| acked <= newest_discarded) {
                     debug!("baseline lost: the receiver does not have tick {newest_discarded}");
                 }
@@ -363,7 +371,8 @@ impl SnapshotSender {
         before(&self.acked, tick)
     }
 
-    /// Returns a snapshot as the receiver decodes it. Snapshots are kept for about a second after their ack.
+    /// Returns the snapshot of `tick` as the receiver decodes it, if it is still stored. At 60 Hz, snapshots stay for
+    /// about a second after their ack.
     #[must_use]
     pub fn get(&self, tick: u64) -> Option<&Baseline> {
         self.sent.get(tick)
@@ -389,6 +398,7 @@ impl SnapshotSender {
                 && let Err(index) = self.acked.binary_search(&tick)
             {
                 self.acked.insert(index, tick);
+                // An origin means that the packet carried inputs instead of bodies.
                 self.sync.on_ack(tick, sent.origin().is_some());
             }
         }
@@ -401,7 +411,7 @@ impl SnapshotSender {
         [references.baseline, second, third]
     }
 
-    /// Returns the newest sent tick with this sequence number.
+    /// Returns the newest tick with this sequence number that is not after `newest_sent`.
     fn tick_of(&self, number: Sequence) -> Option<u64> {
         let newest_sent = self.newest_sent?;
         let age = sequence(newest_sent).ticks_since(number);

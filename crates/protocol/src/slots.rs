@@ -35,6 +35,7 @@ pub struct SlotTable {
 
 #[derive(Clone, Copy, Debug)]
 struct SlotState {
+    /// Kind and generation of the body in the slot, or of the last one if it is empty.
     life: Life,
     is_used: bool,
 }
@@ -72,6 +73,7 @@ impl SlotTable {
         let slot = match self.free.pop_first() {
             Some(slot) => slot,
             None if self.slots.len() < self.max => {
+                // The generation is incremented below, so the first body has generation 0.
                 self.slots
                     .push(SlotState { life: Life { kind, generation: u8::MAX }, is_used: false });
                 self.slots.len() - 1
@@ -137,6 +139,7 @@ pub fn apply_visibility(
     };
     let before = before.filter(is_known);
     for (slot, visibility) in visibility.iter().enumerate().take(view.len()) {
+        // The last view of the same body.
         let frozen = before.filter(|before| before.life(slot) == view.life(slot));
         match (visibility, frozen) {
             (Visibility::Visible, _) => {}

@@ -6,7 +6,7 @@
 //!
 //! Big endian. The sequence number is the tick of the state. The state complements the snapshot of that tick. All
 //! chunks but the last have [`CHUNK_BYTES`]. The ack of a packet is also the ack of its chunk, so
-//! retransmission needs no other message. A chunk is lost if later packets have arrived. It is then sent again at
+//! retransmission needs no other message. A chunk counts as lost if later packets have arrived. It is then sent again at
 //! increasing intervals. The transfer ends if the snapshot of its tick is lost.
 
 use std::cmp::Reverse;
@@ -30,10 +30,10 @@ pub const MAX_STATE_BYTES: usize = CHUNK_BYTES * u8::MAX as usize;
 pub(crate) struct StateTransfer {
     tick: u64,
     state: Arc<[u8]>,
-    /// Whether the receiver has the snapshot of the tick.
+    /// Whether the receiver is known to have the snapshot of the tick.
     has_snapshot: bool,
     chunks: Vec<Chunk>,
-    /// Chunk of each packet, by tick, ascending.
+    /// Tick of each packet with a chunk and the index of the chunk, ascending by tick.
     carried: Vec<(u64, usize)>,
 }
 
@@ -89,7 +89,7 @@ impl StateTransfer {
     /// receiver has.
     pub(crate) fn chunk(&mut self, tick: u64, newest: u64, bytes: &mut Vec<u8>) {
         bytes.clear();
-        // Returns how long the chunk has waited if it is due.
+        // Returns the number of ticks that a due chunk has waited, or `None` if it is not due.
         let waited = |chunk: &Chunk| match *chunk {
             Chunk::Unsent => Some(u64::MAX),
             Chunk::Sent { at, times: 1 } => {
@@ -101,6 +101,7 @@ impl StateTransfer {
             Chunk::Arrived => None,
         };
         let due = (0..).zip(&self.chunks);
+        // The longest wait first, then the lowest index.
         let due = due.filter_map(|(index, chunk)| Some((waited(chunk)?, Reverse(index))));
         let Some((_, Reverse(index))) = due.max() else {
             return;
@@ -135,7 +136,9 @@ impl StateTransfer {
 pub(crate) struct StateAssembly {
     /// The tick of the state.
     tick: u64,
+    /// The chunks that have arrived. Empty before the first one.
     chunks: Vec<Option<Box<[u8]>>>,
+    /// Whether [`take`](Self::take) was called for this state.
     is_taken: bool,
 }
 
@@ -157,6 +160,7 @@ impl StateAssembly {
             return;
         }
         if (tick, chunks) != (self.tick, self.chunks.len()) {
+            // A late chunk of an older state must not replace the newer one.
             let late = self.tick.saturating_sub(tick);
             if !self.chunks.is_empty() && (1..=MAX_LATE_TICKS).contains(&late) {
                 return;
@@ -171,7 +175,7 @@ impl StateAssembly {
         }
     }
 
-    /// Returns the tick of a state with chunks that have arrived, until it is taken.
+    /// Returns the tick of the state if at least one chunk has arrived and it was not taken yet.
     pub(crate) fn awaited(&self) -> Option<u64> {
         (!self.is_taken && !self.chunks.is_empty()).then_some(self.tick)
     }
@@ -190,16 +194,17 @@ impl StateAssembly {
     }
 }
 
-/// A packet seldom arrives this many ticks after a later one.
+/// A chunk is sent again if a packet that was sent more than this many ticks later has arrived.
 const REORDERED_TICKS: u64 = 2;
 
 /// A chunk is sent again after this time if no acks arrive.
 const TIMEOUT_TICKS: u64 = 30;
 
-/// Maximum interval of resends after the first one, ticks.
+/// Maximum interval between further resends, ticks.
 const MAX_TIMES: u64 = 8;
 
-/// A packet counts as lost if a packet that was sent this many ticks later has arrived.
+/// The snapshot of the state counts as lost if a packet that was sent more than this many ticks later has arrived.
+/// More than for a chunk, because the whole transfer is then given up.
 const MAX_REORDERED_TICKS: u64 = 8;
 
 /// Chunks of an older state are ignored if they arrive within this time after it.

@@ -35,31 +35,36 @@ const FIRST_RETRY_TICKS: u64 = 60;
 const MAX_RETRY_TICKS: u64 = 60 * 600;
 /// A sync this long resets the retry backoff.
 const LASTING_TICKS: u64 = 600;
-/// Ticks of input history that must remain when a transfer completes.
+/// A transfer is given up this number of ticks before the inputs since its tick are too old. A packet that starts from
+/// the state needs some of this time to be acked.
 const MARGIN_TICKS: u64 = 20;
 
 /// The simulation state of one receiver, as its sender knows it.
 #[derive(Debug, Default)]
 pub(crate) struct SceneSync {
     pub(crate) status: SyncStatus,
-    /// Acks and states up to this tick are invalid.
+    /// Newest tick that was sent before the last desync. Acks and states up to this tick are invalid.
     lost: Option<u64>,
+    /// Transfer of a state, until it is useless. A complete one stays, because packets start from its state.
     transfer: Option<StateTransfer>,
-    /// Tick of the last packet if a state is wanted after it.
+    /// Tick of the last packet, if the caller should offer a state. `None` if no state is wanted.
     pub(crate) wanted_at: Option<u64>,
     /// Start of the receiver's newest world, and the tick of the first packet that named it. Earlier acks are for an
     /// older world.
     start: Option<(WorldStart, u64)>,
     /// Tick of the newest acked packet that was simulated.
     simulated: Option<u64>,
+    /// No state is wanted before this tick.
     retry_at: u64,
+    /// Delay of the next retry after a desync.
     retry_ticks: u64,
     /// Number of desyncs that the receiver has reported.
     pub(crate) desyncs: u64,
     /// Inputs of the packet that is being sent.
     inputs: Option<Inputs>,
+    /// State chunk of the packet that is being sent, or empty.
     state_chunk: Vec<u8>,
-    /// Buffer for the inputs.
+    /// Buffer for `inputs`.
     bytes: Vec<u8>,
 }
 
@@ -154,12 +159,13 @@ impl SceneSync {
             Inputs::new(origin, &self.bytes)
         });
         let is_synced = self.inputs.is_some();
-        // Wait until the receiver has sent an ack.
+        // Wait until the receiver has acked a snapshot.
         let is_heard = newest_acked.is_some();
         let wants_state =
             !is_synced && self.transfer.is_none() && is_heard && tick >= self.retry_at;
         self.wanted_at = wants_state.then_some(tick);
         match &mut self.transfer {
+            // The receiver simulates without this state.
             Some(transfer) if is_synced && !transfer.is_complete() => self.transfer = None,
             Some(transfer) => {
                 transfer.chunk(tick, newest_acked.unwrap_or(0), &mut self.state_chunk);
@@ -186,6 +192,7 @@ impl SceneSync {
         Simulated { inputs: self.inputs.as_ref(), state_chunk: &self.state_chunk }
     }
 
+    /// Drops the transfer if its snapshot is lost, or if the inputs since its tick are no longer known.
     fn drop_useless_transfer(&mut self, tick: u64, newest_acked: u64) {
         let is_useless = |transfer: &mut StateTransfer| {
             let limit = if transfer.is_complete() { 0 } else { MARGIN_TICKS };
@@ -210,9 +217,11 @@ impl SceneSync {
         }
     }
 
+    /// Returns the state that the receiver simulates from: an acked snapshot of the current world, else the start of
+    /// the scene, else a transferred state. `None` if the inputs since then are not known for any of them.
     fn origin(&self, acked: &VecDeque<u64>, history: &InputHistory) -> Option<Origin> {
         let tick = history.tick();
-        let counts = |at: &u64| self.lost.is_none_or(|lost| *at > lost);
+        let is_valid = |at: &u64| self.lost.is_none_or(|lost| *at > lost);
         let first = self.start.map_or(0, |(_, first)| first);
         let age = |at: u64| {
             let age = u8::try_from(tick.checked_sub(at)?).ok();
@@ -220,15 +229,15 @@ impl SceneSync {
         };
         let oldest = acked.front().copied().unwrap_or(u64::MAX);
         // Acks before `first` are for an older world, and acks before `oldest` are not valid any more.
-        let continued = self.simulated.filter(|at| counts(at) && *at >= first.max(oldest));
+        let continued = self.simulated.filter(|at| is_valid(at) && *at >= first.max(oldest));
         if let Some(age) = continued.and_then(age) {
             return Some(Origin::Continued(age));
         }
-        if let Some(age) = history.started().filter(counts).and_then(age) {
+        if let Some(age) = history.started().filter(is_valid).and_then(age) {
             return Some(Origin::FromSceneStart(age));
         }
         let state = self.transfer.as_ref().filter(|state| state.is_complete());
-        let age = state.map(StateTransfer::tick).filter(counts).and_then(age);
+        let age = state.map(StateTransfer::tick).filter(is_valid).and_then(age);
         age.map(Origin::Restored)
     }
 }

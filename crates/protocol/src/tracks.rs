@@ -1,7 +1,7 @@
 //! Snapshots for playout, assembled from partial packets.
 //!
-//! A partial packet carries some bodies only. A snapshot for playout has all of them: bodies that its packet carried;
-//! bodies that a later packet carried, interpolated up to there; and the others in their last known state.
+//! A partial packet carries some bodies only. A snapshot for playout has all bodies. A body that its packet did not
+//! carry is interpolated if a later packet with the body has arrived. Otherwise it has its last known state.
 
 use std::time::Duration;
 
@@ -29,9 +29,9 @@ pub struct PlayoutSnapshot {
 }
 
 impl PlayoutSnapshot {
-    /// Sets this to the snapshot of `tick`. If the packet was partial, a body is taken from the snapshot `before` if
-    /// that one's state of the body is newer, or equally new in the same precision. `teleports` is the index of the
-    /// field with the number of teleports.
+    /// Sets this to the snapshot of `tick`. If the packet was partial, a body is copied from the snapshot `before` if
+    /// its state there is newer, or equally new in the same precision. `teleports` is the index of the field with the
+    /// number of teleports.
     pub(crate) fn set(
         &mut self,
         baseline: &Baseline,
@@ -65,7 +65,7 @@ impl PlayoutSnapshot {
         for body in bodies {
             let (age, known) = (self.ages[body], aged(before.age(body), tick - then));
             if age > known || age == known && is_same_precision {
-                self.take(body, before, known);
+                self.copy_body(body, before, known);
             }
         }
     }
@@ -80,7 +80,11 @@ impl PlayoutSnapshot {
 /// Updates the buffered snapshots around `tick` with the bodies of its packet, which has just arrived. Later
 /// snapshots with an older state of a body take the new one. In earlier snapshots the body is interpolated from its
 /// last known state.
-pub(crate) fn spread(playout: &mut PlayoutBuffer<PlayoutSnapshot>, now: Duration, tick: u64) {
+pub(crate) fn update_neighbours(
+    playout: &mut PlayoutBuffer<PlayoutSnapshot>,
+    now: Duration,
+    tick: u64,
+) {
     if playout.upcoming_mut(now).all(|(_, held)| held.ages.is_empty()) {
         return;
     }
@@ -98,32 +102,33 @@ pub(crate) fn spread(playout: &mut PlayoutBuffer<PlayoutSnapshot>, now: Duration
         }
         for (later, received) in &mut *after {
             let age = aged(0, *later - tick);
-            if received.has(body) && received.age(body) > age {
-                received.take(body, arrived, age);
+            if received.has_body(body) && received.age(body) > age {
+                received.copy_body(body, arrived, age);
             }
         }
-        approach(before, body, tick, arrived);
+        interpolate_gap(before, body, tick, arrived);
     }
 }
 
 /// Interpolates a body in the snapshots between `tick` and the last one before it with a known state.
-fn approach(
+fn interpolate_gap(
     before: &mut [(u64, &mut PlayoutSnapshot)],
     body: usize,
     tick: u64,
     arrived: &PlayoutSnapshot,
 ) {
+    // Without a known state, start from the displayed snapshot, which is the first one.
     let known = before.iter().rposition(|(_, received)| received.age(body) == 0).unwrap_or(0);
     let Some(((from, first), later)) = before.get_mut(known..).and_then(<[_]>::split_first_mut)
     else {
         return;
     };
-    let is_same = first.has(body) && first.life(body) == arrived.life(body);
+    let is_same = first.has_body(body) && first.life(body) == arrived.life(body);
     if !is_same || first.teleports.get(body) != arrived.teleports.get(body) {
         return;
     }
     let (start, end) = (first.snapshot.bodies[body], arrived.snapshot.bodies[body]);
-    for (at, received) in later.iter_mut().filter(|(_, received)| received.has(body)) {
+    for (at, received) in later.iter_mut().filter(|(_, received)| received.has_body(body)) {
         let fraction = (*at - *from) as f32 / (tick - *from) as f32;
         let interacting = received.snapshot.bodies[body].interacting;
         received.snapshot.bodies[body] =
@@ -141,12 +146,13 @@ pub(crate) fn between(from: &BodyState, to: &BodyState, fraction: f32) -> BodySt
     }
 }
 
+/// Returns an age that is `ticks` greater, up to 255.
 fn aged(age: u8, ticks: u64) -> u8 {
     u64::from(age).saturating_add(ticks).min(u8::MAX.into()) as u8
 }
 
 impl PlayoutSnapshot {
-    fn has(&self, body: usize) -> bool {
+    fn has_body(&self, body: usize) -> bool {
         body < self.snapshot.bodies.len()
     }
 
@@ -155,7 +161,7 @@ impl PlayoutSnapshot {
     }
 
     /// Copies a body from another snapshot and sets its age.
-    fn take(&mut self, body: usize, other: &Self, age: u8) {
+    fn copy_body(&mut self, body: usize, other: &Self, age: u8) {
         self.snapshot.bodies[body] = other.snapshot.bodies[body];
         if let Some(life) = self.lives.get_mut(body) {
             *life = other.life(body);

@@ -18,14 +18,16 @@ pub struct SendBudget {
     ticks_per_second: u16,
     /// The adaptive rate, for a budget from [`adaptive`](Self::adaptive).
     pub rate: Option<AdaptiveRate>,
+    /// Tick of the last [`allow`](Self::allow).
     tick: Option<u64>,
     /// The byte budget while packets can be partial.
     bucket: Option<RateLimiter>,
-    /// Bytes on the wire up to the last flush, and the time of that flush.
+    /// Bytes on the wire before the last flush, and the time of that flush. The bytes of the flush itself are known at
+    /// the next call.
     counted: (u64, Duration),
-    /// Bytes per second while snapshots are sent whole.
+    /// Granted bytes per second while packets cannot be partial.
     whole_rate: Option<u32>,
-    /// Tick when the transport has sent the last whole snapshot.
+    /// Tick until which the budget is used up by the last complete snapshot.
     whole_until: u64,
     overhead_bytes: usize,
 }
@@ -39,7 +41,7 @@ pub struct TransportState {
     pub overhead_bytes: usize,
     /// Whether reliable messages wait to be sent or acked.
     pub is_reliable_waiting: bool,
-    /// Bytes on the wire of a reliable packet that no allowance has covered yet, 0 without one. It cannot be split.
+    /// Bytes on the wire of a reliable packet that waits until the budget covers it; 0 without one. It cannot be split.
     pub stalled_bytes: usize,
 }
 
@@ -65,7 +67,7 @@ impl SendBudget {
     /// If `ticks_per_second` is 0.
     #[must_use]
     pub const fn new(ticks_per_second: u16) -> Self {
-        assert!(ticks_per_second > 0, "time does not go backwards");
+        assert!(ticks_per_second > 0, "the tick rate must not be 0");
         Self {
             ticks_per_second,
             rate: None,
@@ -131,6 +133,8 @@ impl SendBudget {
             self.bucket.get_or_insert_with(|| RateLimiter::new(rate, self.ticks_per_second));
         let available = bucket.available(now);
         let mut packet_budget = bucket.packet_budget(now, SLICE_BYTES, outbound.overhead_bytes);
+        // Half for each, so that snapshots and reliable messages cannot block each other. A packet that cannot be split
+        // may take more.
         let reliable = match outbound.is_reliable_waiting {
             true => bucket.available_for(now, outbound.stalled_bytes).max(available / 2),
             false => 0,
@@ -150,6 +154,7 @@ impl SendBudget {
         });
         self.whole_until = tick + spread;
         self.rate.as_mut().map_or(1, |rate| {
+            // Ticks until the `Pacer` sends the last datagram.
             let last = spread * (datagrams as u64 - 1) / datagrams as u64;
             rate.on_sent(tick, tick + last, wire);
             spread as u32

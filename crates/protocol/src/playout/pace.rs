@@ -42,17 +42,17 @@ impl Pace {
         let due_tick = if off_seconds.abs() > JUMP_SECONDS {
             target
         } else {
-            let part = (passed / SETTLING_SECONDS).min(1.0);
-            let most = MAX_RATE_CHANGE * passed;
-            // After slow motion, playout catches up with the sender at the usual rate.
-            let step = (off_seconds * part).clamp(-most * rate, most * rate.max(1.0));
+            let fraction = (passed / SETTLING_SECONDS).min(1.0);
+            let max = MAX_RATE_CHANGE * passed;
+            // While the sender is in slow motion, playout still catches up as fast as at the usual rate.
+            let step = (off_seconds * fraction).clamp(-max * rate, max * rate.max(1.0));
             steady + step / self.clock.tick_seconds()
         };
         self.position = Some(Position { at: now, due_tick });
         elapsed
     }
 
-    /// Ticks of the sender in seconds of local time.
+    /// Returns the number of the sender's ticks in `seconds` of local time.
     fn ticks(&self, seconds: f64) -> f64 {
         seconds * self.clock.rate() / self.clock.tick_seconds()
     }

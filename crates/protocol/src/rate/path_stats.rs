@@ -1,6 +1,6 @@
 //! State of the path to a receiver as acks show it: arrivals, delay and loss.
 //!
-//! Times are in sixtieths of a second, called ticks.
+//! All times are in sixtieths of a second. Only [`Pending::tick`] is a tick of the scene.
 
 use std::collections::VecDeque;
 
@@ -12,21 +12,25 @@ use crate::feedback::Ack;
 /// Packets of about the last second and their fate.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PathStats {
-    /// Packets with an unknown fate, oldest first, at most [`MAX_PENDING`].
+    /// Packets that do not count as arrived or lost yet, oldest first, at most [`MAX_PENDING`].
     pending: VecDeque<Pending>,
-    /// Arrived packets in the order of their acks: all of the last [`ARRIVALS_TICKS`], and at least [`FEWEST_DELAYS`].
+    /// Arrived packets in the order of their acks: all of the last [`ARRIVALS_SIXTIETHS`], and at least
+    /// [`FEWEST_DELAYS`].
     arrivals: VecDeque<Arrived>,
+    /// When the last ack of a new packet arrived.
     last_ack: u64,
     /// Mean and mean deviation of the delay (as in RFC 6298), or `None` before the first ack.
     pub(super) delays: Option<[f64; 2]>,
-    /// Fate of the last packets, with the newest in the lowest bit and 1 for lost, and the number of valid bits.
+    /// Fate of the last packets: 1 for lost, the newest in the lowest bit.
     lost: u64,
+    /// Number of valid bits in `lost`.
     counted: u32,
     /// Mean fraction of lost packets over the last few hundred, 0 to 1. It includes packets from before `counts_from`.
     pub(super) mean_loss: f64,
     /// Mean fraction of packets that begin a burst: a lost packet after an arrived one.
     mean_bursts: f64,
     was_lost: bool,
+    /// Number of packets in the means, at most [`MEAN_PACKETS`].
     known: u32,
     /// Packets that were sent earlier do not count in `lost`.
     counts_from: u64,
@@ -36,9 +40,10 @@ pub(super) struct PathStats {
 
 #[derive(Clone, Copy, Debug)]
 struct Pending {
+    /// Tick of the scene, for the sequence number.
     tick: u64,
     sent_at: u64,
-    /// When its last datagram was sent.
+    /// When its last datagram was sent. The delay counts from here.
     left_at: u64,
     bytes: usize,
     has_arrived: bool,
@@ -46,17 +51,19 @@ struct Pending {
 
 #[derive(Clone, Copy, Debug)]
 struct Arrived {
+    /// When the ack arrived.
     at: u64,
     bytes: usize,
+    /// Time from its last datagram to the ack.
     delay: u64,
 }
 
 /// The delay is the minimum over half a second and over at least four packets, because jitter and late acks only add
 /// to it.
-pub(super) const DELAY_TICKS: u64 = 30;
+pub(super) const DELAY_SIXTIETHS: u64 = 30;
 const FEWEST_DELAYS: usize = 4;
 
-const ARRIVALS_TICKS: u64 = 2 * DELAY_TICKS;
+const ARRIVALS_SIXTIETHS: u64 = 2 * DELAY_SIXTIETHS;
 
 /// Minimum number of packets, out of 64, for a measurement of loss.
 const FEWEST_COUNTED: u32 = 20;
@@ -65,11 +72,11 @@ const FEWEST_COUNTED: u32 = 20;
 const MEAN_PACKETS: u32 = 256;
 
 /// A packet counts as lost if a packet that was sent this much later has arrived.
-const LATE_TICKS: u64 = 12;
+const LATE_SIXTIETHS: u64 = 12;
 
 /// Time without acks that delay alone can explain: a satellite round trip takes 0.6 s. The second value applies if
 /// one burst of loss can explain the missing acks, because fewer than 40 packets are pending.
-const SILENCE_TICKS: [u64; 2] = [60, 120];
+const SILENCE_SIXTIETHS: [u64; 2] = [60, 120];
 const SILENCE_PACKETS: usize = 40;
 
 /// As many packets as the sender keeps snapshots.
@@ -86,6 +93,7 @@ impl PathStats {
     }
 
     pub(super) fn on_ack(&mut self, now: u64, ack: &Ack) {
+        // When the newest acked packet was sent.
         let mut newest = None;
         for packet in &mut self.pending {
             if !acks(ack, sequence(packet.tick)) {
@@ -106,7 +114,7 @@ impl PathStats {
                 self.first_counted.get_or_insert(now);
             }
         }
-        let is_late = |packet: &Pending| newest >= Some(packet.sent_at + LATE_TICKS);
+        let is_late = |packet: &Pending| newest >= Some(packet.sent_at + LATE_SIXTIETHS);
         while let Some(packet) =
             self.pending.pop_front_if(|packet| packet.has_arrived || is_late(packet))
         {
@@ -130,8 +138,8 @@ impl PathStats {
     }
 
     /// Drops arrivals that are too old.
-    pub(super) fn advance(&mut self, tick: u64) {
-        let aged = |arrived: &Arrived| arrived.at + ARRIVALS_TICKS <= tick;
+    pub(super) fn advance(&mut self, now: u64) {
+        let aged = |arrived: &Arrived| arrived.at + ARRIVALS_SIXTIETHS <= now;
         while self.arrivals.len() > FEWEST_DELAYS && self.arrivals.front().is_some_and(aged) {
             self.arrivals.pop_front();
         }
@@ -152,36 +160,37 @@ impl PathStats {
     }
 
     /// Whether acks are missing for longer than delay or a burst of loss can explain.
-    pub(super) fn is_silent(&self, tick: u64) -> bool {
+    pub(super) fn is_silent(&self, now: u64) -> bool {
         let mut pending = self.pending.iter().filter(|packet| !packet.has_arrived);
         pending.next().is_some_and(|first| {
-            let silent = tick.saturating_sub(first.left_at.max(self.last_ack));
+            let silent = now.saturating_sub(first.left_at.max(self.last_ack));
             let is_burst = pending.count() < SILENCE_PACKETS;
-            silent >= SILENCE_TICKS[usize::from(is_burst)]
+            silent >= SILENCE_SIXTIETHS[usize::from(is_burst)]
         })
     }
 
-    /// Minimum time from sending to the ack over the last packets, or `None` before the first ack.
-    pub(super) fn delay(&self, tick: u64) -> Option<u64> {
+    /// Minimum delay of the last packets, or `None` before the first ack.
+    pub(super) fn delay(&self, now: u64) -> Option<u64> {
         let newest = self.arrivals.iter().rev().enumerate();
         let recent = newest.take_while(|(index, arrived)| {
-            *index < FEWEST_DELAYS || arrived.at + DELAY_TICKS > tick
+            *index < FEWEST_DELAYS || arrived.at + DELAY_SIXTIETHS > now
         });
         recent.map(|(_, arrived)| arrived.delay).min()
     }
 
-    /// Mean deviation of the delay, ticks.
+    /// Mean deviation of the delay.
     pub(super) fn jitter(&self) -> f64 {
         self.delays.map_or(0.0, |[_, deviation]| deviation)
     }
 
     /// Whether enough packets were counted to measure loss.
-    pub(super) const fn tells_loss(&self) -> bool {
+    pub(super) const fn has_loss_sample(&self) -> bool {
         self.counted >= FEWEST_COUNTED
     }
 
     /// Fraction of lost packets among the counted ones.
     pub(super) fn loss(&self) -> f64 {
+        // A shift by 64 bits would overflow.
         if self.counted == 0 {
             return 0.0;
         }
@@ -196,21 +205,21 @@ impl PathStats {
             return 0.0;
         }
         let burst = self.mean_loss / self.mean_bursts;
-        let of_one = self.mean_loss * (1.0 - self.mean_loss);
-        (of_one * (2.0 * burst - 1.0) / f64::from(self.counted)).sqrt()
+        let variance = self.mean_loss * (1.0 - self.mean_loss);
+        (variance * (2.0 * burst - 1.0) / f64::from(self.counted)).sqrt()
     }
 
     /// Returns the arrival rate in bytes a second: the higher one of the last two half seconds.
-    pub(super) fn arriving(&self, tick: u64) -> f64 {
+    pub(super) fn arriving(&self, now: u64) -> f64 {
         let halves = self.arrivals.iter().fold([0; 2], |mut halves, arrived| {
-            let age = tick.saturating_sub(arrived.at);
-            if let Some(half) = halves.get_mut((age / DELAY_TICKS) as usize) {
+            let age = now.saturating_sub(arrived.at);
+            if let Some(half) = halves.get_mut((age / DELAY_SIXTIETHS) as usize) {
                 *half += arrived.bytes;
             }
             halves
         });
         let most = halves[0].max(halves[1]);
-        most as f64 * 60.0 / DELAY_TICKS as f64
+        most as f64 * 60.0 / DELAY_SIXTIETHS as f64
     }
 
     /// Number of packets in memory.

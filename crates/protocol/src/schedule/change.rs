@@ -17,12 +17,12 @@ pub(super) const MAX_ERROR: f32 = UNIT_ERROR * MAX_UNIT_ERRORS;
 /// Minimum estimated bits of a change.
 pub(super) const MIN_BITS: f32 = 8.0;
 
-/// Difference between a body's wanted state and the state that was last sent.
+/// Estimated difference between a body's wanted state and the state that was last sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
-    /// Distance of the surface, in the scene's units of length.
+    /// Distance that the body's surface moves, in the scene's units of length.
     pub(super) error: f32,
-    /// Estimated bits.
+    /// Size in a packet, bits.
     pub(super) bits: f32,
 }
 
@@ -39,7 +39,9 @@ pub(super) struct Changes<'a> {
     step: Option<Vec3>,
     /// Bits and levels of a quaternion component, or `None` if orientations are floats.
     component: Option<(u8, Levels)>,
+    /// Position steps per unit of length, for the number of bits.
     steps: f32,
+    /// Approximate steps of a quaternion component per radian, for the number of bits.
     steps_per_radian: f32,
 }
 
@@ -62,7 +64,9 @@ impl<'a> Changes<'a> {
         }
     }
 
+    /// Estimates the change of a slot. Another body in the slot has the maximum error.
     pub(super) fn of(&self, slot: usize) -> Change {
+        // Approximate size of a body that is new in its slot.
         const WHOLE_BITS: f32 = 100.0;
         let Self { wanted, sent, .. } = self;
         if wanted.life(slot) != sent.life(slot) {
@@ -73,6 +77,7 @@ impl<'a> Changes<'a> {
             true => turned * reach(wanted, slot),
             false => 0.0,
         };
+        // Each of three components takes about the binary logarithm of its steps.
         Change {
             error: moved + swept,
             bits: MIN_BITS
@@ -132,7 +137,7 @@ fn log2(of: f32) -> f32 {
     (of.to_bits() - 1.0_f32.to_bits()) as f32 / (1 << (f32::MANTISSA_DIGITS - 1)) as f32
 }
 
-/// Returns the distance of a body's surface from its centre.
+/// Returns the largest half extent of a body, which is about the distance that its surface turns per radian.
 fn reach(of: &QuantizedSnapshot, slot: usize) -> f32 {
     let kind = of.life(slot).map_or(0, |life| life.kind);
     match of.plan().schema().kinds[usize::from(kind)].shape {

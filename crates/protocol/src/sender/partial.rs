@@ -17,16 +17,17 @@ const MAX_BYTES: usize = 1200;
 /// A packet this many ticks older than the newest acked one may still arrive.
 const REORDERED_TICKS: u64 = 3;
 
-/// Maximum time that a packet can be in flight, ticks.
+/// A packet that is not acked after this number of ticks is presumed lost: two thirds of a second at 60 Hz.
 const IN_FLIGHT_TICKS: u64 = 40;
 
-/// Maximum time between packets, ticks, so that the receiver's time advances: ten packets a second at 60 Hz.
+/// Maximum interval between packets, ticks. Even a packet without bodies is sent then, because the receiver's playout
+/// needs packets to advance: ten a second at 60 Hz.
 const MAX_SILENCE_TICKS: u64 = 6;
 
-/// Number of ticks with complete packets after which the schedule ends.
+/// The schedule ends after complete packets have fitted for this number of ticks.
 const COMPLETE_TICKS: u64 = 30;
 
-/// Minimum budget for a packet that only advances the receiver's time, bytes.
+/// Minimum budget for a packet that only advances the receiver's playout, bytes.
 const MIN_BYTES: usize = 16;
 
 impl SnapshotSender {
@@ -53,7 +54,7 @@ impl SnapshotSender {
         // Number of ticks that this packet may wait for a larger budget.
         let patience = MAX_SILENCE_TICKS.saturating_sub(since);
         let is_silent = patience == 0;
-        // Without a schedule every packet was complete, so try a complete one first.
+        // Without a schedule the last packet was complete, so try a complete one first.
         if !self.is_scheduling() {
             let is_due = self.is_complete_due(tick, stages, wanted);
             if !(is_due || is_silent && packet_budget.bytes >= MIN_BYTES) {
@@ -82,14 +83,14 @@ impl SnapshotSender {
         let fits_soon = |complete| (packet_budget.bytes + 1..=soon).contains(&complete);
         let complete = self.schedule.complete_bytes();
         let fits = complete <= packet_budget.bytes;
-        let is_worth = match fits {
+        let is_worth_sending = match fits {
             true => !self.schedule.is_idle(),
             false => {
                 !fits_soon(complete)
                     && (packet_budget.growth == 0 || packet_budget.bytes >= MAX_BYTES)
             }
         };
-        if !(is_worth || is_silent && packet_budget.bytes >= MIN_BYTES) {
+        if !(is_worth_sending || is_silent && packet_budget.bytes >= MIN_BYTES) {
             return Ok(None);
         }
         let mut out = self.sent.take_spare();
@@ -135,7 +136,8 @@ impl SnapshotSender {
         self.schedule.is_running()
     }
 
-    /// Without a schedule: whether the receiver neither has this snapshot nor will get it from a packet in flight.
+    /// Without a schedule: whether this snapshot must be sent, because the receiver neither has it nor will get it from
+    /// a packet in flight.
     fn is_complete_due(&self, tick: u64, stages: Stages, wanted: &QuantizedSnapshot) -> bool {
         let is_same = |at: u64| {
             let sent = self.sent.get(at);
@@ -169,7 +171,7 @@ impl SnapshotSender {
     }
 
     /// Encodes the most urgent bodies that fit into `bytes` and returns their number. Returns `None` if the first one
-    /// does not fit, unless the packet must advance the receiver's time.
+    /// does not fit. If `is_silent`, the packet has no bodies then.
     fn encode_urgent(
         &mut self,
         tick: u64,
@@ -179,22 +181,24 @@ impl SnapshotSender {
         is_silent: bool,
         out: &mut Baseline,
     ) -> Result<Option<(Header, usize)>, EncodeError> {
-        let least = usize::from(is_silent && !self.schedule.is_idle());
         let fitting = self.schedule.fitting(bytes);
-        let mut count = self.schedule.whole_groups(fitting).max(least);
+        // A packet that is sent in any case should try a body, even if the estimate says that it does not fit.
+        let min = usize::from(is_silent && !self.schedule.is_idle());
+        let mut count = self.schedule.whole_groups(fitting).max(min);
         for attempt in 0.. {
             self.carry(count, wanted.len());
             let header = self.encode(tick, partial, wanted, out)?;
             let size = self.packet.bytes.len();
             self.schedule.learn(size, Some(count));
             if size <= bytes {
-                // The most urgent body waits until it fits.
+                // Without room for the most urgent body, wait until it fits.
                 let is_sent = count > 0 || is_silent;
                 return Ok(is_sent.then_some((header, count)));
             }
             if count == 0 {
                 break;
             }
+            // Bodies vary in size, so the proportional guess can fail. Halving bounds the number of attempts.
             count = self.schedule.whole_groups(match attempt < 3 {
                 true => (count * bytes / size).min(count - 1),
                 false => count / 2,
@@ -203,7 +207,7 @@ impl SnapshotSender {
         Ok(None)
     }
 
-    /// Flags the `count` most urgent bodies as carried.
+    /// Sets `carried` to the `count` most urgent bodies.
     fn carry(&mut self, count: usize, bodies: usize) {
         self.carried.clear();
         self.carried.resize(bodies, false);
@@ -279,7 +283,8 @@ fn newest<'s>(sent: &'s BaselineRing, acked: &VecDeque<u64>) -> Option<(u64, &'s
     Some((newest, sent.get(newest)?))
 }
 
-/// Returns the delivery of bodies as of a tick.
+/// Returns the delivery of bodies as of a tick. Acked packets with another precision do not count, because packets
+/// cannot be relative to them.
 fn delivery<'s>(
     sent: &BaselineRing,
     acked: &'s VecDeque<u64>,

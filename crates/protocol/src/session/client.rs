@@ -29,6 +29,7 @@ pub struct ClientSession {
     is_welcomed: bool,
     fallback: Option<FallbackReason>,
     requested: Option<Request>,
+    /// The answer to the last request.
     answer: Option<Result<Settings, String>>,
 }
 

@@ -13,11 +13,13 @@ use super::message::{ClientMessage, Request, ServerMessage, Settings};
 #[derive(Clone, Debug)]
 pub struct ServerSession {
     state: State,
+    /// When the client connected, or when the refusal was sent.
     since: Duration,
 }
 
 #[derive(Clone, Debug)]
 enum State {
+    /// The client has not said hello.
     Silent,
     Open(Open),
     Refused,
