@@ -113,7 +113,7 @@ impl BodySlot {
 impl FromWorld for Bodies {
     fn from_world(world: &mut World) -> Self {
         let protocol = world.get_resource::<Protocol>().expect(NO_PROTOCOL).0.clone();
-        let slots = protocol.plan.max_slots().expect("bodies come and go");
+        let slots = protocol.plan.max_slots().expect("the scene of a game has slots");
         let mut empty = QuantizedSnapshot::new(protocol.plan.clone(), protocol.stages.precision());
         empty.clear_slots(slots);
         Self {
@@ -209,7 +209,7 @@ pub(super) fn capture(
         let bodies = &mut *bodies;
         let since = (world.last_change_tick(), world.change_tick());
         let mut shared = bodies.unshared();
-        let snapshot = Arc::get_mut(&mut shared).expect("nobody else holds it");
+        let snapshot = Arc::get_mut(&mut shared).expect("it is not shared");
         bodies.left = std::mem::take(&mut bodies.gone);
         bodies.returned.clear();
         bodies.changed.clear();
@@ -333,7 +333,7 @@ impl Bodies {
                 self.protocol.stages.precision(),
             )),
         };
-        Arc::get_mut(&mut free).expect("nobody else holds it").copy_from(&self.world);
+        Arc::get_mut(&mut free).expect("it is not shared").copy_from(&self.world);
         self.pool.push(Arc::clone(&self.world));
         free
     }
