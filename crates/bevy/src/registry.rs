@@ -166,6 +166,8 @@ impl Registry {
         self.limit_fields();
         self.map_messages();
         let flags_first = |field: &FieldEntry| field.schema.form != FieldForm::Flag;
+        // Sorted, so that the order of registration does not matter. Flags come first: the codec stores a flag in the first
+        // field with the position.
         let items = &mut self.items;
         items.kinds.sort_by_key(|&(name, _)| name);
         items.fields.sort_by(|a, b| {

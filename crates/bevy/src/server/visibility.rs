@@ -129,6 +129,7 @@ struct Row {
     /// State that the row was computed for: a version that increases when bodies change, and the tick of the last
     /// change of the client's component. `None` at first.
     of: Option<(u64, Option<Tick>)>,
+    /// Visibility of the hidden `slots`.
     as_seen: Visibility,
     slots: Vec<usize>,
     /// Slots that are visible at any distance.
