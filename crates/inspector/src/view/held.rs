@@ -50,7 +50,7 @@ pub(super) fn controls(ui: &mut Ui, view: &View<'_>, held: &mut Option<Held>) {
         is_older |= chip(ui, CONTROL, 4, "Older", false).clicked();
         is_newer |= chip(ui, CONTROL, 4, "Newer", false).clicked();
         let said = match held {
-            None => format!("the last {HELD}, also with arrow keys"),
+            None => format!("the last {HELD}, with arrow keys, too"),
             Some(Held { newer: 0, .. }) => "held".to_owned(),
             Some(Held { newer, .. }) => format!("held, {newer} before it"),
         };
