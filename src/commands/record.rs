@@ -72,7 +72,7 @@ pub struct RecordArgs {
     /// Lane to show in a column, instead of the halves. Give it 2 to 4 times
     #[arg(long, value_name = "LANE", value_parser = right_lane, conflicts_with_all = OF_HALVES)]
     lane: Vec<LaneSettings>,
-    /// Seconds to render, without the second of title card of an MP4 [default: the rest of the script, or 10]
+    /// Seconds to render, without the one-second title card of an MP4 [default: the rest of the script, or 10]
     #[arg(long, allow_hyphen_values = true, value_parser = length_of_play)]
     seconds: Option<f64>,
     /// Seconds at the start that are played but not rendered

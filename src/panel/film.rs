@@ -53,12 +53,12 @@ fn card(ui: &mut Ui, width: f32, state: &mut PanelState, status: &Status<'_>) ->
         [0, 1, 2].map(|index| Choice::new(index, format!("{} s", FILM_LENGTHS[index]), ""));
     segmented(ui, width, &mut state.film_length, &lengths);
     let seconds = state.film_seconds();
-    let about = "Shows what both halves showed, with this camera and these colours. The game goes on meanwhile.";
+    let about = "Films the last seconds of both halves, with this camera and these colours. The game goes on.";
     ui.add(Label::new(balanced(ui, about, SMALL, Look::of(ui).muted, width)));
     ui.horizontal(|ui| {
         let half = (width - GAP) / 2.0;
         let films = button(ui, half, "Film", key_of(Action::Film), Kind::Primary);
-        let refusal = (!status.plays).then_some("The server has the keys.");
+        let refusal = (!status.plays).then_some("Only the server has the keys.");
         let copy = |ui: &mut Ui| button(ui, half, "Copy command", "", Kind::Usual);
         let copies = unless(ui, refusal, ABOUT_COPY, copy);
         let copies = copies.clicked().then_some(Action::CopyFilm(seconds));
@@ -76,7 +76,7 @@ fn progress(ui: &mut Ui, width: f32, fraction: f32) -> Option<Action> {
     ui.horizontal(|ui| {
         ui.add(ProgressBar::new(fraction).desired_height(6.0).desired_width(width - STOP - GAP));
         let stop = button(ui, STOP, "Stop", "", Kind::Usual);
-        let stop = stop.on_hover_text("Ends the film here. It keeps what is rendered.");
+        let stop = stop.on_hover_text("Ends the film here, and keeps the rendered part.");
         stop.clicked().then_some(Action::StopFilm)
     })
     .inner

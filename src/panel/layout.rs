@@ -291,14 +291,14 @@ fn about_cost(second: Option<&Totals>) -> String {
             .to_owned();
     };
     let mut about = format!(
-        "Bandwidth of this lane, mean of the second up to what the views show. {} On the wire {} kbps.",
+        "Mean bandwidth of this lane in the second before the displayed tick. {} On the wire {} kbps.",
         terms::accounting(totals.accounting()),
         grouped(totals.kbps(Accounting::OnTheWire)),
     );
     if let Some(mean) = totals.mean_error_m() {
         let [mean, max] = [mean, totals.max_error_m.into()].map(millimetres);
         about += &format!(
-            " The red cubes are {mean} from the simulation's, at the tick that is shown; the farthest {max}."
+            " Mean distance of the red cubes from the simulation at the displayed tick: {mean}; largest: {max}."
         );
     }
     about

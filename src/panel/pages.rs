@@ -131,7 +131,7 @@ pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
 }
 
 const OF_THE_PRESENT: &str =
-    "These figures are current. Of the past, only packets and cubes are recorded.";
+    "These figures are current: only packets and cubes are recorded for the past.";
 
 /// Draws the open page. Returns the action of the pressed button.
 pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Option<Action> {

@@ -127,8 +127,8 @@ const fn delta(delta: Delta) -> Term {
         ],
         Delta::RelativeIndices { .. } => [
             "relative",
-            "Each index is encoded as the distance from the previous one, in 3, 5 or 10 bits after one or two that \
-             say which. In the article an index takes 5.5 bits on average, instead of 10.",
+            "Each index is encoded as the distance from the previous one, in 3, 5 or 10 bits after a prefix of \
+             one or two. In the article an index takes 5.5 bits on average, instead of 10.",
         ],
         Delta::PredictedIndices => [
             "predicted",
@@ -148,8 +148,8 @@ const fn delta(delta: Delta) -> Term {
         ],
         Delta::ArithmeticSimulated => [
             "simulated",
-            "Both ends simulate the scene, and a packet has the keys and a check. If the check fails, packets are \
-             coded as on the rung predicted until the receiver has the sender's state.",
+            "Both ends simulate the scene, and a packet has the pressed keys and a check: a hash of the cubes. \
+             If it fails, packets are coded as on the rung predicted until the receiver has the sender's state.",
         ],
     }
 }
@@ -189,7 +189,7 @@ const fn relative_orientation(relative_orientation: RelativeOrientation) -> Term
         ],
         RelativeOrientation::GrowingRanges => [
             "growing",
-            "Differences as in two ranges, in ranges that grow with the speed of the cube in the baseline. Not in \
+            "Differences as with two ranges, but the ranges grow with the speed of the cube in the baseline. Not in \
              the article, whose relative orientations take 23.3 bits.",
         ],
     }
@@ -261,8 +261,8 @@ pub(super) const PLAYOUT_DELAY: &str = "How long a snapshot waits before it is s
 pub(super) const fn bit_kind(kind: BitKind) -> &'static str {
     match kind {
         BitKind::State => {
-            "Data besides a snapshot that a receiver needs to continue the simulation: the velocities of the moving \
-             cubes. It takes one packet or two."
+            "Data that a receiver needs, in addition to a snapshot, to continue the simulation: the velocities of \
+             the moving cubes. It takes one packet or two."
         }
         BitKind::Selection => {
             "Which of the 901 cubes the packet contains: a bit for each, or their indices."

@@ -139,7 +139,7 @@ const fn refusal(action: Action, status: &Status<'_>) -> Option<&'static str> {
         | Action::CopyLink
             if !status.plays =>
         {
-            Some("The server has this.")
+            Some("Only the server can do this.")
         }
         _ => None,
     }
@@ -147,18 +147,18 @@ const fn refusal(action: Action, status: &Status<'_>) -> Option<&'static str> {
 
 const fn about(action: Action) -> &'static str {
     match action {
-        Action::Pause => "Stops the game and everything on its way.",
-        Action::Reset => "Puts every cube back to its start.",
+        Action::Pause => "Stops the game, with all packets in transit.",
+        Action::Reset => "Moves every cube back to its start.",
         Action::CutLink => "Drops all packets in both directions.",
         Action::NextView => "Both halves, the left, the right, or the replica over the simulation.",
         Action::CubeColors => {
             "Colours the cubes by the bits that they take, by how they are sent, by their error, or by how long they wait."
         }
         Action::Trails => {
-            "Where a few cubes were in the last second: shows what interpolation does to a path."
+            "The paths of a few cubes in the last second, which show the effect of interpolation."
         }
         Action::Exaggerate => {
-            "Draws how far and by what angle a replica's cubes are off 10 or 50 times as large."
+            "Draws the errors of a replica's positions and orientations 10 or 50 times as large."
         }
         Action::Timeline => "The last minute below the views: pause, and go back to any tick.",
         Action::ResetCamera => {
@@ -168,7 +168,9 @@ const fn about(action: Action) -> &'static str {
         Action::Screenshot => "Saves a picture of the window as a PNG.",
         Action::Video => "Records the screen to an MP4.",
         Action::Replay => "Records the keys to a small file that plays back bit for bit.",
-        Action::CopyLink => "Copies what opens the window with what both halves show.",
+        Action::CopyLink => {
+            "Copies an address or command that opens the window with both halves' settings."
+        }
         Action::SaveCsv => "The last minute of this lane: a row for each tick.",
         _ => "",
     }

@@ -60,7 +60,7 @@ impl fmt::Debug for Compiled {
 
 /// Panic message of an app that has no protocol when it starts.
 pub(crate) const NO_PROTOCOL: &str =
-    "`ServerPlugin` and `ClientPlugin` need a `CubewirePlugin`, and that `App::finish` was called";
+    "`ServerPlugin` and `ClientPlugin` need a `CubewirePlugin` and a call of `App::finish`";
 
 impl Protocol {
     /// Name of the field that says whether a body has reliable components

@@ -145,7 +145,7 @@ fn warn_of_first<C: Component>(app: &mut App, line: &'static str) {
 
 pub(crate) fn registry(app: &mut App) -> Mut<'_, Registry> {
     let registry = app.world_mut().get_resource_mut::<Registry>();
-    registry.expect("`CubewirePlugin` comes first, and all is registered before plugins finish")
+    registry.expect("add `CubewirePlugin` first, and register everything before plugins finish")
 }
 
 #[derive(Resource)]
@@ -166,6 +166,8 @@ impl Registry {
         self.limit_fields();
         self.map_messages();
         let flags_first = |field: &FieldEntry| field.schema.form != FieldForm::Flag;
+        // Sorted, so that the order of registration does not matter. Flags come first: the codec stores a flag in the first
+        // field with the position.
         let items = &mut self.items;
         items.kinds.sort_by_key(|&(name, _)| name);
         items.fields.sort_by(|a, b| {
@@ -180,8 +182,8 @@ impl Registry {
         let mut lines = |word: &str, names: &mut dyn Iterator<Item = &'static str>| {
             let names: Vec<_> = names.collect();
             let is_ascending = names.is_sorted_by(|a, b| a < b);
-            assert!(is_ascending, "two of {word} have the same name: {names:?}");
-            assert!(names.len() <= 256, "there are more than 256 of {word}");
+            assert!(is_ascending, "two {word} types have the same name: {names:?}");
+            assert!(names.len() <= 256, "there are more than 256 {word} types");
             for name in names {
                 registered.extend([word, " ", name, "\n"]);
             }

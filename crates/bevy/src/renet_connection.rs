@@ -23,8 +23,8 @@ use crate::wire::LoggedOnce;
 ///
 /// renet resends an unacknowledged message every 300 ms and has no setting to send less. To stay within the
 /// [allowance](MessageBuffer::reliable_allowance), bytes are passed to renet only if the allowance covers them. When messages
-/// are due to be resent, renet's clock stops at that instant until the allowance has covered them. Each instant covers
-/// the messages of one flush, so that resent packets do not become larger than the original ones.
+/// are due to be resent, renet's clock stops at that instant until the allowance has covered them. Messages of different
+/// flushes are due at different instants: renet would merge them into packets larger than the original ones.
 ///
 /// renet also acknowledges acks and unreliable packets. An ack is therefore sent only if a reliable message has arrived
 /// since the last one. Other acks are discarded, and renet is told that they have arrived, so that it does not repeat
@@ -38,6 +38,7 @@ pub struct RenetConnection {
     /// Flushes with reliable messages in the last [`RESEND_TIME`]: renet's clock, and the stream position of the first
     /// byte that they may contain.
     sent: VecDeque<(Duration, u64)>,
+    /// Time of the last flush, by the caller's clock.
     flushed_at: Duration,
     /// Time of the last progress in acks, or of the last flush with all bytes acknowledged.
     progress_at: Duration,
@@ -45,14 +46,16 @@ pub struct RenetConnection {
     outgoing: VecDeque<u8>,
     /// Reliable packets from renet that wait for an allowance.
     held: VecDeque<Vec<u8>>,
+    /// Whether a reliable packet has arrived since the last ack was sent.
     is_ack_due: bool,
     /// Received stream bytes, from the first incomplete message on.
     incoming: Vec<u8>,
+    /// Stream position: number of bytes passed to renet so far.
     given: u64,
-    /// Unreliable messages received since the last delivery.
+    /// Number of unreliable messages received since the last delivery.
     undelivered: usize,
-    /// Running measurement of the round-trip time: the number of stream bytes that must be acknowledged, and the time
-    /// they were sent.
+    /// Running measurement of the round-trip time: the stream position that must be acknowledged, and the time when it
+    /// was sent.
     probe: Option<(u64, Duration)>,
     round_trip: Option<Duration>,
     pacer: Pacer,
@@ -72,7 +75,7 @@ const MAX_BACKLOG_BYTES: usize = 8 << 20;
 /// Limit of the unacknowledged stream bytes.
 const WINDOW: usize = 80 << 10;
 
-/// Limit of the stream bytes from the first unacknowledged one on, acknowledged or not. renet ends the connection if
+/// Limit of the stream bytes sent after the first unacknowledged one, acknowledged or not. renet ends the connection if
 /// more than [`RELIABLE_MEMORY`] arrives after a lost byte.
 const MAX_SPAN: usize = 256 << 10;
 const RELIABLE_MEMORY: usize = 512 << 10;
@@ -80,11 +83,13 @@ const RELIABLE_MEMORY: usize = 512 << 10;
 /// Stream bytes in a renet message that, with its id and length, fills a packet.
 const PIECE_BYTES: usize = 1190;
 
-/// A message with fewer stream bytes is sent only if it empties the queue. This many bytes fit into the smallest
-/// budget.
+/// A message with fewer stream bytes is sent only if it empties the queue, to limit the share of headers. The smallest
+/// budget can cover this many.
 const MIN_PIECE_BYTES: usize = 60;
 
 const RESEND_TIME: Duration = Duration::from_millis(300);
+
+/// Smallest step of renet's clock, so that no two flushes are due for resending at the same instant.
 const INSTANT: Duration = Duration::from_nanos(1);
 
 /// Time without acks after which renet's clock slows down, so that resends become rarer.
@@ -116,6 +121,7 @@ impl RenetConnection {
         let config = ConnectionConfig {
             // Unlimited, because renet would discard packets above this limit.
             available_bytes_per_tick: u64::MAX,
+            // Both ends use a `RenetClient`, which sends on the client channels and receives on the server channels.
             client_channels_config: channels(usize::MAX),
             server_channels_config: channels(incoming_bytes),
         };
@@ -211,6 +217,7 @@ impl RenetConnection {
         buffer: &mut MessageBuffer,
     ) -> Result<Vec<Vec<u8>>, &'static str> {
         self.queue(buffer);
+        // Everything is acknowledged, so held packets are superfluous resends.
         if self.in_flight() == 0 {
             self.held.clear();
             self.sent.clear();
@@ -298,8 +305,8 @@ impl RenetConnection {
         let mut window = WINDOW.saturating_sub(self.in_flight());
         window = window.min(MAX_SPAN.saturating_sub(span as usize));
         while !self.outgoing.is_empty() {
-            let around = turn.overhead + CHANNEL_BYTES;
-            let room = left.saturating_sub(around).min(window).min(PIECE_BYTES);
+            let overhead = turn.overhead + CHANNEL_BYTES;
+            let room = left.saturating_sub(overhead).min(window).min(PIECE_BYTES);
             let bytes = self.outgoing.len().min(room);
             if bytes < self.outgoing.len().min(MIN_PIECE_BYTES) {
                 break;
@@ -307,7 +314,7 @@ impl RenetConnection {
             let piece: Vec<u8> = self.outgoing.drain(..bytes).collect();
             self.renet.send_message(RELIABLE_CHANNEL, piece);
             self.given += bytes as u64;
-            left -= around + bytes;
+            left -= overhead + bytes;
             window -= bytes;
         }
         let is_given = self.given > before;
@@ -317,11 +324,11 @@ impl RenetConnection {
         is_given
     }
 
-    /// Advances renet's clock, and sends the packets that the allowance covers. `first` is the stream position of the
-    /// first byte that new reliable packets may contain.
-    fn send(&mut self, later: Duration, first: u64, turn: &mut Turn) {
-        self.advance(later);
-        let held = self.held.len();
+    /// Advances renet's clock by `step`, and sends the packets that the allowance covers. `first` is the stream position
+    /// of the first byte that new reliable packets may contain.
+    fn send(&mut self, step: Duration, first: u64, turn: &mut Turn) {
+        self.advance(step);
+        let held_before = self.held.len();
         for packet in self.renet.get_packets_to_send() {
             match PacketKind::of(&packet) {
                 PacketKind::Reliable => self.held.push_back(packet),
@@ -332,6 +339,7 @@ impl RenetConnection {
                     turn.take(packet);
                     self.is_ack_due = false;
                 }
+                // Dropped for now: renet repeats its contents in the next ack.
                 PacketKind::Ack if self.is_ack_due => {}
                 PacketKind::Ack => {
                     ack_of(&packet).iter().for_each(|ack| self.renet.process_packet(ack));
@@ -339,7 +347,7 @@ impl RenetConnection {
                 PacketKind::Unreliable => turn.unreliable.extend(without_sequence(&packet)),
             }
         }
-        if self.held.len() > held {
+        if self.held.len() > held_before {
             self.sent.push_back((self.clock, first));
         }
         while let Some(packet) = self.held.pop_front_if(|packet| turn.covers(packet)) {
@@ -347,9 +355,9 @@ impl RenetConnection {
         }
     }
 
-    fn advance(&mut self, later: Duration) {
-        self.clock += later;
-        self.renet.update(later);
+    fn advance(&mut self, step: Duration) {
+        self.clock += step;
+        self.renet.update(step);
     }
 
     /// Returns the stream position of the first byte that may be unacknowledged.

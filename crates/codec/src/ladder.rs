@@ -137,14 +137,14 @@ pub const PREDICTED: Rung = rung_of_options(
 
 pub const SIMULATED: Rung = rung_of_options(
     "simulated",
-    "Both ends simulate; packets have keys and a check.",
+    "Both ends simulate; packets have keys and a hash.",
     StageOptions { delta: Delta::ArithmeticSimulated, ..DELTA.stages.options() },
 );
 
 /// The 20-byte state of [affine quantization](crate::quantize::affine). It is not on the ladder.
 pub const AFFINE: Rung = rung_of_options(
     "affine",
-    "Not on the ladder: 20 bytes a body, scale and zero.",
+    "Off the ladder: affine integers, 20 bytes a body.",
     StageOptions {
         orientation: Orientation::SmallestThree { bits: 10 },
         velocity: Velocity::Affine,

@@ -29,7 +29,7 @@ impl<'a> Names<'a> {
 
     pub fn about(self, kind: BitKind) -> &'static str {
         match self.is_of_components(kind) {
-            true => "Whether the body has components, which arrive reliably and apart.",
+            true => "Whether the body has components, which are sent in reliable messages.",
             false => about(kind),
         }
     }
@@ -62,11 +62,11 @@ pub const fn about(kind: BitKind) -> &'static str {
         BitKind::Header => "Sequence, baseline and stages of the packet.",
         BitKind::Inputs => "The inputs since the receiver's last confirmed tick, and that tick.",
         BitKind::State => {
-            "Data besides a snapshot that a receiver needs to continue the simulation."
+            "Data that a receiver needs, in addition to a snapshot, to continue the simulation."
         }
         BitKind::Selection => "Which bodies the packet contains: a bit for each, or their indices.",
         BitKind::Interacting => "The first field of the schema, a flag.",
-        BitKind::Life => "Which bodies have come and gone.",
+        BitKind::Life => "Which bodies have appeared or vanished.",
         BitKind::Flags => "Which fields of a changed body follow.",
         BitKind::Position => "Positions, or their differences.",
         BitKind::Orientation => "Orientations, or their differences.",
@@ -76,6 +76,6 @@ pub const fn about(kind: BitKind) -> &'static str {
              coder's output."
         }
         BitKind::Padding => "Zeros up to a whole byte.",
-        _ => "A further field of the schema.",
+        _ => "Another field of the schema.",
     }
 }

@@ -185,7 +185,7 @@ impl View<'_> {
 
     fn waiting(&self, ui: &mut Ui, highlight: &mut Highlight) {
         let End::Server { .. } = self.end else {
-            note(ui, "The server knows which bodies wait to be sent.");
+            note(ui, "Only the server knows which bodies wait to be sent.");
             return;
         };
         let Some(waits) = self.measure.waits() else {

@@ -339,7 +339,7 @@ fn a_client_asks_for_the_rung_that_is_chosen() {
     let mut net = net();
     stages_page(&mut net, 1);
     let texts = choose(&mut net, 1, &DELTA);
-    let declined = "The server declines: the server does not accept requests.";
+    let declined = "Declined: the server does not accept requests.";
     assert!(says(&texts, declined), "{texts:?}");
     assert_eq!(used(&mut net), Some(PREDICTED));
     net.server.world_mut().insert_resource(ClientRequests::Grant);

@@ -37,7 +37,7 @@ pub struct Film {
     /// Description of the played game for the title card.
     pub play: Option<String>,
     pub shown: FilmContent,
-    /// Whether the film starts with one second of title card, unless [`Part::Card`] is hidden.
+    /// Whether the film starts with a title card of one second, unless [`Part::Card`] is hidden.
     pub has_card: bool,
     pub overlay: Overlay,
     /// With [`Quality::Auto`](crate::view::Quality::Auto), the quality depends only on the adapter.

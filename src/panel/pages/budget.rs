@@ -27,7 +27,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     *budget = Some(kbps);
     let about = match lane.settings.sender.stages.can_be_partial() {
         true => "Limits every second. Cubes that do not fit wait, by priority.",
-        false => "These stages send only complete snapshots, so there are fewer.",
+        false => "These stages only send complete snapshots, so fewer are sent.",
     };
     note(ui, about).on_hover_text(terms::BUDGET);
     ui.add_space(8.0);
@@ -113,7 +113,7 @@ fn cards(ui: &mut Ui, lane: &LaneView<'_>, budget: Option<u32>) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = BETWEEN;
         card(ui, width, "sent, on the wire", &sent, &of).on_hover_text(
-            "With all headers, mean of one second, as a budget counts.",
+            "Mean of one second with all headers, as the budget counts it.",
         );
         card(ui, width, "mean error", &error, &unit).on_hover_text(
             "Mean distance of the red cubes from the simulation in the last second, and with the same stages \

@@ -106,7 +106,7 @@ pub(super) fn delays(fixed: Duration) -> [Choice<PlayoutDelay>; 3] {
     let adaptive = "Adapts to the packets of the last five seconds.";
     choices([
         (PlayoutDelay::Rule, "by rule", rule),
-        (PlayoutDelay::Fixed(fixed), "fixed", "Fixed, as in the field."),
+        (PlayoutDelay::Fixed(fixed), "fixed", "Fixed at the value in the field."),
         (PlayoutDelay::Adaptive, "adaptive", adaptive),
     ])
 }

@@ -22,7 +22,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     let [other, same] = counts.largest;
     let beyond = other / (other + same).max(1.0);
     let about_orientation = format!(
-        "Bits that a component of a changed orientation's difference from the baseline needs. {:.1} % of the \
+        "Bits per component of the difference between a changed orientation and the baseline. {:.1} % of the \
          orientations omit another component than the baseline's, and are sent whole.",
         100.0 * beyond
     );
@@ -57,7 +57,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     let index = Block {
         title: "Distance to the next cube",
         rung: RELATIVE_INDEX,
-        about: "Bits of the distance from one changed cube to the next, less 1.",
+        about: "Bits of the distance from one changed cube to the next, minus 1.",
         counts: &counts.index,
         last: INDEX_BITS,
         kind: BitKind::Selection,
@@ -137,8 +137,8 @@ fn edit(
     response
 }
 
-const ABOUT_POSITION: &str = "Bits that a component of a changed position's difference from the baseline needs. \
-    The lines are the ends of the small and of the large range. Positions beyond are sent whole.";
+const ABOUT_POSITION: &str = "Bits per component of the difference between a changed position and the baseline. \
+    The lines are the ends of the small and of the large range. Positions beyond them are sent whole.";
 
 const COMPONENT_BITS: &str = "Each of the three components is quantized between −1/√2 and +1/√2. With b bits per component, \
      an orientation takes 2 + 3 × b bits; the article uses b = 9.";

@@ -33,8 +33,8 @@ const KNOWN_TICKS: u64 = TICKS_PER_SECOND as u64;
 pub(super) const fn about(status: SyncStatus) -> &'static str {
     match status {
         SyncStatus::Synced { .. } => {
-            "Both ends simulate the same world. A packet has the keys since the last acked tick, and a check that \
-             has confirmed every snapshot so far."
+            "Both ends simulate the same world. A packet has the pressed keys since the last acked tick, and a check \
+             that has confirmed every snapshot so far."
         }
         SyncStatus::Desynced => {
             "The receiver's world differs from the sender's. Until it has received the sender's state, packets \
@@ -46,7 +46,7 @@ pub(super) const fn about(status: SyncStatus) -> &'static str {
 pub(super) fn receiver(ui: &mut Ui, sync: &LaneSync) {
     line(ui, figures(sync), Look::of(ui).muted).on_hover_text(format!(
         "Mean time that the receiver takes for a packet. It simulates {:.1} ticks per packet; in sync, each tick once. A \
-         state has the data besides a snapshot that a receiver needs to continue the simulation.",
+         state is the data that a receiver needs, in addition to a snapshot, to continue the simulation.",
         sync.mean_ticks(),
     ));
 }

@@ -200,7 +200,7 @@ pub const STEPS: [TourStep; 18] = [
     TourStep {
         title: "Relative indices",
         text: "Cubes that change are often neighbours, and neighbours have similar indices. So each index is sent \
-               as its distance from the previous one, in 3, 5 or 10 bits after one or two that say which.",
+               as its distance from the previous one, in 3, 5 or 10 bits after a prefix of one or two.",
         right: "rung:relative-index",
         page: Page::Ranges,
         watch: Watch::Selection,
@@ -279,7 +279,7 @@ pub const STEPS: [TourStep; 18] = [
     },
     TourStep {
         title: "Beyond the article: arithmetic coding",
-        text: "Adaptive probabilities replace fixed numbers of bits: what is likely costs a fraction of one. The \
+        text: "Adaptive probabilities replace fixed numbers of bits: likely values take a fraction of a bit. The \
                left half codes differences from the baseline, the right one from predictions.",
         left: "rung:arithmetic",
         right: "rung:predicted",
@@ -289,8 +289,8 @@ pub const STEPS: [TourStep; 18] = [
     },
     TourStep {
         title: "State synchronization: a budget",
-        text: "Fiedler's next article sends what a budget allows: on the right, 64\u{a0}kbps. A cube's priority grows \
-               while it waits, and faster the further off it is. The most urgent are sent first.",
+        text: "Fiedler's next article sends within a budget: on the right, 64\u{a0}kbps. A cube's priority grows \
+               while it waits, faster with a larger error. The most urgent cubes are sent first.",
         left: "rung:predicted",
         right: "rung:predicted,budget:64kbps",
         page: Page::Budget,
@@ -301,7 +301,7 @@ pub const STEPS: [TourStep; 18] = [
     },
     TourStep {
         title: "State synchronization: nothing starves",
-        text: "Error raises a cube's priority up to a limit; waiting raises it without one. With a quarter of the \
+        text: "A cube's error raises its priority up to a limit, its wait without limit. With a quarter of the \
                bits, all cubes wait longer, but each has its turn. The colours show the longest waits.",
         left: "rung:predicted,budget:128kbps",
         right: "rung:predicted,budget:32kbps",
@@ -314,8 +314,8 @@ pub const STEPS: [TourStep; 18] = [
     },
     TourStep {
         title: "Beyond the article: simulation",
-        text: "Now both ends run the physics. A packet carries the keys and a check that both agree, and cubes only \
-               where they do not: a thousandth of the first rung's bandwidth.",
+        text: "Now both ends run the physics. A packet has the pressed keys and a hash of the state, \
+               and cubes only after a mismatch: a thousandth of the first rung's bandwidth.",
         right: "rung:simulated",
         article: Some(TARGET_KBPS),
         difference: "A sixteenth of the target, and most of that is headers.",

@@ -27,7 +27,7 @@ use crate::wire::{BodyId, ReliableToClient, ReliableToServer, decode};
 #[derive(Component, Debug)]
 #[component(clone_behavior = Ignore)]
 pub struct ReplicationReceiver(
-    /// `None` while bodies are shown.
+    /// `None` only while playout writes to the world, because observers that it triggers can end the connection.
     pub(super) Option<Box<State>>,
 );
 
@@ -44,13 +44,14 @@ pub(super) struct State {
     /// Bodies that have appeared or vanished, until all references to them are written again.
     pub(super) touched: HashSet<BodyId>,
     pub(super) inputs: Vec<Inputs>,
+    /// Number of packets that could not be decoded.
     undecodable: u64,
     pub(super) interpolation: Interpolation,
     /// Tick of the snapshot that is being shown.
     pub(super) shown_tick: u64,
     /// After a change of the interpolation: first tick to show, so that bodies do not move back in time.
     pub(super) resume_tick: u64,
-    /// Why the last settings were not requested: the client found them illegal.
+    /// Reason why the newest [`SettingsRequest`] is illegal and was not sent.
     unasked: Option<String>,
 }
 
@@ -73,7 +74,7 @@ pub(super) struct SlotState {
 pub(super) struct DisplayedBody {
     pub(super) life: Life,
     pub(super) entity: Entity,
-    /// Tick of the last values that had the body.
+    /// Tick of the newest snapshot with the body.
     pub(super) alive_at: u64,
 }
 
@@ -104,7 +105,7 @@ impl ReplicationReceiver {
         state.unasked.as_deref().map(Err).or_else(|| state.session.answer())
     }
 
-    /// Returns the reason why the server sends no arithmetic coding, if the fingerprints differ.
+    /// Returns the reason why the server sends no arithmetic coding: the trained models or the calculated results differ.
     pub fn fallback(&self) -> Option<FallbackReason> {
         self.0.as_ref()?.session.fallback()
     }
@@ -171,12 +172,12 @@ fn on_message(
     now: Duration,
     bytes: &[u8],
 ) -> Result<(), String> {
-    let none = "malformed message from the server";
+    let malformed = "malformed message from the server";
     let mut replication = world.get_mut::<ReplicationReceiver>(server);
     let Some(state) = replication.as_mut().and_then(|replication| replication.0.as_mut()) else {
         return Ok(());
     };
-    match decode(bytes).ok_or(none)? {
+    match decode(bytes).ok_or(malformed)? {
         ReliableToClient::Session(message) => {
             if state.on_session(message, now)? {
                 log::debug!("admitted by server {server}");
@@ -185,12 +186,12 @@ fn on_message(
         }
         ReliableToClient::Message { channel, bytes } => {
             let protocol = Arc::clone(&state.protocol);
-            let entry = protocol.items.to_client.get(usize::from(channel)).ok_or(none)?;
+            let entry = protocol.items.to_client.get(usize::from(channel)).ok_or(malformed)?;
             entry.deliver(world, server, bytes, entity_from_wire, "server")?;
         }
         ReliableToClient::Gone { body, tick, is_hidden } => {
             state.components.leave(body);
-            let slot = state.slots.get_mut(usize::from(body.slot)).ok_or(none)?;
+            let slot = state.slots.get_mut(usize::from(body.slot)).ok_or(malformed)?;
             let reason = if is_hidden { VanishReason::Hidden } else { VanishReason::Despawned };
             slot.gone = Some(Gone { generation: body.generation, tick, reason });
         }
@@ -201,9 +202,9 @@ fn on_message(
         ReliableToClient::Components { body, part, components } => {
             let count = state.protocol.items.components.len();
             let is_known = |&(component, _): &(u8, _)| usize::from(component) < count;
-            let slot = state.slots.get(usize::from(body.slot)).ok_or(none)?;
+            let slot = state.slots.get(usize::from(body.slot)).ok_or(malformed)?;
             if !components.iter().all(is_known) {
-                return Err(none.to_owned());
+                return Err(malformed.to_owned());
             }
             let shown = slot.shown.filter(|shown| shown.life.generation == body.generation);
             state.components.take(body, part, &components, count, shown.is_some());
@@ -282,7 +283,8 @@ impl State {
         Ok(false)
     }
 
-    /// Decodes the received snapshots, and advances playout. `overhead` is the number of header bytes per packet.
+    /// Decodes the received snapshots, and advances playout. `delay` is the fixed playout delay, or `None` for an adaptive one.
+    /// `overhead` is the number of header bytes per packet.
     fn on_snapshots(
         &mut self,
         now: Duration,
@@ -321,14 +323,15 @@ impl State {
             }
         }
         receiver.advance_playout(now, delay);
-        if let Some(now) = measure.and_then(Measure::begun) {
-            now.stalls += (receiver.playout().stalls() - stalls) as usize;
-            now.starved += receiver.playout().starved() - starved;
+        if let Some(sample) = measure.and_then(Measure::begun) {
+            sample.stalls += (receiver.playout().stalls() - stalls) as usize;
+            sample.starved += receiver.playout().starved() - starved;
         }
     }
 
     pub(super) fn write_components(&mut self, world: &mut World, at: BodyId, body: Entity) {
         let slots = &self.slots;
+        // A new body is not in its slot yet, but its components can refer to it.
         let entity =
             |other: BodyId| (other == at).then_some(body).or_else(|| shown_body(slots, other));
         self.components.write(world, at, body, &self.protocol.items.components, entity);

@@ -63,8 +63,8 @@ pub(super) fn send(world: &mut World, servers: &mut QueryState<Connection, IsCon
             let bytes = input.len();
             if bytes > MAX_REPEATED_BYTES {
                 entry.unrepeated.warn(format_args!(
-                    "input too long to be repeated: {bytes} bytes, limit {MAX_REPEATED_BYTES} (`{}`): it is lost with any \
-                     of its datagrams",
+                    "input too long to be repeated: {bytes} bytes, limit {MAX_REPEATED_BYTES} (`{}`): it is sent once, \
+                     and can be lost",
                     entry.name
                 ));
             }

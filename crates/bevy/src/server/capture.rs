@@ -49,16 +49,17 @@ pub struct Bodies {
     pub(crate) protocol: Arc<Compiled>,
     pub(crate) tick: u64,
     pub(super) table: SlotTable,
+    /// Snapshot of all bodies, for a client that sees everything.
     pub(crate) world: Arc<QuantizedSnapshot>,
-    /// Snapshots for reuse once no other owner holds them.
+    /// Earlier snapshots. Their memory is reused once no client or view refers to them.
     pool: Vec<Arc<QuantizedSnapshot>>,
-    /// All slots that were ever used.
+    /// By slot: the newest body of each slot that was ever used.
     pub(crate) slots: Vec<BodySlot>,
     /// [`SendPriority`] by slot. Copied for each client in each tick.
     pub(crate) gains: Vec<f32>,
     /// Send group by slot. Empty if no body has one.
     pub(crate) groups: Vec<u32>,
-    /// Unregistered kinds that bodies have.
+    /// Unregistered kinds of bodies. Each is logged once.
     unknown: BTreeSet<&'static str>,
     warned: Warned,
     /// Bodies that left their slots since the last tick.
@@ -67,7 +68,7 @@ pub struct Bodies {
     left: Vec<(Entity, InSlot)>,
     /// Reliable components that changed in this tick: slot and component index.
     pub(crate) changed: Vec<(usize, usize)>,
-    /// Bodies that are back in the snapshot after a time without them, in the same slot: they were disabled.
+    /// Bodies that were disabled and are in the snapshot again, in the same slot. Visibility filters are then evaluated again.
     pub(super) returned: Vec<Entity>,
 }
 
@@ -85,6 +86,7 @@ pub(crate) struct BodySlot {
     pub(crate) entity: Entity,
     /// Last tick when the queries found the body; 0 means never.
     found_at: u64,
+    /// The last valid pose.
     pub(crate) position: Vec3,
     rotation: Quat,
     /// Number of teleports modulo 256, at most one per tick.
@@ -94,9 +96,11 @@ pub(crate) struct BodySlot {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReliableComponent {
+    /// The newest encoding that can be sent. `None` if the body does not have the component.
     pub(crate) value: Option<Arc<[u8]>>,
     /// Whether it refers to entities. If so, it is encoded again in each tick, because their slots can change.
     refers: bool,
+    /// Whether the current value cannot be sent. Clients then keep `value`.
     is_unsendable: bool,
 }
 
@@ -109,7 +113,7 @@ impl BodySlot {
 impl FromWorld for Bodies {
     fn from_world(world: &mut World) -> Self {
         let protocol = world.get_resource::<Protocol>().expect(NO_PROTOCOL).0.clone();
-        let slots = protocol.plan.max_slots().expect("bodies come and go");
+        let slots = protocol.plan.max_slots().expect("the scene of a game has slots");
         let mut empty = QuantizedSnapshot::new(protocol.plan.clone(), protocol.stages.precision());
         empty.clear_slots(slots);
         Self {
@@ -205,7 +209,7 @@ pub(super) fn capture(
         let bodies = &mut *bodies;
         let since = (world.last_change_tick(), world.change_tick());
         let mut shared = bodies.unshared();
-        let snapshot = Arc::get_mut(&mut shared).expect("nobody else holds it");
+        let snapshot = Arc::get_mut(&mut shared).expect("it is not shared");
         bodies.left = std::mem::take(&mut bodies.gone);
         bodies.returned.clear();
         bodies.changed.clear();
@@ -319,7 +323,7 @@ impl Bodies {
         Some(InSlot { slot, life })
     }
 
-    /// Returns a copy of the last snapshot, in reused memory.
+    /// Returns a copy of the last snapshot, in reused memory if possible. The last snapshot enters the pool.
     fn unshared(&mut self) -> Arc<QuantizedSnapshot> {
         let free = self.pool.iter().position(|held| Arc::strong_count(held) == 1);
         let mut free = match free {
@@ -329,7 +333,7 @@ impl Bodies {
                 self.protocol.stages.precision(),
             )),
         };
-        Arc::get_mut(&mut free).expect("nobody else holds it").copy_from(&self.world);
+        Arc::get_mut(&mut free).expect("it is not shared").copy_from(&self.world);
         self.pool.push(Arc::clone(&self.world));
         free
     }
@@ -348,8 +352,9 @@ impl Bodies {
         if let Some(group) = group {
             self.join(slot, group.0);
         }
+        // `snapshot` is a copy of the last tick's, and `found_before` is 0 for a new body.
         let is_known = snapshot.life(slot) == Some(at.life);
-        let found_at = std::mem::replace(&mut self.slots[slot].found_at, self.tick);
+        let found_before = std::mem::replace(&mut self.slots[slot].found_at, self.tick);
         self.read_components(body, at, since, world);
         self.read_values(body, slot, is_known, since, values, world);
         let is_same = |(field, &value): (usize, &u32)| snapshot.value(slot, field) == value;
@@ -361,6 +366,7 @@ impl Bodies {
             orientation: transform.rotation,
             ..BodyState::default()
         };
+        // Replaces each invalid part at most once, so it ends.
         while let Err(error) = snapshot.put(slot, at.life, &state, values) {
             self.warn_of_pose(body.id(), error);
             // The invalid part keeps its last value. The valid part and the fields are still sent.
@@ -382,13 +388,13 @@ impl Bodies {
         }
         let put = &mut self.slots[slot];
         (put.position, put.rotation) = (state.position, state.orientation);
-        if !is_known && found_at > 0 {
+        if !is_known && found_before > 0 {
             self.returned.push(body.id());
         }
         true
     }
 
-    /// Reads the quantized fields of a body, in the schema's order.
+    /// Reads the quantized fields of a body in the schema's order, with the flag of components and the teleport count.
     fn read_values(
         &mut self,
         body: EntityRef<'_>,
@@ -453,10 +459,10 @@ impl Bodies {
         let to_wire = |entity: Entity| world.get::<InSlot>(entity)?.to_wire();
         for (index, entry) in self.protocol.items.components.iter().enumerate() {
             let known = &mut self.slots[at.slot].components[index];
-            let is_same = (known.value.is_some() || known.is_unsendable) && !known.refers;
+            let is_reusable = (known.value.is_some() || known.is_unsendable) && !known.refers;
             let bytes = match (entry.ticks)(body) {
                 None => None,
-                Some(ticks) if is_same && !ticks.is_changed(last, this) => continue,
+                Some(ticks) if is_reusable && !ticks.is_changed(last, this) => continue,
                 Some(_) => {
                     let mut mapper = Mapper::new(&to_wire);
                     let bytes = (entry.read)(body, &mut mapper);

@@ -147,13 +147,13 @@ fn on_datagram(
     client: Entity,
     bytes: &[u8],
 ) -> Outcome {
-    let none = "malformed datagram from the client";
+    let malformed = "malformed datagram from the client";
     let mut peer = world.get_mut::<ReplicationSender>(client);
     let Some(ready) = peer.as_mut().and_then(|peer| peer.ready.as_mut()) else {
         // The client was refused.
         return Ok(());
     };
-    let upstream: Upstream<'_> = decode(bytes).ok_or(none)?;
+    let upstream: Upstream<'_> = decode(bytes).ok_or(malformed)?;
     let mut acks = Vec::new();
     for feedback in upstream.feedback {
         match ready.on_feedback(tick, feedback) {
@@ -165,7 +165,7 @@ fn on_datagram(
     let mut inputs = Vec::new();
     for recent in &upstream.inputs {
         let channel = usize::from(recent.channel);
-        let seen = ready.inputs.get_mut(channel).ok_or(none)?;
+        let seen = ready.inputs.get_mut(channel).ok_or(malformed)?;
         inputs.extend(new_inputs(recent, *seen).map(|input| (channel, input)));
         *seen = (*seen).max(recent.newest);
     }

@@ -23,7 +23,7 @@ use crate::wire::{BodyId, ReliableToClient, encode};
 
 type ReadyClient = (With<ReplicationSender>, With<Connected>, OrDisabled);
 
-/// Sends the tick to all clients in the first tick after a pause.
+/// Sends the tick to all clients in the first tick after a pause. It resets their estimates of the server's clock.
 pub(super) fn report_pause(
     bodies: Res<Bodies>,
     time: Res<Time<Real>>,
@@ -85,10 +85,11 @@ struct Job<'a> {
     ladder: Option<Mut<'a, LiveLadder>>,
     /// The client's view. Clients that see the same have the same `Arc`.
     wanted: Arc<QuantizedSnapshot>,
+    /// Limit of the packet, without gains and groups; `None` for a complete packet.
     packet_budget: Option<PacketBudget<'static>>,
-    /// Index of an earlier job with the same packet.
+    /// Index of an earlier job. The client gets its packet if that is complete and within `packet_budget`.
     same_as: Option<usize>,
-    /// Whether a packet is sent. `None` until that is decided.
+    /// Whether a packet is sent. False if there is no change, or it waits for a larger budget. `None` until that is decided.
     is_sent: Option<bool>,
 }
 
@@ -104,6 +105,7 @@ pub(super) fn send_snapshots(
     let ticks_per_second = bodies.protocol.plan.schema().ticks_per_second;
     let mut views = Views::new(&bodies.world, filters.can_freeze);
     let mut jobs = Vec::new();
+    // If one client is measured, all ledgers list their items, because its packet can come from another client's sender.
     let is_measured = clients.iter().any(|(.., measure, _)| measure.is_some());
     for (client, peer, buffer, interest, hidden, mut measure, ladder) in &mut clients {
         let (peer, buffer) = (peer.into_inner(), buffer.into_inner());
@@ -116,6 +118,7 @@ pub(super) fn send_snapshots(
         let wanted = views.of(&ready.visibility, &mut ready.view);
         queue_lives(bodies, ready, &wanted, buffer);
         let room = ready.reliable_room(buffer);
+        // Before `allow`, which reserves bytes for waiting messages.
         ready.outbox.take(room, &mut buffer.outgoing.messages);
         let (tick, now) = (bodies.tick, time.elapsed());
         let packet_budget =
@@ -170,7 +173,7 @@ pub(super) fn send_snapshots(
     }
 }
 
-/// Encodes the packets, in parallel. Clients that can share a packet take it from another one.
+/// Encodes the packets in parallel. Jobs with [`Job::same_as`] then share a packet, or encode their own if it does not fit.
 fn encode_all(jobs: &mut [Job<'_>], bodies: &Bodies) {
     let pool = ComputeTaskPool::get_or_init(TaskPool::default);
     let encode = |jobs: &mut [Job<'_>]| {
@@ -224,16 +227,16 @@ impl Job<'_> {
     }
 }
 
-/// Limit of the clients compared with one of the same key, in search of the same packet. The first one nearly always matches.
+/// Maximum number of earlier jobs with the same key that a job is compared with. The first one nearly always matches.
 const MAX_COMPARED: usize = 4;
 
-/// Sets [`Job::same_as`] of each client that can be sent the packet of an earlier one.
+/// Sets [`Job::same_as`] of each job with the view, stages and acks of an earlier one.
 fn share(jobs: &mut [Job<'_>]) {
     let mut leaders: HashMap<_, Vec<usize>> = HashMap::new();
     for index in 0..jobs.len() {
         let job = &jobs[index];
         let sender = &job.peer.sender;
-        // Only choices of the newest baseline are comparable.
+        // The smallest baseline depends on older acks, which `is_like` does not compare.
         if sender.is_scheduling() || job.peer.settings.baseline != BaselineChoice::Newest {
             continue;
         }
@@ -286,7 +289,7 @@ fn queue_lives(
             buffer.send(&ReliableToClient::Gone { body, tick, is_hidden });
         }
         let body = &bodies.slots[slot];
-        // Also a body that has lost all components since it was last visible, so that the client removes them.
+        // Includes a body that has lost all components since it was last visible, so that the client removes them.
         if let Some(life) = visible
             && (body.has_components() || view.told == visible)
         {

@@ -66,7 +66,7 @@ pub(super) struct Ready {
     ticks_per_second: u16,
     /// `None` without a [`ByteBudget`].
     pub(super) budget: Option<SendBudget>,
-    /// The first tick without a budget.
+    /// The first tick without a budget. Silence is counted from it until the first ack.
     first: Option<u64>,
     /// By channel: number of the last received input.
     pub(super) inputs: Vec<u64>,
@@ -188,6 +188,7 @@ impl Ready {
         let budget = self.budget.get_or_insert_with(|| SendBudget::adaptive(self.ticks_per_second));
         match buffer.allow(budget, tick, now, Some(asked.kbps), self.stages.can_be_partial()) {
             AllowedSnapshot::Partial(packet_budget) => Some(packet_budget),
+            // Not reached: with a budget, the stages can be partial.
             AllowedSnapshot::Complete | AllowedSnapshot::Nothing => None,
         }
     }

@@ -129,6 +129,7 @@ struct Row {
     /// State that the row was computed for: a version that increases when bodies change, and the tick of the last
     /// change of the client's component. `None` at first.
     of: Option<(u64, Option<Tick>)>,
+    /// Visibility of the hidden `slots`.
     as_seen: Visibility,
     slots: Vec<usize>,
     /// Slots that are visible at any distance.
@@ -188,9 +189,9 @@ pub(super) fn look(
         return;
     };
     peer.center = center.filter(|at| at.is_finite()).or(peer.center);
-    let mut is_far = vec![false; slots];
+    let mut is_seen_from_afar = vec![false; slots];
     for row in hidden.iter().flat_map(|hidden| &hidden.0) {
-        row.far.iter().for_each(|&slot| is_far[slot] = true);
+        row.far.iter().for_each(|&slot| is_seen_from_afar[slot] = true);
     }
     for (slot, body) in bodies.slots.iter().enumerate() {
         let distance = |center| body.position.distance(center);
@@ -199,7 +200,7 @@ pub(super) fn look(
         let is_same = seen.is_some() && *seen == bodies.world.life(slot);
         let limit =
             if is_same && *is_near { interest.far.max(interest.near) } else { interest.near };
-        *is_near = distance <= limit || is_far[slot];
+        *is_near = distance <= limit || is_seen_from_afar[slot];
         if !*is_near {
             peer.visibility[slot] = Visibility::Hidden;
         }

@@ -300,7 +300,7 @@ impl UdpConnection {
             Reason::ConnectionDenied => format!("the server at {server} is full"),
             Reason::DisconnectedByServer if !self.is_heard => format!(
                 "the server at {server} has ended the connection at once: a client with this number is connected, \
-                 or was until less than a second ago"
+                 or was connected less than a second ago"
             ),
             Reason::DisconnectedByClient | Reason::DisconnectedByServer => {
                 format!("the server at {server} has ended the connection")

@@ -21,7 +21,7 @@ pub(crate) enum ReadError {
     /// The bytes are malformed, too few or too many.
     #[error("malformed")]
     Malformed,
-    #[error("nested in more than {MAX_DEPTH} levels")]
+    #[error("nested more than {MAX_DEPTH} levels deep")]
     TooDeep,
     #[error("more elements than bytes")]
     TooManyElements,

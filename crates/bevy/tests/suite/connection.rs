@@ -179,7 +179,7 @@ fn the_other_end_learns_at_once_that_an_app_exits_or_is_dropped() {
 }
 
 #[test]
-#[should_panic(expected = "need a `CubewirePlugin`, and that `App::finish` was called")]
+#[should_panic(expected = "need a `CubewirePlugin` and a call of `App::finish`")]
 fn a_client_without_a_protocol_is_told_so() {
     let mut app = App::new();
     app.add_plugins((bevy_app::TaskPoolPlugin::default(), bevy_time::TimePlugin, ClientPlugin));

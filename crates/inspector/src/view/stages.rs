@@ -32,7 +32,7 @@ impl View<'_> {
         let refused = match self.end {
             End::Server { peer, .. } => peer.refusal().map(|why| ("Refused", why)),
             End::Client { replication, .. } => {
-                replication.answer().and_then(Result::err).map(|why| ("The server declines", why))
+                replication.answer().and_then(Result::err).map(|why| ("Declined", why))
             }
         };
         if let Some((what, why)) = refused {

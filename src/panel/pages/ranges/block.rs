@@ -99,8 +99,7 @@ impl Block<'_> {
     fn sliders(&self, ui: &mut Ui, stages: &mut Stages) {
         let Some([small, large]) = self.ranges else {
             ui.add_space(LINE);
-            let without =
-                "These stages have no small and large ranges here. They belong to the rung";
+            let without = "These stages have no small and large ranges here, unlike the rung";
             note(ui, format!("{without} {}.", self.rung.name));
             return;
         };

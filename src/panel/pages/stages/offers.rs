@@ -83,7 +83,7 @@ fn each<T: Copy>(
 
 /// The refusal of variants of the delta while arithmetic coding is on.
 pub(crate) const CODED: &str =
-    "Arithmetic coding includes the selection of cubes. Switch it off first.";
+    "Switch off arithmetic coding first: it includes the selection of cubes.";
 
 /// Describes the changes of a click in other stages: their names, and their number. Returns `None` without such changes.
 pub(super) fn besides(part: Part, present: Stages, then: Stages) -> Option<[String; 2]> {

@@ -109,7 +109,7 @@ impl UdpHost {
             }
             ServerResult::ClientDisconnected { .. } => {
                 self.socket.unassigned(bytes);
-                self.remove(from, "it left", commands);
+                self.remove(from, "it has closed the connection", commands);
             }
             _ => received.control_bytes += bytes as u64,
         }
