@@ -1,7 +1,7 @@
 //! Arguments that several commands share, and their value parsers.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::warning::of_replaced;
-use crate::files::{FileError, NewFile, read_at_most};
+use crate::files::{FileError, read_at_most};
 use crate::game::Failure;
 use crate::recording::{MAX_SECONDS, Script, length_of_play};
 use crate::replication::{self, Digest, LaneChange, LaneSettings, SEND_INTERVALS, setting};
@@ -146,32 +146,25 @@ pub struct WindowlessArgs {
     pub(super) json: bool,
 }
 
-/// The file of a [`Digest`], created before the run, so that a mistyped path fails at once.
-pub(super) struct DigestFile(PathBuf, NewFile);
-
 impl WindowlessArgs {
     pub(super) const fn is_windowless(&self) -> bool {
         self.headless || self.json
     }
 
     /// Starts the digest of a run, if it is asked for.
-    pub(super) fn digest(&self, app: &mut App) -> Result<Option<DigestFile>, Failure> {
-        let Some(path) = self.digest.clone() else {
-            return Ok(None);
-        };
-        of_replaced(&path);
-        app.init_resource::<Digest>();
-        let file = NewFile::create(&path).map_err(FileError::at(&path))?;
-        Ok(Some(DigestFile(path, file)))
+    pub(super) fn start_digest(&self, app: &mut App) -> Result<(), Failure> {
+        if let Some(path) = &self.digest {
+            of_replaced(path);
+            app.insert_resource(Digest::create(path).map_err(FileError::at(path))?);
+        }
+        Ok(())
     }
-}
 
-impl DigestFile {
-    pub(super) fn finish(self, app: &App) -> Result<(), Failure> {
-        let Self(path, mut file) = self;
-        let lines = app.world().resource::<Digest>().csv();
-        let written = file.write_all(lines.as_bytes()).and_then(|()| file.finish());
-        written.map_err(FileError::at(&path))?;
+    pub(super) fn finish_digest(&self, app: &mut App) -> Result<(), Failure> {
+        let digest = app.world_mut().remove_resource::<Digest>();
+        if let (Some(path), Some(digest)) = (&self.digest, digest) {
+            digest.finish().map_err(FileError::at(path))?;
+        }
         Ok(())
     }
 }

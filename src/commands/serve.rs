@@ -86,9 +86,9 @@ impl ServeArgs {
         let plugins = (UdpServerPlugin(server), RealTimePlugin);
         let mut game = HeadlessGame::with_plugins(script, plugins);
         game.app.init_resource::<EncodeBudget>();
-        let digest = self.windowless.digest(&mut game.app)?;
+        self.windowless.start_digest(&mut game.app)?;
         real_time::play(&mut game.app, seconds, |_| true);
-        digest.map_or(Ok(()), |digest| digest.finish(&game.app))?;
+        self.windowless.finish_digest(&mut game.app)?;
         let world = game.app.world();
         let (viewers, rebuilds) = (world.resource::<Viewers>(), world.resource::<Rebuilds>());
         let served = json!({

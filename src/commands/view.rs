@@ -102,7 +102,7 @@ impl ViewArgs {
     ) -> Result<(), Failure> {
         let stages = lane.sender.stages;
         let mut viewer = HeadlessViewer::with_plugins(viewer, lane, RealTimePlugin);
-        let digest = self.windowless.digest(&mut viewer.app)?;
+        self.windowless.start_digest(&mut viewer.app)?;
         let mut was_connected = false;
         let goes_on = |app: &App| {
             let Some(connection) = app.world().get_resource::<ServerConnection>() else {
@@ -130,7 +130,7 @@ impl ViewArgs {
             };
             return Err(format!("never connected: {why}").into());
         }
-        digest.map_or(Ok(()), |digest| digest.finish(&viewer.app))?;
+        self.windowless.finish_digest(&mut viewer.app)?;
         let connection = viewer.connection();
         let viewed = figures_of(connection.id, viewer.meter(), stages);
         figures::print(&viewed, self.windowless.json, out)?;
