@@ -89,7 +89,7 @@ fn extrapolation(linear: &Linear, ticks: u16, motion_ticks: u16) -> (i64, i32) {
 /// Larger than any distance between two positions, and small enough that arithmetic on positions does not overflow.
 const MAX_FALL: i64 = 1 << 21;
 
-/// Number of classes of [`Prediction::class`].
+/// Number of classes of `Prediction::class`.
 pub const CLASSES: usize = 6;
 
 /// Class of a body by its largest predicted step along an axis, in 1/512 m. Class 0 is below 2, class 1 from 2,

@@ -47,7 +47,7 @@ const LEVEL: u8 = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WorldStateError {
-    /// The compressed bytes are invalid, end early, or decompress to more than [`MAX_STATE_BYTES`].
+    /// The compressed bytes are invalid, end early, or decompress to more than 16 MiB.
     #[error("the bytes of a state do not decompress to at most {MAX_STATE_BYTES} bytes")]
     Compression,
     /// Bytes follow the end of the state, compressed or not.

@@ -26,7 +26,7 @@ pub struct ConnectionSettings {
     /// Ticks between two snapshots, at least 1. Default: 1. Clients with the same interval get snapshots in the same ticks.
     pub send_interval_ticks: u8,
     /// How baselines are chosen. Default: the newest. [`Smallest`](BaselineChoice::Smallest) encodes up to eight times for this
-    /// client alone. With a [`ByteBudget`](crate::ByteBudget), the newest is used in any case.
+    /// client alone. With a [`ByteBudget`], the newest is used in any case.
     pub baseline: BaselineChoice,
     /// How the client moves bodies between two snapshots. Default: linear.
     pub interpolation: Interpolation,
@@ -44,7 +44,7 @@ impl Default for ConnectionSettings {
 }
 
 impl ConnectionSettings {
-    /// Returns the legal stages for a scene. `has_budget` says whether the client has a [`ByteBudget`](crate::ByteBudget).
+    /// Returns the legal stages for a scene. `has_budget` says whether the client has a [`ByteBudget`].
     ///
     /// # Errors
     /// The first reason why the settings are illegal for such a client in the scene.
@@ -79,7 +79,7 @@ pub enum ClientRequests {
     /// All requests are declined.
     #[default]
     Decline,
-    /// Legal requests are granted and change the [`ConnectionSettings`]. A requested budget above the client's [`ByteBudget`](crate::ByteBudget)
+    /// Legal requests are granted and change the [`ConnectionSettings`]. A requested budget above the client's [`ByteBudget`]
     /// has no effect. A client can make the server encode for this client alone, up to eight times per tick.
     Grant,
 }
