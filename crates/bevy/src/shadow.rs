@@ -14,7 +14,8 @@ mod encoders;
 mod sampled;
 mod sampling;
 
-use std::sync::{Arc, Weak};
+use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bevy_ecs::error::Result;
@@ -52,7 +53,6 @@ pub struct ShadowSnapshot {
 /// The packets of a tick, one for each item in a list of stages.
 #[derive(Debug)]
 pub struct Encoded {
-    list: Weak<[Stages]>,
     /// Number of the tick.
     pub tick: u64,
     /// Packets in the order of the stages. Empty if the connection sent no snapshot.
@@ -61,31 +61,14 @@ pub struct Encoded {
     pub time: Duration,
 }
 
-impl Encoded {
-    /// Whether these packets were encoded with this list.
-    pub fn is_of(&self, list: &Arc<[Stages]>) -> bool {
-        is_same(&self.list, list)
-    }
-}
-
-/// Compares lists of stages by address, because each list has separate baselines.
-fn is_same(weak: &Weak<[Stages]>, list: &Arc<[Stages]>) -> bool {
-    std::ptr::addr_eq(weak.as_ptr(), Arc::as_ptr(list))
-}
-
-#[derive(Debug)]
-struct Job {
-    list: Weak<[Stages]>,
-    tick: Arc<ShadowTick>,
-}
-
 type Done = (Box<Encoders>, Result<Vec<Encoded>>);
 
-/// The queue of one connection, and the task that encodes it. Dropping it does not wait for the task.
+/// The queue of one connection, and the task that encodes it with each item in a list of stages. Dropping it does not wait for
+/// the task.
 #[derive(Debug)]
 pub struct Shadow {
     /// Oldest first.
-    queue: Vec<Job>,
+    queue: VecDeque<Arc<ShadowTick>>,
     /// `None` while the task has them.
     encoders: Option<Box<Encoders>>,
     task: Option<Task<Done>>,
@@ -93,11 +76,16 @@ pub struct Shadow {
 }
 
 impl Shadow {
-    /// Returns a shadow of a connection with this initial state.
-    pub fn new(plan: Arc<Plan>, initial: Snapshot) -> Self {
+    /// Returns a shadow with these stages, of a connection with this initial state.
+    pub fn new(
+        plan: Arc<Plan>,
+        initial: Snapshot,
+        stages: impl IntoIterator<Item = Stages>,
+    ) -> Self {
+        let stages = stages.into_iter().collect();
         Self {
-            queue: Vec::new(),
-            encoders: Some(Box::new(Encoders::new(plan, initial))),
+            queue: VecDeque::new(),
+            encoders: Some(Box::new(Encoders::new(plan, initial, stages))),
             task: None,
             has_threads: cfg!(not(target_arch = "wasm32")),
         }
@@ -114,36 +102,29 @@ impl Shadow {
         self.has_threads
     }
 
-    /// Queues a tick for a list of stages. The ticks of a list leave the queue when the list is dropped.
-    pub fn push(&mut self, list: &Arc<[Stages]>, tick: &Arc<ShadowTick>) {
-        self.queue.push(Job { list: Arc::downgrade(list), tick: Arc::clone(tick) });
+    /// Queues a tick.
+    pub fn push(&mut self, tick: &Arc<ShadowTick>) {
+        self.queue.push_back(Arc::clone(tick));
     }
 
-    /// Number of queued ticks of a list, excluding ticks that the task is encoding.
-    pub fn queued(&self, list: &Arc<[Stages]>) -> usize {
-        self.queue.iter().filter(|job| is_same(&job.list, list)).count()
+    /// Number of queued ticks, excluding ticks that the task is encoding.
+    pub fn queued(&self) -> usize {
+        self.queue.len()
     }
 
-    /// Starts a task that encodes the oldest ticks, unless a task is running. `most` has the maximum number of ticks for each
-    /// list. Without threads, encodes at once and returns the packets.
+    /// Starts a task that encodes the oldest ticks, at most this number, unless a task is running. Without threads, encodes at
+    /// once and returns the packets.
     ///
     /// # Errors
     /// If a snapshot cannot be encoded.
-    pub fn start(&mut self, most: &mut [(&Arc<[Stages]>, usize)]) -> Result<Vec<Encoded>> {
-        self.queue.retain(|job| job.list.strong_count() > 0);
-        if self.encoders.is_none() {
-            return Ok(Vec::new());
-        }
-        let is_taken = |job: &mut Job| {
-            let mut lists = most.iter_mut().filter(|(_, left)| *left > 0);
-            lists.find(|(list, _)| is_same(&job.list, list)).map(|(_, left)| *left -= 1).is_some()
-        };
-        let jobs: Vec<_> = self.queue.extract_if(.., is_taken).collect();
-        let Some(mut encoders) = self.encoders.take_if(|_| !jobs.is_empty()) else {
+    pub fn start(&mut self, most: usize) -> Result<Vec<Encoded>> {
+        let count = most.min(self.queue.len());
+        let Some(mut encoders) = self.encoders.take_if(|_| count > 0) else {
             return Ok(Vec::new());
         };
+        let ticks: Vec<_> = self.queue.drain(..count).collect();
         let encode = move || {
-            let encoded = encoders.encode_all(jobs);
+            let encoded = encoders.encode_all(&ticks);
             (encoders, encoded)
         };
         if !self.has_threads {
@@ -166,18 +147,22 @@ impl Shadow {
         self.take_back(done)
     }
 
-    /// Encodes all queued ticks of a list, and waits for the task.
+    /// Encodes all queued ticks, and waits for the task.
     ///
     /// # Errors
     /// If a snapshot cannot be encoded.
-    pub fn finish(&mut self, list: &Arc<[Stages]>) -> Result<Vec<Encoded>> {
+    pub fn finish(&mut self) -> Result<Vec<Encoded>> {
         let mut encoded = self.wait()?;
-        encoded.extend(self.start(&mut [(list, usize::MAX)])?);
+        encoded.extend(self.start(usize::MAX)?);
         encoded.extend(self.wait()?);
         Ok(encoded)
     }
 
-    fn wait(&mut self) -> Result<Vec<Encoded>> {
+    /// Waits for the task, and returns its packets.
+    ///
+    /// # Errors
+    /// If a snapshot cannot be encoded.
+    pub fn wait(&mut self) -> Result<Vec<Encoded>> {
         self.task.take().map_or(Ok(Vec::new()), |task| self.take_back(block_on(task)))
     }
 

@@ -1,6 +1,6 @@
 //! The encoders of a shadow. Its task owns them while it runs.
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use bevy_ecs::error::Result;
 use bevy_platform::time::Instant;
@@ -11,7 +11,7 @@ use cubewire_codec::{
 use cubewire_protocol::record::PacketRecord;
 use cubewire_protocol::{BaselineRing, MAX_BASELINE_AGE_TICKS};
 
-use super::{Encoded, Job, ShadowSnapshot, is_same};
+use super::{Encoded, ShadowSnapshot, ShadowTick};
 
 /// Number of baselines that an encoder keeps, as many as a connection.
 const RING: usize = MAX_BASELINE_AGE_TICKS as usize + 1;
@@ -20,8 +20,9 @@ const RING: usize = MAX_BASELINE_AGE_TICKS as usize + 1;
 pub(super) struct Encoders {
     plan: Arc<Plan>,
     initial: Snapshot,
-    /// One encoder for each item of each list.
-    lists: Vec<(Weak<[Stages]>, Vec<StagesEncoder>)>,
+    stages: Vec<Stages>,
+    /// One encoder for each of the stages. Empty before the first tick.
+    encoders: Vec<StagesEncoder>,
     pool: SnapshotPool,
     packet: Packet,
 }
@@ -35,52 +36,40 @@ struct StagesEncoder {
 }
 
 impl Encoders {
-    pub(super) fn new(plan: Arc<Plan>, initial: Snapshot) -> Self {
+    pub(super) fn new(plan: Arc<Plan>, initial: Snapshot, stages: Vec<Stages>) -> Self {
         let pool = SnapshotPool::new(Arc::clone(&plan));
-        Self { plan, initial, lists: Vec::new(), pool, packet: Packet::default() }
+        Self { plan, initial, stages, encoders: Vec::new(), pool, packet: Packet::default() }
     }
 
-    /// Encodes jobs in order. Skips a job if its list was dropped.
-    pub(super) fn encode_all(&mut self, jobs: Vec<Job>) -> Result<Vec<Encoded>> {
-        self.lists.retain(|(list, _)| list.strong_count() > 0);
-        let mut encoded = Vec::with_capacity(jobs.len());
-        for Job { list, tick } in jobs {
-            let Some(stages) = list.upgrade() else {
-                continue;
-            };
-            let index = self.index_of(&stages)?;
-            let start = now();
-            let mut packets = Vec::new();
-            if let Some(sent) = &tick.sent {
-                let mut quantized = vec![(sent.quantized.precision(), Arc::clone(&sent.quantized))];
-                for encoder in &mut self.lists[index].1 {
-                    let precision = encoder.stages.precision();
-                    let current = quantize(sent, precision, &mut quantized, &mut self.pool)?;
-                    packets.push(encoder.encode(tick.tick, sent, &current, &mut self.packet)?);
-                }
+    /// Encodes ticks in order. Creates the encoders before the first tick: it takes longer than a frame, so it is done here, in
+    /// the task.
+    pub(super) fn encode_all(&mut self, ticks: &[Arc<ShadowTick>]) -> Result<Vec<Encoded>> {
+        if self.encoders.is_empty() {
+            let encoders = self.stages.iter().map(|&stages| {
+                let (plan, initial) = (Arc::clone(&self.plan), self.initial.clone());
+                Ok(StagesEncoder {
+                    stages,
+                    encoder: Encoder::new(plan, initial, Limits::default())?,
+                    sent: BaselineRing::new(RING),
+                })
+            });
+            self.encoders = encoders.collect::<Result<_>>()?;
+        }
+        ticks.iter().map(|tick| self.encode(tick)).collect()
+    }
+
+    fn encode(&mut self, ShadowTick { tick, sent }: &ShadowTick) -> Result<Encoded> {
+        let start = now();
+        let mut packets = Vec::new();
+        if let Some(sent) = sent {
+            let mut quantized = vec![(sent.quantized.precision(), Arc::clone(&sent.quantized))];
+            for encoder in &mut self.encoders {
+                let precision = encoder.stages.precision();
+                let current = quantize(sent, precision, &mut quantized, &mut self.pool)?;
+                packets.push(encoder.encode(*tick, sent, &current, &mut self.packet)?);
             }
-            let (tick, time) = (tick.tick, start.elapsed());
-            encoded.push(Encoded { list, tick, packets, time });
         }
-        Ok(encoded)
-    }
-
-    /// Returns the index of a list's encoders, which are created if missing. Creating them takes longer than a frame, so it is
-    /// done here, in the task.
-    fn index_of(&mut self, list: &Arc<[Stages]>) -> Result<usize> {
-        if let Some(index) = self.lists.iter().position(|(known, _)| is_same(known, list)) {
-            return Ok(index);
-        }
-        let encoders = list.iter().map(|&stages| {
-            let (plan, initial) = (Arc::clone(&self.plan), self.initial.clone());
-            Ok(StagesEncoder {
-                stages,
-                encoder: Encoder::new(plan, initial, Limits::default())?,
-                sent: BaselineRing::new(RING),
-            })
-        });
-        self.lists.push((Arc::downgrade(list), encoders.collect::<Result<_>>()?));
-        Ok(self.lists.len() - 1)
+        Ok(Encoded { tick: *tick, packets, time: start.elapsed() })
     }
 }
 
