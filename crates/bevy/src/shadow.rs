@@ -10,7 +10,6 @@
 //!
 //! In a browser, which has no threads, the frame encodes.
 
-mod encoders;
 mod sampled;
 mod sampling;
 
@@ -19,12 +18,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bevy_ecs::error::Result;
+use bevy_platform::time::Instant;
 use bevy_tasks::futures::check_ready;
 use bevy_tasks::{AsyncComputeTaskPool, Task, TaskPool, block_on};
-use cubewire_codec::{Inputs, Plan, QuantizedSnapshot, Snapshot, Stages};
+use cubewire_codec::{
+    Baselines, Encoder, Inputs, Limits, Packet, Plan, Precision, QuantizedSnapshot, Sequence,
+    Simulated, Snapshot, SnapshotPool, Stages,
+};
 use cubewire_protocol::record::PacketRecord;
+use cubewire_protocol::{BaselineRing, MAX_BASELINE_AGE_TICKS};
 
-use encoders::Encoders;
 pub(crate) use sampled::go_on;
 pub use sampled::{LiveLadder, Sampled};
 
@@ -170,4 +173,119 @@ impl Shadow {
         self.encoders = Some(encoders);
         encoded
     }
+}
+
+/// Number of baselines that an encoder keeps, as many as a connection.
+const RING: usize = MAX_BASELINE_AGE_TICKS as usize + 1;
+
+/// The encoders of a shadow. Its task owns them while it runs.
+#[derive(Debug)]
+struct Encoders {
+    plan: Arc<Plan>,
+    initial: Snapshot,
+    stages: Vec<Stages>,
+    /// One encoder for each of the stages. Empty before the first tick.
+    encoders: Vec<StagesEncoder>,
+    pool: SnapshotPool,
+    packet: Packet,
+}
+
+#[derive(Debug)]
+struct StagesEncoder {
+    stages: Stages,
+    encoder: Encoder,
+    /// Baselines from this encoder's packets.
+    sent: BaselineRing,
+}
+
+impl Encoders {
+    fn new(plan: Arc<Plan>, initial: Snapshot, stages: Vec<Stages>) -> Self {
+        let pool = SnapshotPool::new(Arc::clone(&plan));
+        Self { plan, initial, stages, encoders: Vec::new(), pool, packet: Packet::default() }
+    }
+
+    /// Encodes ticks in order. Creates the encoders before the first tick: it takes longer than a frame, so it is done here, in
+    /// the task.
+    fn encode_all(&mut self, ticks: &[Arc<ShadowTick>]) -> Result<Vec<Encoded>> {
+        if self.encoders.is_empty() {
+            let encoders = self.stages.iter().map(|&stages| {
+                let (plan, initial) = (Arc::clone(&self.plan), self.initial.clone());
+                Ok(StagesEncoder {
+                    stages,
+                    encoder: Encoder::new(plan, initial, Limits::default())?,
+                    sent: BaselineRing::new(RING),
+                })
+            });
+            self.encoders = encoders.collect::<Result<_>>()?;
+        }
+        ticks.iter().map(|tick| self.encode(tick)).collect()
+    }
+
+    fn encode(&mut self, ShadowTick { tick, sent }: &ShadowTick) -> Result<Encoded> {
+        let start = now();
+        let mut packets = Vec::new();
+        if let Some(sent) = sent {
+            let mut quantized = vec![(sent.quantized.precision(), Arc::clone(&sent.quantized))];
+            for encoder in &mut self.encoders {
+                let precision = encoder.stages.precision();
+                let current = quantize(sent, precision, &mut quantized, &mut self.pool)?;
+                packets.push(encoder.encode(*tick, sent, &current, &mut self.packet)?);
+            }
+        }
+        Ok(Encoded { tick: *tick, packets, time: start.elapsed() })
+    }
+}
+
+impl StagesEncoder {
+    fn encode(
+        &mut self,
+        tick: u64,
+        sent: &ShadowSnapshot,
+        current: &Arc<QuantizedSnapshot>,
+        packet: &mut Packet,
+    ) -> Result<PacketRecord> {
+        let [age, second, third] = sent.acked_ages_ticks;
+        let mut kept = self.sent.take_spare();
+        let held = |age: Option<u16>| self.sent.get(tick.checked_sub(age?.into())?);
+        let baseline = held(age);
+        // A receiver can simulate only from a baseline that it has.
+        let inputs = sent.inputs.as_ref().filter(|_| baseline.is_some() == age.is_some());
+        let references = Baselines {
+            baseline,
+            additional: [second, third].map(held),
+            simulated: Simulated { inputs, state_chunk: &[] },
+            ..Baselines::default()
+        };
+        // Stages without a baseline need no copy of the packet.
+        let kept_here = self.stages.uses_baseline().then_some(&mut kept);
+        let sequence = Sequence(tick as u16);
+        self.encoder.encode(sequence, self.stages, current, references, packet, kept_here)?;
+        if self.stages.uses_baseline() {
+            self.sent.insert(tick, kept);
+        }
+        Ok(PacketRecord::new(tick, packet, self.stages))
+    }
+}
+
+/// Returns a tick's snapshot in a precision, from `known` or quantized again. Without floats, returns the sent snapshot.
+fn quantize(
+    sent: &ShadowSnapshot,
+    precision: Precision,
+    known: &mut Vec<(Precision, Arc<QuantizedSnapshot>)>,
+    pool: &mut SnapshotPool,
+) -> Result<Arc<QuantizedSnapshot>> {
+    if let Some((_, snapshot)) = known.iter().find(|(of, _)| *of == precision) {
+        return Ok(Arc::clone(snapshot));
+    }
+    let Some(floats) = &sent.floats else {
+        return Ok(Arc::clone(&sent.quantized));
+    };
+    let snapshot = pool.quantize(floats, precision)?;
+    known.push((precision, Arc::clone(&snapshot)));
+    Ok(snapshot)
+}
+
+#[allow(clippy::disallowed_methods, reason = "Bevy's clock works in a browser, too")]
+fn now() -> Instant {
+    Instant::now()
 }
