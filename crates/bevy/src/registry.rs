@@ -249,7 +249,7 @@ impl Registry {
     fn schema(&self) -> Schema {
         let (items, settings) = (&self.items, &self.settings);
         let kinds = items.kinds.iter();
-        let kinds = kinds.map(|&(name, shape)| Kind { name: name.into(), shape: shape.schema() });
+        let kinds = kinds.map(|&(name, shape)| Kind { name: name.into(), shape: shape.0 });
         let has_components = !items.components.is_empty();
         let components = has_components.then(|| Field::flag().schema(Protocol::HAS_COMPONENTS));
         let fields = items.fields.iter().map(|field| field.schema.clone());
