@@ -304,3 +304,16 @@ fn disconnect(removed: On<Remove, ClientAddress>, mut world: DeferredWorld) {
         host.forget(address, "this end has ended the connection");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `handshakes` tests that tokens of these addresses are accepted.
+    #[test]
+    fn public_addresses_are_the_servers_own_and_the_added_ones() {
+        let server = UdpServer::listen("127.0.0.1:0", Key::LOOPBACK).unwrap();
+        let (own, other) = (server.address(), ([192, 0, 2, 1], 7000).into());
+        assert_eq!(server.public(other).public, [own, other]);
+    }
+}
