@@ -153,7 +153,7 @@ impl LaneGame {
         let lane = self.lane;
         let mut shadow = self.app.world_mut().get_mut::<ShadowLadder>(lane);
         if let Some(shadow) = &mut shadow {
-            shadow.finish(None)?;
+            shadow.finish()?;
         }
         Ok(shadow)
     }

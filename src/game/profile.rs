@@ -55,7 +55,7 @@ pub fn measure(
         panel += start.elapsed() - simulated;
         let world = game.app.world_mut();
         for mut ladder in world.query::<&mut ShadowLadder>().iter_mut(world) {
-            ladder.finish(None)?;
+            ladder.finish()?;
             shadow = ladder.mean_time_per_tick();
         }
     }

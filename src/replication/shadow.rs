@@ -14,7 +14,7 @@ use std::time::Duration;
 use bevy::prelude::*;
 use cubewire_bevy::shadow::{Encoded, Shadow, ShadowSnapshot, ShadowTick};
 use cubewire_codec::ladder::{self, Rung};
-use cubewire_codec::{Inputs, Origin, Plan, Snapshot, Stages};
+use cubewire_codec::{Inputs, Origin, Plan, Snapshot};
 use cubewire_protocol::record::{Accounting, PacketRecord, Totals};
 use cubewire_scene::TICKS_PER_SECOND;
 
@@ -38,8 +38,8 @@ const SHARE_OF_FRAME: f32 = 0.25;
 /// Costs of all rungs for one lane, and the lane's shadow. After a move to another lane, it continues with that lane's packets.
 #[derive(Component, Debug)]
 pub struct ShadowLadder {
-    list: Arc<[Stages]>,
     rungs: Vec<ShadowRung>,
+    initial: Snapshot,
     shadow: Shadow,
     /// The newest tick that the costs include.
     newest: Option<u64>,
@@ -63,10 +63,11 @@ impl ShadowLadder {
             bytes: VecDeque::new(),
             totals: Totals::default(),
         });
+        let stages = ladder::all().map(|rung| rung.stages);
         Self {
-            list: ladder::all().map(|rung| rung.stages).collect(),
             rungs: rungs.collect(),
-            shadow: Shadow::new(Plan::cubes(), initial.clone()),
+            initial: initial.clone(),
+            shadow: Shadow::new(Plan::cubes(), initial.clone(), stages),
             newest: None,
             mean_seconds: Mean::default(),
         }
@@ -114,62 +115,64 @@ impl ShadowLadder {
     }
 
     /// Waits until all queued ticks are encoded and counted.
-    pub fn finish(&mut self, ablation: Option<&mut Ablation>) -> Result {
-        let encoded = self.shadow.finish(&self.list)?;
-        self.count(ablation, &encoded);
-        Ok(())
+    pub fn finish(&mut self) -> Result {
+        let encoded = self.shadow.finish();
+        self.count(encoded)
+    }
+
+    /// Waits for the task and counts its ticks, without the ticks that were queued after its start.
+    pub fn wait(&mut self) -> Result {
+        let encoded = self.shadow.wait();
+        self.count(encoded)
     }
 
     /// [Finishes](Self::finish), and clears the totals. Keeps the baselines of the rungs.
     pub fn restart(&mut self) -> Result {
-        self.finish(None)?;
+        self.finish()?;
         for rung in &mut self.rungs {
             rung.totals = Totals::default();
         }
         Ok(())
     }
 
-    /// Starts the task with all queued ticks of the ladder, and with the ticks that the ablation allows. `frame` is the real time
-    /// since the last call. Without threads, encodes at once for [`SHARE_OF_FRAME`] of this time, at least one tick.
-    fn start(&mut self, frame: Duration, mut ablation: Option<&mut Ablation>) -> Result {
-        let encoded = self.shadow.poll()?;
-        self.count(ablation.as_deref_mut(), &encoded);
-        let allowed = ablation.as_mut().map(|ablation| ablation.costs.allow(frame));
-        let list = allowed.as_ref().map_or(&self.list, |(list, _)| list);
-        let ticks = allowed.as_ref().map_or(0, |(_, ticks)| *ticks);
+    fn poll(&mut self) -> Result {
+        let encoded = self.shadow.poll();
+        self.count(encoded)
+    }
+
+    /// Starts the task with all queued ticks. `frame` is the real time since the last call. Without threads, encodes at once for
+    /// [`SHARE_OF_FRAME`] of this time, at least one tick.
+    fn start(&mut self, frame: Duration) -> Result {
+        self.poll()?;
         if self.shadow.has_threads() {
-            let most = &mut [(&self.list, usize::MAX), (list, ticks)];
-            self.shadow.start(most)?;
+            self.shadow.start(usize::MAX)?;
             return Ok(());
         }
-        let encoded = self.shadow.start(&mut [(list, ticks)])?;
-        self.count(ablation, &encoded);
         self.encode_for(frame.mul_f32(SHARE_OF_FRAME))
     }
 
-    /// Encodes queued ticks of the ladder until this time is over, at least one.
+    /// Encodes queued ticks until this time is over, at least one.
     fn encode_for(&mut self, time: Duration) -> Result {
         let start = clock::now();
-        loop {
-            let encoded = self.shadow.start(&mut [(&self.list, 1)])?;
-            self.count(None, &encoded);
-            if encoded.is_empty() || start.elapsed() >= time {
-                return Ok(());
+        while self.shadow.queued() > 0 {
+            let encoded = self.shadow.start(1);
+            self.count(encoded)?;
+            if start.elapsed() >= time {
+                break;
             }
         }
+        Ok(())
     }
 
-    fn count(&mut self, ablation: Option<&mut Ablation>, encoded: &[Encoded]) {
-        if let Some(ablation) = ablation {
-            ablation.costs.count(encoded);
-        }
-        for encoded in encoded.iter().filter(|encoded| encoded.is_of(&self.list)) {
+    fn count(&mut self, encoded: Result<Vec<Encoded>>) -> Result {
+        for encoded in encoded? {
             self.mean_seconds.add(encoded.time.as_secs_f64());
             for (index, rung) in self.rungs.iter_mut().enumerate() {
                 rung.count(encoded.packets.get(index));
             }
             self.newest = Some(encoded.tick);
         }
+        Ok(())
     }
 }
 
@@ -253,18 +256,17 @@ pub(super) fn queue(
         let Some(sample) = meter.samples().back() else {
             continue;
         };
-        let encoded = shadow.shadow.poll()?;
-        shadow.count(ablation.as_deref_mut(), &encoded);
+        shadow.poll()?;
         let sent = sample.snapshots.first();
         let tick = Arc::new(newest(&world, &mut quantized, sent)?);
-        let ladder = &mut *shadow;
-        ladder.shadow.push(&ladder.list, &tick);
+        shadow.shadow.push(&tick);
         match &mut ablation {
             Some(ablation) if wants.0 && ablation.present() == sample.stages => {
-                ablation.costs.push(&tick, &mut ladder.shadow);
+                ablation.costs.poll()?;
+                ablation.costs.push(&tick);
             }
             _ if wants.0 => {
-                let ablation = Ablation::new(sample.stages);
+                let ablation = Ablation::new(sample.stages, &shadow.initial);
                 commands.entity(lane).try_insert(ablation);
             }
             Some(_) => {
@@ -272,14 +274,14 @@ pub(super) fn queue(
             }
             None => {}
         }
-        let queued = shadow.shadow.queued(&shadow.list);
+        let queued = shadow.shadow.queued();
         if !shadow.shadow.has_threads() {
             // Encodes one tick for each new one. Encoding the whole queue would take a second.
             if queued > MAX_QUEUED_WITHOUT_THREADS {
                 shadow.encode_for(Duration::ZERO)?;
             }
         } else if queued > MAX_QUEUED {
-            shadow.finish(ablation.as_deref_mut())?;
+            shadow.finish()?;
         }
     }
     Ok(())
@@ -298,7 +300,10 @@ pub(super) fn start(
     mut lanes: Query<(&mut ShadowLadder, Option<&mut Ablation>)>,
 ) -> Result {
     for (mut shadow, ablation) in &mut lanes {
-        shadow.start(time.delta(), ablation.map(Mut::into_inner))?;
+        shadow.start(time.delta())?;
+        if let Some(mut ablation) = ablation {
+            ablation.costs.go_on(time.delta())?;
+        }
     }
     Ok(())
 }
@@ -337,21 +342,21 @@ mod tests {
     fn without_threads_a_frame_encodes_only_as_long_as_it_may() {
         let world = CubeWorld::default();
         let mut shadow = ShadowLadder::new(world.current());
-        shadow.shadow = Shadow::new(Plan::cubes(), world.current().clone()).without_threads();
+        shadow.shadow = shadow.shadow.without_threads();
         let push = |shadow: &mut ShadowLadder| {
             let sent = Some(&PacketRecord::default());
             let tick = newest(&world, &mut QuantizedWorld::default(), sent).unwrap();
-            shadow.shadow.push(&shadow.list, &Arc::new(tick));
+            shadow.shadow.push(&Arc::new(tick));
         };
         (0..3).for_each(|_| push(&mut shadow));
         // Encodes one tick although no time is left.
-        shadow.start(Duration::ZERO, None).unwrap();
-        assert_eq!(shadow.shadow.queued(&shadow.list), 2);
+        shadow.start(Duration::ZERO).unwrap();
+        assert_eq!(shadow.shadow.queued(), 2);
         assert_eq!(shadow.rungs()[0].history().len(), 1);
-        shadow.start(Duration::MAX, None).unwrap();
-        assert_eq!(shadow.shadow.queued(&shadow.list), 0);
+        shadow.start(Duration::MAX).unwrap();
+        assert_eq!(shadow.shadow.queued(), 0);
         push(&mut shadow);
-        shadow.finish(None).unwrap();
+        shadow.finish().unwrap();
         assert_eq!(shadow.rungs()[0].history().len(), 4);
     }
 }

@@ -194,6 +194,6 @@ fn a_shadow_that_is_moved_to_another_lane_continues_there() {
         expected.encode(&game, meter);
     }
     let mut shadow = game.app.world_mut().get_mut::<ShadowLadder>(second).unwrap();
-    shadow.finish(None).unwrap();
+    shadow.finish().unwrap();
     expected.check(shadow.rungs());
 }

@@ -20,9 +20,9 @@ fn ablated(settings: LaneSettings) -> LaneGame {
 fn step(game: &mut LaneGame, ticks: usize) {
     for _ in 0..ticks {
         game.step();
-        let mut lanes = game.app.world_mut().query::<(&mut ShadowLadder, &mut Ablation)>();
-        for (mut ladder, mut ablation) in lanes.iter_mut(game.app.world_mut()) {
-            ablation.finish(&mut ladder).unwrap();
+        let mut ablations = game.app.world_mut().query::<&mut Ablation>();
+        for mut ablation in ablations.iter_mut(game.app.world_mut()) {
+            ablation.costs.finish().unwrap();
         }
     }
 }

@@ -77,7 +77,7 @@ fn max_turn(bits: u8) -> f64 {
 /// Approximate shape of a kind of body, in units. A good approximation makes packets smaller; a wrong one has no other
 /// effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Shape(schema::Shape);
+pub struct Shape(pub(crate) schema::Shape);
 
 impl Shape {
     /// Unknown or any other shape.
@@ -96,10 +96,6 @@ impl Shape {
     /// A capsule along the local y axis. `half_length` is half the length of the cylinder between the two half balls.
     pub const fn capsule(half_length: f32, radius: f32) -> Self {
         Self(schema::Shape::Capsule { half: half_length, radius })
-    }
-
-    pub(crate) const fn schema(self) -> schema::Shape {
-        self.0
     }
 }
 

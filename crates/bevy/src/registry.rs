@@ -251,7 +251,7 @@ impl Registry {
     fn schema(&self) -> Schema {
         let (items, settings) = (&self.items, &self.settings);
         let kinds = items.kinds.iter();
-        let kinds = kinds.map(|&(name, shape)| Kind { name: name.into(), shape: shape.schema() });
+        let kinds = kinds.map(|&(name, shape)| Kind { name: name.into(), shape: shape.0 });
         let has_components = !items.components.is_empty();
         let components = has_components.then(|| Field::flag().schema(Protocol::HAS_COMPONENTS));
         let fields = items.fields.iter().map(|field| field.schema.clone());
@@ -275,6 +275,8 @@ impl Registry {
 
 #[cfg(test)]
 mod tests {
+    use bevy_ecs::entity::{EntityMapper, MapEntities};
+
     use super::*;
     use crate::{CubewireAppExt, Shape};
 
@@ -298,6 +300,13 @@ mod tests {
         )
     }
 
+    #[derive(serde::Serialize, serde::Deserialize)]
+    struct Named;
+
+    impl MapEntities for Named {
+        fn map_entities<M: EntityMapper>(&mut self, _: &mut M) {}
+    }
+
     #[test]
     fn the_order_of_registration_does_not_matter() {
         let forth = text(|app| {
@@ -318,15 +327,28 @@ mod tests {
         assert!(forth.ends_with("input u8\nmessage-to-client String\n"), "{forth}");
     }
 
-    /// Names of types can have any length.
     #[test]
-    #[should_panic(expected = "illegal protocol: the hello")]
-    fn a_protocol_that_no_message_can_hold_is_refused_when_plugins_finish() {
+    fn illegal_registrations_are_refused_when_plugins_finish() {
+        /// Names of types can have any length.
         type Four<T> = ((T, T), (T, T));
         type Long = Four<Four<Four<Four<Four<Four<Four<u8>>>>>>>;
-        text(|app| {
-            app.body_kind("crate", Shape::ball(1.0)).add_input::<Long>();
-        });
+        type Register = fn(&mut App) -> &mut App;
+        let refused: [(Register, &str); 4] = [
+            (|app| app.body_kind("ball", Shape::ball(0.0)), "kind ball"),
+            (|app| app.add_input::<Long>(), "illegal protocol: the hello"),
+            (
+                |app| health(app).field_kinds("health", &["giant"]),
+                "field `health` is of kind `giant`, which is not registered",
+            ),
+            (|app| app.map_entities::<Named>(), "`Named` is not registered as an input or message"),
+        ];
+        for (register, expected) in refused {
+            let refused = std::panic::catch_unwind(|| {
+                text(|app| _ = register(app.body_kind("crate", Shape::ball(1.0))));
+            });
+            let why = refused.unwrap_err().downcast::<String>().unwrap();
+            assert!(why.contains(expected), "{why}");
+        }
     }
 
     #[test]
@@ -341,13 +363,5 @@ mod tests {
         // Baseline ages cover a round trip of a second.
         let oldest = u32::from(cubewire_protocol::MAX_BASELINE_AGE_TICKS);
         assert!(oldest > u32::from(MAX_TICKS_PER_SECOND));
-    }
-
-    #[test]
-    #[should_panic(expected = "kind crate")]
-    fn an_illegal_protocol_is_refused_when_plugins_finish() {
-        text(|app| {
-            app.body_kind("crate", Shape::ball(0.0));
-        });
     }
 }

@@ -10,20 +10,24 @@
 //!
 //! In a browser, which has no threads, the frame encodes.
 
-mod encoders;
 mod sampled;
 mod sampling;
 
-use std::sync::{Arc, Weak};
+use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bevy_ecs::error::Result;
+use bevy_platform::time::Instant;
 use bevy_tasks::futures::check_ready;
 use bevy_tasks::{AsyncComputeTaskPool, Task, TaskPool, block_on};
-use cubewire_codec::{Inputs, Plan, QuantizedSnapshot, Snapshot, Stages};
+use cubewire_codec::{
+    Baselines, Encoder, Inputs, Limits, Packet, Plan, Precision, QuantizedSnapshot, Sequence,
+    Simulated, Snapshot, SnapshotPool, Stages,
+};
 use cubewire_protocol::record::PacketRecord;
+use cubewire_protocol::{BaselineRing, MAX_BASELINE_AGE_TICKS};
 
-use encoders::Encoders;
 pub(crate) use sampled::go_on;
 pub use sampled::{LiveLadder, Sampled};
 
@@ -52,7 +56,6 @@ pub struct ShadowSnapshot {
 /// The packets of a tick, one for each item in a list of stages.
 #[derive(Debug)]
 pub struct Encoded {
-    list: Weak<[Stages]>,
     /// Number of the tick.
     pub tick: u64,
     /// Packets in the order of the stages. Empty if the connection sent no snapshot.
@@ -61,31 +64,14 @@ pub struct Encoded {
     pub time: Duration,
 }
 
-impl Encoded {
-    /// Whether these packets were encoded with this list.
-    pub fn is_of(&self, list: &Arc<[Stages]>) -> bool {
-        is_same(&self.list, list)
-    }
-}
-
-/// Compares lists of stages by address, because each list has separate baselines.
-fn is_same(weak: &Weak<[Stages]>, list: &Arc<[Stages]>) -> bool {
-    std::ptr::addr_eq(weak.as_ptr(), Arc::as_ptr(list))
-}
-
-#[derive(Debug)]
-struct Job {
-    list: Weak<[Stages]>,
-    tick: Arc<ShadowTick>,
-}
-
 type Done = (Box<Encoders>, Result<Vec<Encoded>>);
 
-/// The queue of one connection, and the task that encodes it. Dropping it does not wait for the task.
+/// The queue of one connection, and the task that encodes it with each item in a list of stages. Dropping it does not wait for
+/// the task.
 #[derive(Debug)]
 pub struct Shadow {
     /// Oldest first.
-    queue: Vec<Job>,
+    queue: VecDeque<Arc<ShadowTick>>,
     /// `None` while the task has them.
     encoders: Option<Box<Encoders>>,
     task: Option<Task<Done>>,
@@ -93,11 +79,16 @@ pub struct Shadow {
 }
 
 impl Shadow {
-    /// Returns a shadow of a connection with this initial state.
-    pub fn new(plan: Arc<Plan>, initial: Snapshot) -> Self {
+    /// Returns a shadow with these stages, of a connection with this initial state.
+    pub fn new(
+        plan: Arc<Plan>,
+        initial: Snapshot,
+        stages: impl IntoIterator<Item = Stages>,
+    ) -> Self {
+        let stages = stages.into_iter().collect();
         Self {
-            queue: Vec::new(),
-            encoders: Some(Box::new(Encoders::new(plan, initial))),
+            queue: VecDeque::new(),
+            encoders: Some(Box::new(Encoders::new(plan, initial, stages))),
             task: None,
             has_threads: cfg!(not(target_arch = "wasm32")),
         }
@@ -114,36 +105,29 @@ impl Shadow {
         self.has_threads
     }
 
-    /// Queues a tick for a list of stages. The ticks of a list leave the queue when the list is dropped.
-    pub fn push(&mut self, list: &Arc<[Stages]>, tick: &Arc<ShadowTick>) {
-        self.queue.push(Job { list: Arc::downgrade(list), tick: Arc::clone(tick) });
+    /// Queues a tick.
+    pub fn push(&mut self, tick: &Arc<ShadowTick>) {
+        self.queue.push_back(Arc::clone(tick));
     }
 
-    /// Number of queued ticks of a list, excluding ticks that the task is encoding.
-    pub fn queued(&self, list: &Arc<[Stages]>) -> usize {
-        self.queue.iter().filter(|job| is_same(&job.list, list)).count()
+    /// Number of queued ticks, excluding ticks that the task is encoding.
+    pub fn queued(&self) -> usize {
+        self.queue.len()
     }
 
-    /// Starts a task that encodes the oldest ticks, unless a task is running. `most` has the maximum number of ticks for each
-    /// list. Without threads, encodes at once and returns the packets.
+    /// Starts a task that encodes the oldest ticks, at most this number, unless a task is running. Without threads, encodes at
+    /// once and returns the packets.
     ///
     /// # Errors
     /// If a snapshot cannot be encoded.
-    pub fn start(&mut self, most: &mut [(&Arc<[Stages]>, usize)]) -> Result<Vec<Encoded>> {
-        self.queue.retain(|job| job.list.strong_count() > 0);
-        if self.encoders.is_none() {
-            return Ok(Vec::new());
-        }
-        let is_taken = |job: &mut Job| {
-            let mut lists = most.iter_mut().filter(|(_, left)| *left > 0);
-            lists.find(|(list, _)| is_same(&job.list, list)).map(|(_, left)| *left -= 1).is_some()
-        };
-        let jobs: Vec<_> = self.queue.extract_if(.., is_taken).collect();
-        let Some(mut encoders) = self.encoders.take_if(|_| !jobs.is_empty()) else {
+    pub fn start(&mut self, most: usize) -> Result<Vec<Encoded>> {
+        let count = most.min(self.queue.len());
+        let Some(mut encoders) = self.encoders.take_if(|_| count > 0) else {
             return Ok(Vec::new());
         };
+        let ticks: Vec<_> = self.queue.drain(..count).collect();
         let encode = move || {
-            let encoded = encoders.encode_all(jobs);
+            let encoded = encoders.encode_all(&ticks);
             (encoders, encoded)
         };
         if !self.has_threads {
@@ -166,18 +150,22 @@ impl Shadow {
         self.take_back(done)
     }
 
-    /// Encodes all queued ticks of a list, and waits for the task.
+    /// Encodes all queued ticks, and waits for the task.
     ///
     /// # Errors
     /// If a snapshot cannot be encoded.
-    pub fn finish(&mut self, list: &Arc<[Stages]>) -> Result<Vec<Encoded>> {
+    pub fn finish(&mut self) -> Result<Vec<Encoded>> {
         let mut encoded = self.wait()?;
-        encoded.extend(self.start(&mut [(list, usize::MAX)])?);
+        encoded.extend(self.start(usize::MAX)?);
         encoded.extend(self.wait()?);
         Ok(encoded)
     }
 
-    fn wait(&mut self) -> Result<Vec<Encoded>> {
+    /// Waits for the task, and returns its packets.
+    ///
+    /// # Errors
+    /// If a snapshot cannot be encoded.
+    pub fn wait(&mut self) -> Result<Vec<Encoded>> {
         self.task.take().map_or(Ok(Vec::new()), |task| self.take_back(block_on(task)))
     }
 
@@ -185,4 +173,119 @@ impl Shadow {
         self.encoders = Some(encoders);
         encoded
     }
+}
+
+/// Number of baselines that an encoder keeps, as many as a connection.
+const RING: usize = MAX_BASELINE_AGE_TICKS as usize + 1;
+
+/// The encoders of a shadow. Its task owns them while it runs.
+#[derive(Debug)]
+struct Encoders {
+    plan: Arc<Plan>,
+    initial: Snapshot,
+    stages: Vec<Stages>,
+    /// One encoder for each of the stages. Empty before the first tick.
+    encoders: Vec<StagesEncoder>,
+    pool: SnapshotPool,
+    packet: Packet,
+}
+
+#[derive(Debug)]
+struct StagesEncoder {
+    stages: Stages,
+    encoder: Encoder,
+    /// Baselines from this encoder's packets.
+    sent: BaselineRing,
+}
+
+impl Encoders {
+    fn new(plan: Arc<Plan>, initial: Snapshot, stages: Vec<Stages>) -> Self {
+        let pool = SnapshotPool::new(Arc::clone(&plan));
+        Self { plan, initial, stages, encoders: Vec::new(), pool, packet: Packet::default() }
+    }
+
+    /// Encodes ticks in order. Creates the encoders before the first tick: it takes longer than a frame, so it is done here, in
+    /// the task.
+    fn encode_all(&mut self, ticks: &[Arc<ShadowTick>]) -> Result<Vec<Encoded>> {
+        if self.encoders.is_empty() {
+            let encoders = self.stages.iter().map(|&stages| {
+                let (plan, initial) = (Arc::clone(&self.plan), self.initial.clone());
+                Ok(StagesEncoder {
+                    stages,
+                    encoder: Encoder::new(plan, initial, Limits::default())?,
+                    sent: BaselineRing::new(RING),
+                })
+            });
+            self.encoders = encoders.collect::<Result<_>>()?;
+        }
+        ticks.iter().map(|tick| self.encode(tick)).collect()
+    }
+
+    fn encode(&mut self, ShadowTick { tick, sent }: &ShadowTick) -> Result<Encoded> {
+        let start = now();
+        let mut packets = Vec::new();
+        if let Some(sent) = sent {
+            let mut quantized = vec![(sent.quantized.precision(), Arc::clone(&sent.quantized))];
+            for encoder in &mut self.encoders {
+                let precision = encoder.stages.precision();
+                let current = quantize(sent, precision, &mut quantized, &mut self.pool)?;
+                packets.push(encoder.encode(*tick, sent, &current, &mut self.packet)?);
+            }
+        }
+        Ok(Encoded { tick: *tick, packets, time: start.elapsed() })
+    }
+}
+
+impl StagesEncoder {
+    fn encode(
+        &mut self,
+        tick: u64,
+        sent: &ShadowSnapshot,
+        current: &Arc<QuantizedSnapshot>,
+        packet: &mut Packet,
+    ) -> Result<PacketRecord> {
+        let [age, second, third] = sent.acked_ages_ticks;
+        let mut kept = self.sent.take_spare();
+        let held = |age: Option<u16>| self.sent.get(tick.checked_sub(age?.into())?);
+        let baseline = held(age);
+        // A receiver can simulate only from a baseline that it has.
+        let inputs = sent.inputs.as_ref().filter(|_| baseline.is_some() == age.is_some());
+        let references = Baselines {
+            baseline,
+            additional: [second, third].map(held),
+            simulated: Simulated { inputs, state_chunk: &[] },
+            ..Baselines::default()
+        };
+        // Stages without a baseline need no copy of the packet.
+        let kept_here = self.stages.uses_baseline().then_some(&mut kept);
+        let sequence = Sequence(tick as u16);
+        self.encoder.encode(sequence, self.stages, current, references, packet, kept_here)?;
+        if self.stages.uses_baseline() {
+            self.sent.insert(tick, kept);
+        }
+        Ok(PacketRecord::new(tick, packet, self.stages))
+    }
+}
+
+/// Returns a tick's snapshot in a precision, from `known` or quantized again. Without floats, returns the sent snapshot.
+fn quantize(
+    sent: &ShadowSnapshot,
+    precision: Precision,
+    known: &mut Vec<(Precision, Arc<QuantizedSnapshot>)>,
+    pool: &mut SnapshotPool,
+) -> Result<Arc<QuantizedSnapshot>> {
+    if let Some((_, snapshot)) = known.iter().find(|(of, _)| *of == precision) {
+        return Ok(Arc::clone(snapshot));
+    }
+    let Some(floats) = &sent.floats else {
+        return Ok(Arc::clone(&sent.quantized));
+    };
+    let snapshot = pool.quantize(floats, precision)?;
+    known.push((precision, Arc::clone(&snapshot)));
+    Ok(snapshot)
+}
+
+#[allow(clippy::disallowed_methods, reason = "Bevy's clock works in a browser, too")]
+fn now() -> Instant {
+    Instant::now()
 }

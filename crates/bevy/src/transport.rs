@@ -237,9 +237,7 @@ fn hang_up(connections: Query<Entity, (IsConnection, OrDisabled)>, mut commands:
     }
 }
 
-type ConnectedServer = (With<Server>, With<Connected>, OrDisabled);
-
 /// Run condition: whether this client is [`Connected`].
-pub fn connected(server: Query<(), ConnectedServer>) -> bool {
+pub fn connected(server: Query<(), (With<Server>, With<Connected>, OrDisabled)>) -> bool {
     !server.is_empty()
 }

@@ -291,7 +291,8 @@ pub fn add_game(app: &mut App, interface: Interface) {
 /// Encodes every tick without each stage. Offscreen there is no frame time to keep, so no tick is skipped.
 fn finish_ablations(mut lanes: Query<(&mut Ablation, &mut ShadowLadder)>) -> Result {
     for (mut ablation, mut ladder) in &mut lanes {
-        ablation.finish(&mut ladder)?;
+        ladder.wait()?;
+        ablation.costs.finish()?;
     }
     Ok(())
 }

@@ -5,8 +5,7 @@
 
 use bevy::prelude::*;
 use cubewire_bevy::shadow::Sampled;
-use cubewire_codec::Stages;
-use cubewire_scene::TICKS_PER_SECOND;
+use cubewire_codec::{Plan, Snapshot, Stages};
 
 pub use super::parts::{Ablated, Part, ablations};
 
@@ -34,18 +33,19 @@ pub struct AblationRow<'a> {
 }
 
 impl Ablation {
-    pub fn new(present: Stages) -> Self {
+    /// `initial` is the scene's initial state.
+    pub fn new(present: Stages, initial: &Snapshot) -> Self {
         let ablated = ablations(present);
         let left = ablated.iter().map(|ablated| ablated.stages);
         let stages = [present].into_iter().chain(left);
-        let costs = Sampled::new(stages, TICKS_PER_SECOND as u16);
+        let costs = Sampled::new(stages, Plan::cubes(), initial.clone());
         Self { ablated, costs }
     }
 
     /// Returns an ablation that has counted one second of ticks up to `newest`, with `bytes` per tick for each row.
     #[cfg(test)]
     pub(crate) fn of_bytes(present: Stages, newest: u64, bytes: impl Fn(usize) -> usize) -> Self {
-        let Self { ablated, costs } = Self::new(present);
+        let Self { ablated, costs } = Self::new(present, &Snapshot::default());
         Self { ablated, costs: costs.of_bytes(newest, bytes) }
     }
 
@@ -62,11 +62,5 @@ impl Ablation {
             kbps: self.costs.kbps(index),
         };
         stages.map(row).collect()
-    }
-
-    pub fn finish(&mut self, ladder: &mut super::ShadowLadder) -> Result {
-        let encoded = ladder.shadow.finish(self.costs.list())?;
-        ladder.count(Some(self), &encoded);
-        Ok(())
     }
 }

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn long_ones_are_repeated_as_there_is_room() {
+    fn long_ones_are_repeated_as_there_is_room_and_longer_ones_are_sent_once() {
         assert_eq!(
             sent(&[500; 4], 7),
             [
@@ -213,10 +213,6 @@ mod tests {
             ]
             .concat()
         );
-    }
-
-    #[test]
-    fn what_is_too_long_to_be_repeated_is_sent_once() {
         assert_eq!(
             sent(&[MAX_REPEATED_BYTES + 1, 20_000, 4, 5], 8)[..4],
             [(1, vec![MAX_REPEATED_BYTES + 1]), (2, vec![20_000]), (3, vec![4]), (4, vec![4, 5])]

@@ -1,7 +1,6 @@
 //! Quantizes the server's bodies once per tick, for all clients.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 
 use bevy_ecs::change_detection::Tick;
@@ -44,7 +43,7 @@ impl InSlot {
 }
 
 /// All bodies by slot, as captured in the last tick.
-#[derive(Resource)]
+#[derive(Resource, Debug)]
 pub struct Bodies {
     pub(crate) protocol: Arc<Compiled>,
     pub(crate) tick: u64,
@@ -231,12 +230,6 @@ pub(super) fn capture(
         stats.waiting = waiting + without_slot;
         stats.cooling = without_slot.min(bodies.table.cooling());
     });
-}
-
-impl fmt::Debug for Bodies {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Bodies").field("tick", &self.tick).finish_non_exhaustive()
-    }
 }
 
 /// Returns the wire form of a body, also of one that left since the last tick.

@@ -19,25 +19,31 @@ use super::{Encoded, Shadow, ShadowSnapshot, ShadowTick};
 /// ticks, a [fraction](Self::share) of the ticks is encoded.
 #[derive(Debug)]
 pub struct Sampled {
-    list: Arc<[Stages]>,
+    stages: Vec<Stages>,
+    shadow: Shadow,
     ticks_per_second: u16,
     /// By index in the list: article bytes of each counted tick, for the newest second of counted ticks.
     bytes: Vec<VecDeque<usize>>,
     sampling: Sampling,
     budget: Budget,
-    /// Chosen ticks that are not encoded yet, oldest first, and whether each will be counted.
-    counts: VecDeque<(u64, bool)>,
+    /// Whether each chosen tick that is not encoded yet will be counted, oldest first.
+    counts: VecDeque<bool>,
     newest: Option<u64>,
 }
 
 impl Sampled {
-    /// Returns costs of these stages, not measured yet, for a connection with this tick rate.
-    pub fn new(stages: impl IntoIterator<Item = Stages>, ticks_per_second: u16) -> Self {
-        let list: Arc<[Stages]> = stages.into_iter().collect();
+    /// Returns costs of these stages, not measured yet, for a connection with this plan and initial state.
+    pub fn new(
+        stages: impl IntoIterator<Item = Stages>,
+        plan: Arc<Plan>,
+        initial: Snapshot,
+    ) -> Self {
+        let stages: Vec<_> = stages.into_iter().collect();
         Self {
-            bytes: vec![VecDeque::new(); list.len()],
-            list,
-            ticks_per_second,
+            bytes: vec![VecDeque::new(); stages.len()],
+            ticks_per_second: plan.schema().ticks_per_second,
+            shadow: Shadow::new(plan, initial, stages.clone()),
+            stages,
             sampling: Sampling::default(),
             budget: Budget::default(),
             counts: VecDeque::new(),
@@ -60,7 +66,7 @@ impl Sampled {
 
     /// Returns the measured stages.
     pub fn stages(&self) -> &[Stages] {
-        &self.list
+        &self.stages
     }
 
     /// Returns the mean over the newest second of counted ticks, in kilobits per second by article accounting. `None` before the
@@ -81,34 +87,48 @@ impl Sampled {
     }
 
     /// Queues a tick if it is chosen.
-    pub fn push(&mut self, tick: &Arc<ShadowTick>, shadow: &mut Shadow) {
+    pub fn push(&mut self, tick: &Arc<ShadowTick>) {
         let ages = tick.sent.as_ref().map(|sent| sent.acked_ages_ticks);
         let choice = self.sampling.choose(tick.tick, ages, self.counts.len());
         if choice != Choice::Skip {
-            shadow.push(&self.list, tick);
-            self.counts.push_back((tick.tick, choice == Choice::Count));
+            self.shadow.push(tick);
+            self.counts.push_back(choice == Choice::Count);
         }
     }
 
-    /// Adds a share of the passed real time to the time budget. Returns the list and the number of ticks that may be encoded
-    /// now, as an argument for [`Shadow::start`].
-    pub fn allow(&mut self, passed: Duration) -> (&Arc<[Stages]>, usize) {
+    /// Counts the packets of the task if it has ended.
+    ///
+    /// # Errors
+    /// If a snapshot cannot be encoded.
+    pub fn poll(&mut self) -> Result {
+        let encoded = self.shadow.poll();
+        self.count(encoded)
+    }
+
+    /// [Polls](Self::poll), and starts the next task. Adds a share of the passed real time to the time budget.
+    ///
+    /// # Errors
+    /// If a snapshot cannot be encoded.
+    pub fn go_on(&mut self, passed: Duration) -> Result {
+        self.poll()?;
         self.budget.earn(passed);
-        (&self.list, self.budget.ticks())
+        let encoded = self.shadow.start(self.budget.ticks());
+        self.count(encoded)
     }
 
-    /// Returns the list, as an argument for [`Shadow::finish`].
-    pub const fn list(&self) -> &Arc<[Stages]> {
-        &self.list
+    /// Waits until every chosen tick is encoded and counted.
+    ///
+    /// # Errors
+    /// If a snapshot cannot be encoded.
+    pub fn finish(&mut self) -> Result {
+        let encoded = self.shadow.finish();
+        self.count(encoded)
     }
 
-    /// Counts the packets of this list. Ignores the packets of other lists.
-    pub fn count(&mut self, encoded: &[Encoded]) {
-        for encoded in encoded.iter().filter(|encoded| encoded.is_of(&self.list)) {
+    fn count(&mut self, encoded: Result<Vec<Encoded>>) -> Result {
+        for encoded in encoded? {
             self.budget.spend(encoded.time);
-            let passed = self.counts.iter().take_while(|(tick, _)| *tick <= encoded.tick).count();
-            let last = self.counts.drain(..passed).next_back();
-            if last != Some((encoded.tick, true)) {
+            if self.counts.pop_front() != Some(true) {
                 continue;
             }
             for (index, bytes) in self.bytes.iter_mut().enumerate() {
@@ -119,6 +139,7 @@ impl Sampled {
             }
             self.newest = Some(encoded.tick);
         }
+        Ok(())
     }
 }
 
@@ -128,7 +149,6 @@ impl Sampled {
 #[component(clone_behavior = Ignore)]
 pub struct LiveLadder {
     rungs: Vec<Rung>,
-    shadow: Shadow,
     sampled: Sampled,
 }
 
@@ -141,11 +161,7 @@ impl LiveLadder {
         };
         let rungs: Vec<Rung> = ladder::all().filter_map(legal).collect();
         let stages = rungs.iter().map(|rung| rung.stages);
-        Self {
-            sampled: Sampled::new(stages, plan.schema().ticks_per_second),
-            rungs,
-            shadow: Shadow::new(Arc::clone(plan), Snapshot::default()),
-        }
+        Self { sampled: Sampled::new(stages, Arc::clone(plan), Snapshot::default()), rungs }
     }
 
     /// Returns each rung with its mean cost over the newest second of counted ticks, in kilobits per second by article
@@ -164,9 +180,7 @@ impl LiveLadder {
     /// # Errors
     /// If a snapshot cannot be encoded.
     pub fn finish(&mut self) -> Result {
-        let encoded = self.shadow.finish(self.sampled.list())?;
-        self.sampled.count(&encoded);
-        Ok(())
+        self.sampled.finish()
     }
 
     /// Queues a tick: the ages of the newest acked snapshots and the snapshot, if one was sent.
@@ -181,8 +195,7 @@ impl LiveLadder {
             floats: None,
             inputs: None,
         });
-        let tick = Arc::new(ShadowTick { tick, sent });
-        self.sampled.push(&tick, &mut self.shadow);
+        self.sampled.push(&Arc::new(ShadowTick { tick, sent }));
     }
 }
 
@@ -190,10 +203,7 @@ impl LiveLadder {
 /// single core.
 pub(crate) fn go_on(time: Res<Time<Real>>, mut ladders: Query<&mut LiveLadder>) -> Result {
     for mut ladder in &mut ladders {
-        let LiveLadder { shadow, sampled, .. } = &mut *ladder;
-        sampled.count(&shadow.poll()?);
-        let encoded = shadow.start(&mut [sampled.allow(time.delta())])?;
-        sampled.count(&encoded);
+        ladder.sampled.go_on(time.delta())?;
     }
     Ok(())
 }

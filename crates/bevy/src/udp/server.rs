@@ -3,7 +3,6 @@
 mod connections;
 mod handshakes;
 mod reports;
-mod socket;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,15 +15,15 @@ use bevy_app::{App, Plugin};
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::DeferredWorld;
 use bevy_time::{Real, Time};
+use log::warn;
 use renetcode::NETCODE_USER_DATA_BYTES;
 
 use self::connections::Connection;
 use self::handshakes::Handshakes;
 use self::reports::Reports;
-use self::socket::Socket;
 use super::{Key, either};
 use crate::body::{Disconnected, disconnect_later};
-use crate::traffic::SocketTraffic;
+use crate::traffic::{SocketTraffic, header_bytes};
 use crate::transport::{self, MessageBuffer, OrDisabled};
 
 /// Listens for clients with tokens made with the server's key.
@@ -176,6 +175,60 @@ impl UdpHost {
     }
 }
 
+/// The socket, which counts its traffic.
+///
+/// A dual-stack socket reports IPv4 addresses as IPv6 (`::ffff:192.0.2.1`). This type converts them, so that an address is
+/// the same however the server listens.
+#[derive(Debug)]
+struct Socket {
+    udp: Arc<UdpSocket>,
+    /// The address that it is bound to.
+    address: SocketAddr,
+    traffic: SocketTraffic,
+}
+
+impl Socket {
+    /// Counts bytes outside of connections, headers included.
+    const fn unassigned(&mut self, bytes: usize) {
+        self.traffic.unassigned_bytes += bytes as u64;
+    }
+
+    /// Receives a datagram. Returns its length and its sender.
+    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        let (length, mut from) = self.udp.recv_from(buffer)?;
+        if from.ip().to_canonical().is_ipv4() {
+            from = SocketAddr::new(from.ip().to_canonical(), from.port());
+        }
+        self.traffic.received += 1;
+        self.traffic.received_bytes += (length + header_bytes(from.ip())) as u64;
+        Ok((length, from))
+    }
+
+    /// Sends a datagram. Returns its bytes including headers, or 0 if the operating system did not accept it and the
+    /// datagram is lost.
+    fn send(&mut self, bytes: &[u8], to: SocketAddr) -> usize {
+        let address = match to.ip() {
+            IpAddr::V4(ip) if self.address.is_ipv6() => (ip.to_ipv6_mapped(), to.port()).into(),
+            _ => to,
+        };
+        match self.udp.send_to(bytes, address) {
+            Ok(_) => {
+                let bytes = bytes.len() + header_bytes(to.ip());
+                self.traffic.sent += 1;
+                self.traffic.sent_bytes += bytes as u64;
+                bytes
+            }
+            Err(error) => {
+                self.traffic.unsent += 1;
+                if self.traffic.unsent == 1 {
+                    warn!("cannot send to {to}; further failures are not logged: {error}");
+                }
+                0
+            }
+        }
+    }
+}
+
 /// Server: the client id in the client's [token](Key::token), on the connection's entity.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[component(immutable, clone_behavior = Ignore)]
@@ -249,5 +302,18 @@ fn disconnect(removed: On<Remove, ClientAddress>, mut world: DeferredWorld) {
         && host.client_mut(removed.entity).is_some()
     {
         host.forget(address, "this end has ended the connection");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `handshakes` tests that tokens of these addresses are accepted.
+    #[test]
+    fn public_addresses_are_the_servers_own_and_the_added_ones() {
+        let server = UdpServer::listen("127.0.0.1:0", Key::LOOPBACK).unwrap();
+        let (own, other) = (server.address(), ([192, 0, 2, 1], 7000).into());
+        assert_eq!(server.public(other).public, [own, other]);
     }
 }

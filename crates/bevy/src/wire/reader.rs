@@ -190,10 +190,6 @@ impl<'de> SeqAccess<'de> for Values<'_, 'de> {
         self.left = left;
         seed.deserialize(&mut *self.reader).map(Some)
     }
-
-    fn size_hint(&self) -> Option<usize> {
-        Some(self.left)
-    }
 }
 
 impl<'de> MapAccess<'de> for Values<'_, 'de> {
@@ -208,10 +204,6 @@ impl<'de> MapAccess<'de> for Values<'_, 'de> {
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, ReadError> {
         seed.deserialize(&mut *self.reader)
-    }
-
-    fn size_hint(&self) -> Option<usize> {
-        Some(self.left)
     }
 }
 

@@ -88,9 +88,7 @@ fn bodies_that_end_while_they_are_disabled_leave_nothing_behind() {
     net.add_client();
     net.ticks(60);
     assert_eq!([0, 1].map(|client| net.count::<Remote>(client)), [0, 0]);
-    for x in 0..200 {
-        spawn(&mut net, "crate", Vec3::X * x as f32 * 0.4, ());
-    }
+    spawn_row(&mut net, 200, 0.4);
     net.tick();
     // The 50 waiting bodies have lost their `BodyKind`.
     assert_eq!((stats(&net).bodies, stats(&net).waiting), (200, 50));

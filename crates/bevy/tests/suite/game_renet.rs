@@ -4,7 +4,7 @@ mod in_memory;
 
 use std::net::{SocketAddr, UdpSocket};
 
-use bevy_app::AppExit;
+use bevy_app::{AppExit, Plugins};
 use bevy_renet::netcode::{
     ClientAuthentication, NetcodeClientPlugin, NetcodeClientTransport, NetcodeServerPlugin,
     NetcodeServerTransport, ServerAuthentication, ServerConfig,
@@ -51,18 +51,18 @@ fn connect(world: &mut World, server_addr: SocketAddr, client_id: u64) {
     world.insert_resource(RenetClient::new(config().0));
 }
 
+/// An app of the game.
+fn game<M>(plugins: impl Plugins<M>) -> App {
+    let mut app = app(|app| {
+        app.add_plugins((protocol, config().1)).add_plugins(plugins);
+    });
+    watch(&mut app);
+    app
+}
+
 /// A server with this number of named bodies.
 fn hosting(bodies: usize) -> (App, SocketAddr) {
-    let mut server = app(|app| {
-        app.add_plugins((
-            RenetServerPlugin,
-            NetcodeServerPlugin,
-            protocol,
-            ServerPlugin,
-            config().1,
-        ));
-    });
-    watch(&mut server);
+    let mut server = game((RenetServerPlugin, NetcodeServerPlugin, ServerPlugin));
     let address = host(server.world_mut());
     for x in 0..bodies {
         let more = (Health(x as u8), PlayerName(format!("body {x}")));
@@ -72,16 +72,7 @@ fn hosting(bodies: usize) -> (App, SocketAddr) {
 }
 
 fn connecting(address: SocketAddr, id: u64) -> App {
-    let mut client = app(|app| {
-        app.add_plugins((
-            RenetClientPlugin,
-            NetcodeClientPlugin,
-            protocol,
-            ClientPlugin,
-            config().1,
-        ));
-    });
-    watch(&mut client);
+    let mut client = game((RenetClientPlugin, NetcodeClientPlugin, ClientPlugin));
     connect(client.world_mut(), address, id);
     client
 }
@@ -236,11 +227,10 @@ fn what_is_flushed_is_sent_in_the_same_frame() {
 
 #[test]
 fn one_app_is_server_and_client() {
-    let mut both = app(|app| {
-        app.add_plugins((RenetServerPlugin, NetcodeServerPlugin))
-            .add_plugins((RenetClientPlugin, NetcodeClientPlugin))
-            .add_plugins((protocol, ServerPlugin, ClientPlugin, config().1));
-    });
+    let mut both = game((
+        (RenetServerPlugin, NetcodeServerPlugin, ServerPlugin),
+        (RenetClientPlugin, NetcodeClientPlugin, ClientPlugin),
+    ));
     let address = host(both.world_mut());
     connect(both.world_mut(), address, 1);
     spawn_in(both.world_mut(), "crate", Vec3::ZERO, Health(5));

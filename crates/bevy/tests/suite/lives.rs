@@ -2,31 +2,30 @@
 
 use super::*;
 
-/// Lifecycle events of bodies at a client.
-#[derive(Resource, Default, Debug)]
-struct Log(Vec<String>);
-
+/// Notes the lifecycle events of bodies at a client.
 fn logged(app: &mut App) {
     protocol(app);
-    app.init_resource::<Log>()
+    app.insert_resource(Noted::<String>(Vec::new()))
         .add_observer(
             |added: On<Add, BodyKind>,
              bodies: Query<(&BodyKind, &Transform, &Health, Has<Remote>)>,
-             mut log: ResMut<Log>| {
+             mut log: ResMut<Noted<String>>| {
                 let (kind, transform, health, is_remote) = bodies.get(added.entity).unwrap();
                 assert!(is_remote);
                 let x = transform.translation.x;
                 log.0.push(format!("+ {} at {x} with {}", kind.name(), health.0));
             },
         )
-        .add_observer(|gone: On<Vanished>, bodies: Query<&BodyKind>, mut log: ResMut<Log>| {
-            let kind = bodies.get(gone.entity).unwrap().name();
-            log.0.push(format!("- {kind} {:?}", gone.reason));
-        });
+        .add_observer(
+            |gone: On<Vanished>, bodies: Query<&BodyKind>, mut log: ResMut<Noted<String>>| {
+                let kind = bodies.get(gone.entity).unwrap().name();
+                log.0.push(format!("- {kind} {:?}", gone.reason));
+            },
+        );
 }
 
 fn log(net: &mut TestNet) -> Vec<String> {
-    std::mem::take(&mut net.clients[0].world_mut().resource_mut::<Log>().0)
+    noted(&mut net.clients[0])
 }
 
 #[test]

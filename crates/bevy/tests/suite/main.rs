@@ -335,14 +335,35 @@ fn shake(world: &mut World, bodies: &[Entity], tick: usize) {
     }
 }
 
-/// Kind, position and health of all bodies, sorted, as lines of text.
+/// Hides the body from all clients.
+#[derive(Component, Clone, Copy)]
+#[component(immutable)]
+struct Hidden(bool);
+
+impl VisibilityFilter for Hidden {
+    type Client = Connected;
+    const WHEN_HIDDEN: WhenHidden = WhenHidden::Despawn;
+
+    fn is_visible(&self, _: Option<&Connected>) -> bool {
+        !self.0
+    }
+}
+
+/// Kind, position, health, name and followed body of all bodies with health that are not [`Hidden`], sorted, as lines of text.
 fn states(world: &mut World, is_remote: bool) -> Vec<String> {
-    let mut bodies = world.query::<(&Transform, &BodyKind, &Health, Has<Remote>)>();
-    let bodies = bodies.iter(world).filter(|body| body.3 == is_remote);
+    let is_seen = |body: &EntityRef<'_>| body.get::<Hidden>().is_none_or(|hidden| !hidden.0);
+    let steps = |transform: &Transform| (transform.translation * 128.0).round();
+    let mut bodies = world.query::<(EntityRef, &Transform, &BodyKind, &Health)>();
+    let bodies = bodies.iter(world);
     let mut states: Vec<_> = bodies
-        .map(|(transform, kind, health, _)| {
-            let steps = (transform.translation * 128.0).round();
-            format!("{} {steps} {}", kind.name(), health.0)
+        .filter(|(body, ..)| body.contains::<Remote>() == is_remote && is_seen(body))
+        .map(|(body, transform, kind, health)| {
+            let target = body.get::<Follows>().and_then(|follows| world.get_entity(follows.0).ok());
+            let target = target.filter(is_seen);
+            let target = target.and_then(|body| body.get::<Transform>().map(steps));
+            let name = body.get::<PlayerName>().map(|name| &name.0);
+            let at = steps(transform);
+            format!("{at} {} {} {name:?} {target:?}", kind.name(), health.0)
         })
         .collect();
     states.sort();

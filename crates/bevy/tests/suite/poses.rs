@@ -1,4 +1,4 @@
-//! Poses and fields arrive with the documented precision. Illegal poses do not stop a body's fields.
+//! Poses and fields. Illegal poses do not stop a body's fields. A unit test of `Pose` checks the precision of orientations.
 
 use log::Level;
 
@@ -24,27 +24,12 @@ fn with_body(protocol: fn(&mut App), more: impl Bundle) -> (TestNet, Entity) {
 }
 
 #[test]
-fn poses_arrive_within_a_step_5_units_from_the_centre() {
-    let (mut net, body) = with_body(protocol, ());
+fn a_body_that_is_not_turned_arrives_without_a_turn() {
+    let (mut net, _) = with_body(protocol, ());
     let shown = *only_value::<Transform>(&mut net);
     assert_eq!(shown.rotation, Quat::IDENTITY);
     let end = shown.transform_point(Vec3::new(50.0, 0.0, 0.0));
     assert!(end.y.abs() < 1.0 / 128.0, "the end of a floor of 100 units is at {end}");
-    let mut chance = Chance(1);
-    for _ in 0..30 {
-        let mut part = || chance.below(2001) as f32 / 1000.0 - 1.0;
-        let rotation = Quat::from_xyzw(part(), part(), part(), 1.1).normalize();
-        let sent = Transform::from_rotation(rotation);
-        insert(&mut net, body, sent);
-        let shown = |net: &mut TestNet| *only_value::<Transform>(net);
-        net.run_until(|net| shown(net).rotation.angle_between(rotation) < 0.02);
-        net.ticks(30);
-        for axis in [Vec3::X, Vec3::Y, Vec3::Z] {
-            let [shown, sent] =
-                [shown(&mut net), sent].map(|pose| pose.transform_point(5.0 * axis));
-            assert!(shown.distance(sent) < 1.0 / 128.0, "{shown} and {sent}");
-        }
-    }
 }
 
 #[test]

@@ -119,24 +119,6 @@ fn fields_of_one_kind_are_not_of_others() {
     assert_eq!(at_client::<BodyKind>(&net, hero).name(), "hero");
 }
 
-#[test]
-#[should_panic(expected = "field `health` is of kind `giant`, which is not registered")]
-fn a_field_of_an_unknown_kind_is_refused() {
-    let _ = TestNet::new(|app| {
-        protocol(app);
-        app.field_kinds("health", &["giant"]);
-    });
-}
-
-#[test]
-#[should_panic(expected = "`Hit` is not registered as an input or message")]
-fn an_unknown_message_is_refused() {
-    let _ = TestNet::new(|app| {
-        protocol(app);
-        app.map_entities::<Hit>();
-    });
-}
-
 /// Runs until a message arrives, and returns it.
 fn received<M>(net: &mut TestNet, take: impl Fn(&mut TestNet) -> Vec<M>) -> M {
     let mut next = || {

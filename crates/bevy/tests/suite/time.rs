@@ -1,7 +1,5 @@
 //! Games that pause, run slowly, hang, or change their clock, at either end.
 
-use std::time::Duration;
-
 use bevy_time::{Fixed, Real, Time, TimeUpdateStrategy, Virtual};
 use cubewire_protocol::SnapshotReceiver;
 
@@ -210,9 +208,7 @@ fn at_the_highest_rate_packets_are_small_over_a_round_trip_of_a_second() {
     let conditions = Conditions { latency: Duration::from_millis(500), ..Conditions::PERFECT };
     let mut net = TestNet::with_conditions(fast, conditions, 1);
     net.add_client();
-    for x in 0..100 {
-        spawn(&mut net, "crate", Vec3::new(x as f32, 0.5, 0.0), ());
-    }
+    spawn_row(&mut net, 100, 1.0);
     net.run_until(|net| net.count::<Remote>(0) == 100);
     net.ticks(600);
     let before = stats(&net);

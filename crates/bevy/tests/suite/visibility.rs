@@ -15,19 +15,6 @@ impl VisibilityFilter for Team {
     }
 }
 
-#[derive(Component)]
-#[component(immutable)]
-struct Guild;
-
-impl VisibilityFilter for Guild {
-    type Client = Self;
-    const WHEN_HIDDEN: WhenHidden = WhenHidden::Despawn;
-
-    fn is_visible(&self, client: Option<&Self>) -> bool {
-        client.is_some()
-    }
-}
-
 /// Freezes the body for clients with a restricted view: they keep the last state that they saw.
 #[derive(Component, Clone, Copy)]
 #[component(immutable)]
@@ -167,11 +154,11 @@ fn interest_has_a_margin() {
 }
 
 #[test]
-fn each_of_several_filters_hides_from_those_who_have_nothing() {
+fn each_of_several_filters_hides_a_body() {
     let mut net = TestNet::new(protocol);
-    net.server.add_visibility_filter::<Team>().add_visibility_filter::<Guild>();
+    net.server.add_visibility_filter::<Team>().add_visibility_filter::<Hidden>();
     spawn(&mut net, "hero", Vec3::X, Team(1));
-    spawn(&mut net, "hero", Vec3::Y, Guild);
+    spawn(&mut net, "hero", Vec3::Y, Hidden(true));
     spawn(&mut net, "hero", Vec3::ZERO, ());
     net.ticks(60);
     for client in 0..3 {

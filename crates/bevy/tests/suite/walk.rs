@@ -1,26 +1,10 @@
 //! A random walk over all features: bodies, reliable components, filters, interests, budgets, loss and reconnections. At the
 //! end each client must have exactly the state that it should see.
 
-use std::collections::BTreeMap;
-
 use cubewire_bevy::cubewire_codec::ladder;
 use cubewire_bevy::cubewire_protocol::{BaselineChoice, Interpolation};
 
 use super::*;
-
-/// Hides the body from all clients.
-#[derive(Component, Clone, Copy)]
-#[component(immutable)]
-struct Hidden(bool);
-
-impl VisibilityFilter for Hidden {
-    type Client = Connected;
-    const WHEN_HIDDEN: WhenHidden = WhenHidden::Despawn;
-
-    fn is_visible(&self, _: Option<&Connected>) -> bool {
-        !self.0
-    }
-}
 
 /// Changes one random body, and sometimes one connection.
 fn step(net: &mut TestNet, bodies: &mut Vec<Entity>, chance: &mut Chance, number: usize) {
@@ -83,28 +67,6 @@ fn step(net: &mut TestNet, bodies: &mut Vec<Entity>, chance: &mut Chance, number
     }
 }
 
-/// Visible state of all bodies, by position.
-fn seen(world: &mut World, is_remote: bool) -> BTreeMap<String, Vec<String>> {
-    let mut bodies = world.query::<(EntityRef, &Transform, &BodyKind)>();
-    let mut seen: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let steps = |transform: &Transform| format!("{}", (transform.translation * 128.0).round());
-    for (body, transform, kind) in bodies.iter(world) {
-        let is_hidden = body.get::<Hidden>().is_some_and(|hidden| hidden.0);
-        if body.contains::<Remote>() != is_remote || is_hidden {
-            continue;
-        }
-        let target = body.get::<Follows>().and_then(|follows| world.get_entity(follows.0).ok());
-        let target = target.filter(|body| body.get::<Hidden>().is_none_or(|hidden| !hidden.0));
-        let target = target.and_then(|body| body.get::<Transform>().map(steps));
-        let name = body.get::<PlayerName>().map(|name| name.0.clone());
-        let health = body.get::<Health>().unwrap().0;
-        let all = format!("{} {health} {name:?} {target:?}", kind.name());
-        seen.entry(steps(transform)).or_default().push(all);
-    }
-    seen.values_mut().for_each(|bodies| bodies.sort());
-    seen
-}
-
 #[test]
 fn whatever_happens_every_client_has_what_it_is_to_see_in_the_end() {
     for (seed, loss) in [(1, 0.1), (4, 0.4), (12, 0.2), (13, 0.3), (20, 0.0)] {
@@ -128,12 +90,12 @@ fn whatever_happens_every_client_has_what_it_is_to_see_in_the_end() {
         for client in all::<Connected>(&mut net.server) {
             server(&mut net).entity_mut(client).remove::<Interest>();
         }
-        let expected = seen(server(&mut net), false);
+        let expected = states(server(&mut net), false);
         assert!(expected.len() > 10);
         // A low budget takes a while to send all bodies.
         for waited in 0.. {
             net.ticks(60);
-            let clients = [0, 1, 2].map(|client| seen(net.clients[client].world_mut(), true));
+            let clients = [0, 1, 2].map(|client| states(net.clients[client].world_mut(), true));
             if clients.iter().all(|client| *client == expected) {
                 break;
             }
