@@ -15,6 +15,7 @@ mod figures;
 mod film;
 mod films;
 mod first_minute;
+mod fuzz;
 mod history;
 mod layers;
 mod mistakes;
