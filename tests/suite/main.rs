@@ -11,7 +11,6 @@ mod decode;
 mod documents;
 mod export;
 mod fallback;
-mod figures;
 mod film;
 mod films;
 mod first_minute;

@@ -237,19 +237,3 @@ fn the_playout_delay_is_by_rule_by_hand_or_adaptive_and_prevents_stalls() {
     assert!(stalls[7] > 25, "{stalls:?} stalls");
     assert_eq!(stalls[8], 0);
 }
-
-#[test]
-fn the_smallest_baseline_is_nearly_always_the_newest() {
-    let lanes = ["newest", "smallest"]
-        .map(|baseline| lane(&format!("predicted-position,link:article,baseline:{baseline}")));
-    let play = Play::new(lanes, 500);
-    play.assert_faultless();
-    let bytes = play.each::<LaneMeter>().map(|meter| {
-        let bytes = meter.samples().iter();
-        bytes.map(|sample| sample.bytes(Accounting::PayloadAndUdp)).sum()
-    });
-    let bytes: Vec<usize> = bytes.collect();
-    let (newest, smallest) = (bytes[0], bytes[1]);
-    println!("{newest} bytes against the newest, {smallest} against the smallest");
-    assert!(smallest.abs_diff(newest) < newest / 100);
-}

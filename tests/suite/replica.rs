@@ -25,23 +25,6 @@ fn an_uncompressed_snapshot_goes_out_in_fragments() {
     );
 }
 
-#[test]
-fn snapshots_survive_a_cut_link_and_the_lane_recovers() {
-    let mut game = game("mix", "changed-flags");
-    steps(&mut game, 300);
-    for cut_ticks in [5, 60, 700] {
-        link(&mut game).conditions.cut = true;
-        steps(&mut game, cut_ticks);
-        let before = game.meter().received;
-        link(&mut game).conditions.cut = false;
-        steps(&mut game, 60);
-        let arrived = game.meter().received - before;
-        assert_eq!(arrived, 57, "after {cut_ticks} ticks without a link");
-    }
-    assert_eq!(game.meter().refused, 0, "{:?}", game.meter().last_refusal);
-    assert_eq!(game.check().wrong, 0);
-}
-
 /// Creates a game with the view's cubes but without rendering.
 fn viewed() -> LaneGame {
     let mut game = game_with_view("katamari", "changed-flags");

@@ -12,9 +12,7 @@ use serde_json::Value;
 
 use crate::command_line::FRAME_BYTES;
 use crate::common::{eventually, names};
-use crate::program::{
-    INSECURE, SIGNALS, address, end, follow, lines, program, send, serve, start, view,
-};
+use crate::program::{INSECURE, SIGNALS, address, end, follow, lines, program, send, serve, view};
 use crate::window::{Killed, Window};
 
 #[test]
@@ -164,23 +162,6 @@ fn a_second_signal_ends_it_at_once() {
     assert_eq!(play.0.try_wait().unwrap(), None);
     send("INT", &play.0);
     assert_eq!(end(play).0, Some(130));
-}
-
-#[test]
-fn what_a_killed_play_has_left_is_removed_by_the_next() {
-    let folder = tempfile::tempdir().unwrap();
-    let killed = play(folder.path(), Stdio::piped());
-    send("KILL", &killed.0);
-    assert_eq!(end(killed).0, None);
-    let left = names(folder.path());
-    assert_eq!(left.len(), 2);
-    assert!(left.iter().all(|name| name.starts_with(".cubewire-")), "{left:?}");
-
-    let csv = folder.path().join("a.csv");
-    let next = ["headless", "--seconds", "1", "--csv", csv.to_str().unwrap()];
-    let (code, [_, said]) = end(start(&[], &next));
-    assert_eq!((code, &*said), (Some(0), ""));
-    assert_eq!(names(folder.path()), ["a.csv"]);
 }
 
 #[test]
