@@ -27,7 +27,6 @@ fn explanation_tabs_buttons_and_sizes_are_clicked_and_typed() {
     let window = Window::open(&["--calm"]);
     let explaining = |wanted: bool| window.expect("/panel/explaining", wanted);
     explaining(true);
-    window.screenshot("explained");
     for (key, wanted) in [
         ("Right", false),
         ("F1", true),
@@ -50,10 +49,8 @@ fn explanation_tabs_buttons_and_sizes_are_clicked_and_typed() {
     window.expect("/link_cut", true);
     // The first entry of the list above its button.
     click(&window, 245.0, HEIGHT - 24.0);
-    window.screenshot("list");
     click(&window, 200.0, HEIGHT - 248.0);
     window.expect("/view", "Left");
-    window.screenshot("buttons");
 
     // A held key repeats, so one press may count several times.
     let scale = |report: &Value| report["panel"]["scale"].as_f64().unwrap_or(1.0);
@@ -74,7 +71,6 @@ fn explanation_tabs_buttons_and_sizes_are_clicked_and_typed() {
     for size in ["Slim", "Hidden", "Whole"] {
         window.press("F2");
         window.expect("/panel/size", size);
-        window.screenshot(size);
     }
 }
 
@@ -86,7 +82,6 @@ fn the_past_the_colours_and_a_cube_are_looked_at_with_keys_and_mouse() {
     for colors in ["Bits", "Form", "Distance", "Wait", "Interaction"] {
         window.press("b");
         window.expect("/panel/colors", colors);
-        window.screenshot(colors);
     }
     window.press("h");
     window.expect("/panel/timeline", true);
@@ -104,12 +99,10 @@ fn the_past_the_colours_and_a_cube_are_looked_at_with_keys_and_mouse() {
     window.press("Right");
     let report = window.wait("a later tick", |report| moment(report) > Some(before));
     assert!(moment(&report).unwrap() < newest);
-    window.screenshot("past");
     // The player's cube is in the middle of each half.
     for x in [0.25, 0.75] {
         window.click(x * WIDTH, 0.46 * (HEIGHT - BELOW));
         window.wait("a cube", |report| report["panel"]["cube"].is_u64());
-        window.screenshot("cube");
         window.click(10.0, 20.0);
         window.expect("/panel/cube", Value::Null);
     }
@@ -132,7 +125,6 @@ fn the_past_the_colours_and_a_cube_are_looked_at_with_keys_and_mouse() {
     assert!((30..=200).contains(&(last - first)), "{first} to {last}");
     assert_eq!(moment(&report), Some(last));
     window.press("f");
-    window.screenshot("range");
     // The middle of the zoomed range.
     window.click(330.0, strip);
     let report = window.wait("a tick of the range", |report| moment(report) != Some(last));
