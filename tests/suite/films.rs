@@ -15,7 +15,7 @@ use cubewire_codec::ladder::LADDER;
 use crate::command_line::{cubewire, printed};
 use crate::common::{eventually, names, script_path};
 use crate::decode::read_mp4;
-use crate::mistakes::{complaint, complaint_of};
+use crate::mistakes::complaint_of;
 use crate::program;
 use crate::replays::recorded;
 
@@ -225,46 +225,4 @@ fn without_a_driver_nothing_is_recorded_and_one_sentence_says_why() {
          a software renderer\n"
     );
     assert_eq!(names(folder.path()), [""; 0]);
-}
-
-/// The file, arguments, and a part of the error message. SCRIPT is the path of a script.
-const MISTAKES: &str = "\
-a.mp4 | --size 641x360 | a.mp4: an MP4 needs an even width and an even height, not 641x360
-a.mp4 | --size 640 | 640 is not a width and height from 64 to 16384
-no/folder/a.mp4 |  | no/folder/a.mp4: there is no folder /
-a.avi |  | a.avi: the name of a video must end in .mp4, .gif or .png
-a.mp4 | --fps 0 | 0 is not a whole number from 1 to 240
-a.gif | --fps 60 | hundredths of a second
-a.mp4 | --lane rung:delta | --lane must be given 2 to 4 times
-a.mp4 | --lane rung:delta --lane rung:index --right rung:delta | cannot be used with
-a.mp4 | --right simulation | the right half must show a lane; only the left half can show the simulation
-a.mp4 | --left rung:detla | unknown rung `detla` (did you mean `delta`?)
-a.mp4 | --right stages:changed-flags=separate | changed flags need delta encoding, because they compare with a baseline
-a.mp4 | --at 4:rung:delta | `4` is not a time
-a.mp4 | --seconds 4 --at 4s:rung:delta | --at: 4s:rung:delta: the film ends after 4 s
-a.mp4 | --at 1s:left.rung:delta | --at: 1s:left.rung:delta: the left half shows the simulation, which has no settings
-a.mp4 | --lane rung:delta --lane rung:index --at 1s:left.rung:index | --at: 1s:left.rung:index: columns have numbers, as in `4s:2.rung:delta`
-a.mp4 | --lane rung:delta --lane rung:index --at 1s:3.rung:index | --at: 1s:3.rung:index: there are 2 columns
-a.mp4 | --at 1s:1.rung:index | --at: 1s:1.rung:index: halves are called `left.` and `right.`
-a.mp4 | --label a --label b --label c | --label is given 3 times, but there are 2 names
-a.mp4 | --rung delta | set the right one with `--right rung:delta`
-a.mp4 | --megabytes 0 | 0 is not a number of megabytes from 0.01 to 1000000
-a.gif | --megabytes 1 | a.gif: only the size of an MP4 can be limited
-a.mp4 | --replay SCRIPT | this is a script, not a replay; play it with --script
-a.mp4 | --script SCRIPT --skip 1000 | --skip: 1000 s must be less than the ";
-
-#[test]
-fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
-    let folder = tempfile::tempdir().unwrap();
-    let script = script_path("katamari");
-    for row in MISTAKES.replace("SCRIPT", script.to_str().unwrap()).lines() {
-        let columns: Vec<_> = row.split(" | ").collect();
-        let [name, arguments, wanted] = columns[..] else { panic!("{row}") };
-        let out = folder.path().join(name);
-        let record = ["record", "--out", out.to_str().unwrap()];
-        let arguments: Vec<_> = record.into_iter().chain(arguments.split_whitespace()).collect();
-        let said = complaint(&arguments);
-        assert!(said.contains(wanted), "{arguments:?}: {said}");
-        assert_eq!(names(folder.path()), [""; 0]);
-    }
 }

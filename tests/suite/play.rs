@@ -117,25 +117,6 @@ fn a_katamari_ball_holds_together_while_it_rolls_and_lets_go_after() {
 }
 
 #[test]
-fn touched_cubes_turn_red_and_go_grey_again_at_rest() {
-    let red = |game: &LaneGame| {
-        let cubes = &game.cubes().current().bodies;
-        cubes.iter().filter(|cube| cube.interacting).count()
-    };
-    let mut game = game("calm", "changed-flags");
-    game.step();
-    assert_eq!(red(&game), 1);
-    let mut most = 0;
-    for _ in 0..400 {
-        game.step();
-        most = most.max(red(&game));
-    }
-    assert!(most > 3, "the player landed on {most} cubes");
-    assert_eq!(red(&game), 1, "only the player is left");
-    assert_eq!(game.cubes().current().bodies.len(), CUBES);
-}
-
-#[test]
 fn hovering_blows_cubes_away() {
     let settings = LaneSettings::default();
     let mut game = LaneGame::new(Some(script("blow")), settings).unwrap();

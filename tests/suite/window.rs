@@ -484,13 +484,4 @@ fn two_lanes_are_compared_and_recorded() {
     let replay = folder.join("cubewire-1.ron");
     window.wait("the replay", |_| replay.exists());
     printed(cubewire(&["play", "--headless"]).arg(&replay));
-    let text = fs::read_to_string(&replay).unwrap();
-    for part in [
-        "left: \"rung:uncompressed\"",
-        "right: \"rung:delta,link:lan\"",
-        "right: \"rung:index,link:lan\"",
-        "hold: [Right, Gather]",
-    ] {
-        assert!(text.contains(part), "no {part} in\n{text}");
-    }
 }
