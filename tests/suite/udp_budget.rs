@@ -93,19 +93,3 @@ fn over_a_narrow_way_a_viewer_is_given_what_gets_through_until_the_way_is_wide()
     assert_eq!((budgets(&game), granted(&viewer)), ([None; 2], None));
     agreeing(&game, &viewer);
 }
-
-#[test]
-fn snapshots_that_have_to_be_whole_are_sent_less_often_over_a_narrow_way() {
-    let mut game = server(Key::LOOPBACK, 8);
-    let mut viewer = viewer(&game, "uncompressed");
-    seconds(&mut game, &mut viewer, 1);
-    set_link(&mut viewer, "bandwidth=1500000/256000".parse().unwrap());
-    seconds(&mut game, &mut viewer, 25);
-    let sent = seconds(&mut game, &mut viewer, 10);
-    println!("decoded, and kbit sent, in each second: {sent:?}");
-    let decoded: u64 = sent.iter().map(|second| second.0).sum();
-    assert!(decoded > 20, "{decoded}");
-    let kbits = sent.iter().map(|second| second.1).sum::<usize>();
-    assert!(kbits < 20_000, "{kbits}");
-    agreeing(&game, &viewer);
-}
