@@ -1,6 +1,5 @@
-//! A lane's snapshots arrive as they were sent, with any change of settings in between.
+//! The packets of an uncompressed snapshot, and what the replica of a lane shows.
 
-use bevy::prelude::*;
 use cubewire::game::headless::LaneGame;
 use cubewire::replication::{Accounting, LinkSettings};
 use cubewire::simulation::CubeWorld;
@@ -8,10 +7,6 @@ use cubewire::view::{self, DisplayedTicks, PaneContent, Side};
 use cubewire_codec::Snapshot;
 
 use crate::common::{component, game, game_with_view, shown, steps};
-
-fn link(game: &mut LaneGame) -> Mut<'_, LinkSettings> {
-    component(game)
-}
 
 #[test]
 fn an_uncompressed_snapshot_goes_out_in_fragments() {
@@ -69,14 +64,14 @@ fn the_replica_shows_what_the_simulation_was_at_its_playout_time() {
 fn a_stopped_link_freezes_the_replica_while_the_simulation_goes_on() {
     let mut game = viewed();
     steps(&mut game, 300);
-    link(&mut game).conditions.cut = true;
+    component::<LinkSettings>(&mut game).conditions.cut = true;
     steps(&mut game, 30);
     let (left, right) = (shown(&mut game, Side::Left), shown(&mut game, Side::Right));
     steps(&mut game, 60);
     assert_ne!(shown(&mut game, Side::Left), left);
     assert_eq!(shown(&mut game, Side::Right), right);
 
-    link(&mut game).conditions.cut = false;
+    component::<LinkSettings>(&mut game).conditions.cut = false;
     steps(&mut game, 60);
     assert_ne!(shown(&mut game, Side::Right), right);
 }

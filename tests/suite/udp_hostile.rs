@@ -109,8 +109,8 @@ fn two_requests_in_one_frame_end_with_the_second() {
     assert_eq!(lanes(&mut game)[0].1.stages, ladder::POSITION.stages);
 }
 
-/// Returns a viewer that is connected to a server and was not welcomed yet.
-fn unwelcomed() -> HeadlessViewer {
+/// Returns a server, and a viewer that is connected to it and was not welcomed yet.
+fn unwelcomed() -> (HeadlessGame, HeadlessViewer) {
     let mut game = server(Key::LOOPBACK, 1);
     let mut viewer = viewer(&game, "delta");
     eventually("a connection", || {
@@ -120,7 +120,7 @@ fn unwelcomed() -> HeadlessViewer {
         buffers.single(world).ok()
     });
     assert_eq!(status(&viewer), ConnectionStatus::Connecting);
-    viewer
+    (game, viewer)
 }
 
 /// The viewer receives a message from its server.
@@ -153,7 +153,8 @@ fn a_viewer_says_what_is_wrong_with_its_server() {
         (welcome(901)[..20_000].to_vec(), "sent a malformed message"),
         (ServerMessage::Tick(9).encode(), "unexpected message from the server"),
     ] {
-        let mut viewer = unwelcomed();
+        // The server is not stepped any more, and disconnects the viewer when it is dropped.
+        let (_server, mut viewer) = unwelcomed();
         hear(&mut viewer, message);
         assert!(lost(&viewer).contains(why), "{}", lost(&viewer));
     }
