@@ -1,4 +1,4 @@
-//! The packets of an uncompressed snapshot, and what the replica of a lane shows.
+//! Packets of an uncompressed snapshot, and the replica that each half shows.
 
 use cubewire::game::headless::LaneGame;
 use cubewire::replication::{Accounting, LinkSettings};
