@@ -199,15 +199,6 @@ fn options_for_tests_and_measurements_are_not_in_the_help() {
 }
 
 #[test]
-fn help_is_a_command_as_well() {
-    assert_eq!(printed(&mut cubewire(&["help"])), printed(&mut cubewire(&["--help"])));
-    assert_eq!(
-        printed(&mut cubewire(&["help", "ladder"])),
-        printed(&mut cubewire(&["ladder", "--help"]))
-    );
-}
-
-#[test]
 fn a_file_that_is_replaced_is_warned_of() {
     let folder = tempfile::tempdir().unwrap();
     let play = || {

@@ -9,14 +9,13 @@ use std::time::Duration;
 use cubewire::game::desktop::film::{Film, FilmContent, Take};
 use cubewire::game::desktop::series::{Series, episodes};
 use cubewire::recording::{Outcome, ReplayCheck, Script};
-use cubewire::theme::Theme;
-use cubewire::view::{Overlay, PaneContent, Part};
+use cubewire::view::PaneContent;
 use cubewire_codec::ladder::LADDER;
 
 use crate::command_line::{cubewire, printed};
 use crate::common::{eventually, names, script_path};
 use crate::decode::read_mp4;
-use crate::mistakes::{complaint, complaint_of};
+use crate::mistakes::complaint_of;
 use crate::program;
 use crate::replays::recorded;
 
@@ -24,15 +23,6 @@ use crate::replays::recorded;
 fn short_film() -> Film {
     let episode = episodes(Series::Quick, Series::Quick.size()).remove(LADDER.len() - 1);
     Film { size: (160, 90).into(), frames: 12, ..episode.film }
-}
-
-/// Shows the simulation next to a lane, with changes of the lane's settings.
-fn beside_simulation(lane: &str, switches: &[&str]) -> FilmContent {
-    FilmContent::Halves {
-        left: PaneContent::Simulation,
-        right: lane.parse().unwrap(),
-        switches: switches.iter().map(|switch| switch.parse().unwrap()).collect(),
-    }
 }
 
 /// Returns a film that is too small to show anything.
@@ -96,7 +86,11 @@ fn a_mean_is_of_the_ticks_in_which_there_was_a_lane() {
         frames_per_second: 4,
         frames: 4,
         script: Some(Script::parse(text, Path::new("a.ron")).unwrap()),
-        shown: beside_simulation("rung:smallest-three", &[]),
+        shown: FilmContent::Halves {
+            left: PaneContent::Simulation,
+            right: "rung:smallest-three".parse().unwrap(),
+            switches: Vec::new(),
+        },
         ..tiny_film()
     };
     let (take, _) = shoot(&film, Duration::ZERO);
@@ -148,90 +142,6 @@ fn lanes_of_one_play_are_filmed_side_by_side_after_a_card() {
         let changed = changes(9, column.clone());
         assert!(changed > 300, "{column:?}: {changed} pixels");
     }
-}
-
-#[test]
-#[ignore = "needs a Vulkan driver"]
-fn a_column_is_switched_and_named_and_compared_with_the_first() {
-    let film = |first: &str, labels: &[&str]| Film {
-        size: (480, 270).into(),
-        frames_per_second: 10,
-        frames: 12,
-        skipped_ticks: 120,
-        shown: FilmContent::Columns {
-            lanes: [first, "rung:predicted"].map(|lane| lane.parse().unwrap()).into(),
-            labels: labels.iter().map(|&label| label.to_owned()).collect(),
-            switches: vec!["1s:2.rung:index".parse().unwrap()],
-        },
-        overlay: Overlay { hidden: vec![Part::Graph], ..Overlay::default() },
-        ..short_film()
-    };
-    let (take, dear) = shoot(&film("rung:uncompressed", &[]), Duration::ZERO);
-    let switched = take.sent.iter().map(|sent| sent.kbps_of_stages().len());
-    assert!(switched.eq([1, 2]));
-    // The picture of the second column differs only in the ratio to the first.
-    let (_, cheap) = shoot(&film("rung:smallest-three", &[]), Duration::ZERO);
-    assert!(second_column(&dear[0]) != second_column(&cheap[0]));
-    let (_, same) = shoot(&film("rung:uncompressed", &[]), Duration::ZERO);
-    assert!(second_column(&dear[0]) == second_column(&same[0]));
-    let (_, named) = shoot(&film("rung:uncompressed", &["a", "b"]), Duration::ZERO);
-    assert!(second_column(&dear[0]) != second_column(&named[0]));
-}
-
-fn second_column(frame: &[u8]) -> Vec<&[u8]> {
-    let rows = frame.chunks_exact(480 * 4);
-    rows.map(|row| &row[242 * 4..]).collect()
-}
-
-#[test]
-#[ignore = "needs a Vulkan driver"]
-fn the_same_command_gives_the_same_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let runs = ["1.mp4", "2.mp4"].map(|name| {
-        let path = folder.path().join(name);
-        let mut record = cubewire(&["record", "--script"]);
-        record
-            .arg(script_path("katamari"))
-            .args(["--left", "rung:changed-flags,link:4g"])
-            .args(["--right", "rung:delta,link:hostile,rate:20,interpolation:none"])
-            .args(["--skip", "4", "--seconds", "0.2", "--size", "160x90"])
-            .args(["--at", "0.1s:rung:predicted", "--out"]);
-        let said = printed(record.arg(&path));
-        let checksum = said.lines().find(|line| line.starts_with("| crc32 "));
-        let checksum = checksum.expect(&said).to_owned();
-        (checksum, fs::read(path).unwrap())
-    });
-    assert_eq!(runs[0].0, runs[1].0);
-    assert!(runs[0].1 == runs[1].1);
-}
-
-#[test]
-#[ignore = "needs a Vulkan driver"]
-fn everything_over_the_scene_can_be_left_out() {
-    // A smaller picture has no room for the graph.
-    let size = (480, 270);
-    let film = |hidden: &[Part]| {
-        let mut film = Film {
-            size: size.into(),
-            frames: 1,
-            overlay: Overlay { hidden: hidden.to_vec(), ..Overlay::default() },
-            shown: beside_simulation("rung:predicted", &["0s:rate:30"]),
-            ..short_film()
-        };
-        // Sky and floor are bright in the light theme.
-        film.look.theme = Theme::Light;
-        shoot(&film, Duration::ZERO).1.remove(0)
-    };
-    let all = film(&[]);
-    let parts = [Part::Labels, Part::Figures, Part::Graph, Part::Rung, Part::Link, Part::Titles];
-    for part in parts {
-        assert!(film(&[part]) != all, "{part:?} is there, and can be left out");
-    }
-    // The figures' place shows the sky and the distant floor.
-    let nothing = film(&[&parts[..], &[Part::Heading]].concat());
-    let top = &nothing[..60 * size.0 as usize * 4];
-    let dark = top.as_chunks::<4>().0.iter().filter(|pixel| pixel[0] < 120);
-    assert_eq!(dark.count(), 0);
 }
 
 #[test]
@@ -315,46 +225,4 @@ fn without_a_driver_nothing_is_recorded_and_one_sentence_says_why() {
          a software renderer\n"
     );
     assert_eq!(names(folder.path()), [""; 0]);
-}
-
-/// The file, arguments, and a part of the error message. SCRIPT is the path of a script.
-const MISTAKES: &str = "\
-a.mp4 | --size 641x360 | a.mp4: an MP4 needs an even width and an even height, not 641x360
-a.mp4 | --size 640 | 640 is not a width and height from 64 to 16384
-no/folder/a.mp4 |  | no/folder/a.mp4: there is no folder /
-a.avi |  | a.avi: the name of a video must end in .mp4, .gif or .png
-a.mp4 | --fps 0 | 0 is not a whole number from 1 to 240
-a.gif | --fps 60 | hundredths of a second
-a.mp4 | --lane rung:delta | --lane must be given 2 to 4 times
-a.mp4 | --lane rung:delta --lane rung:index --right rung:delta | cannot be used with
-a.mp4 | --right simulation | the right half must show a lane; only the left half can show the simulation
-a.mp4 | --left rung:detla | unknown rung `detla` (did you mean `delta`?)
-a.mp4 | --right stages:changed-flags=separate | changed flags need delta encoding, because they compare with a baseline
-a.mp4 | --at 4:rung:delta | `4` is not a time
-a.mp4 | --seconds 4 --at 4s:rung:delta | --at: 4s:rung:delta: the film ends after 4 s
-a.mp4 | --at 1s:left.rung:delta | --at: 1s:left.rung:delta: the left half shows the simulation, which has no settings
-a.mp4 | --lane rung:delta --lane rung:index --at 1s:left.rung:index | --at: 1s:left.rung:index: columns have numbers, as in `4s:2.rung:delta`
-a.mp4 | --lane rung:delta --lane rung:index --at 1s:3.rung:index | --at: 1s:3.rung:index: there are 2 columns
-a.mp4 | --at 1s:1.rung:index | --at: 1s:1.rung:index: halves are called `left.` and `right.`
-a.mp4 | --label a --label b --label c | --label is given 3 times, but there are 2 names
-a.mp4 | --rung delta | set the right one with `--right rung:delta`
-a.mp4 | --megabytes 0 | 0 is not a number of megabytes from 0.01 to 1000000
-a.gif | --megabytes 1 | a.gif: only the size of an MP4 can be limited
-a.mp4 | --replay SCRIPT | this is a script, not a replay; play it with --script
-a.mp4 | --script SCRIPT --skip 1000 | --skip: 1000 s must be less than the ";
-
-#[test]
-fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
-    let folder = tempfile::tempdir().unwrap();
-    let script = script_path("katamari");
-    for row in MISTAKES.replace("SCRIPT", script.to_str().unwrap()).lines() {
-        let columns: Vec<_> = row.split(" | ").collect();
-        let [name, arguments, wanted] = columns[..] else { panic!("{row}") };
-        let out = folder.path().join(name);
-        let record = ["record", "--out", out.to_str().unwrap()];
-        let arguments: Vec<_> = record.into_iter().chain(arguments.split_whitespace()).collect();
-        let said = complaint(&arguments);
-        assert!(said.contains(wanted), "{arguments:?}: {said}");
-        assert_eq!(names(folder.path()), [""; 0]);
-    }
 }

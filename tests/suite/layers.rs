@@ -32,7 +32,7 @@ fn level(map: &[String], name: &str) -> usize {
 }
 
 /// Returns the identifier at the start of a text.
-fn name(text: &str) -> &str {
+pub(crate) fn name(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
     &text[..end.unwrap_or(text.len())]
 }

@@ -9,10 +9,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use cubewire::commands::args::{size, ticks};
 use cubewire::panel::{PanelState, STEPS};
 use cubewire::recording::export::query;
-use cubewire::recording::{MAX_SECONDS, Script, ScriptError, Switch, length_of_play};
+use cubewire::recording::{MAX_SECONDS, Script, ScriptError, Switch};
 use cubewire::replication::LaneSettings;
 use cubewire::view::PaneContent;
 use cubewire::web::Address;
@@ -195,18 +194,6 @@ fn keys() {
     let texts: Vec<_> = (0..4).map(|_| Key::random().to_hex()).collect();
     damage(&texts, str::parse, |text, key: Key| {
         assert_eq!(key.to_hex(), text.trim().to_lowercase());
-    });
-}
-
-#[test]
-fn seconds_and_sizes() {
-    let texts = ["2.5", "86400", "0.001"].map(str::to_owned);
-    damage(&texts, length_of_play, |_, seconds| {
-        assert!((1..=MAX_SECONDS as u64 * 60).contains(&ticks(seconds)));
-    });
-    let texts = ["1280x720", "64x16384"].map(str::to_owned);
-    damage(&texts, size, |_, size| {
-        assert!(size.min_element() >= 64 && size.max_element() <= 16_384);
     });
 }
 

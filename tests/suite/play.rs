@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use cubewire::game::headless::{HeadlessGame, LaneGame};
 use cubewire::recording::ScriptPlayback;
-use cubewire::replication::{LaneSettings, Totals};
+use cubewire::replication::{Accounting, LaneSettings, Totals};
 use cubewire::simulation::{ResetSimulation, state_hash};
 use cubewire_codec::BodyState;
 use cubewire_scene::{CEILING, CUBES, PLAYER, WALL, side};
@@ -43,20 +43,20 @@ fn after_a_reset_the_game_goes_as_from_a_cold_start() {
 }
 
 /// Checks the mean number of cubes that change in six ticks, which is the age of the baselines.
-pub(crate) fn check_liveliness(name: &str, totals: &Totals, min_changed: f64) {
+fn check_liveliness(name: &str, totals: &Totals, min_changed: f64) {
     let mean = totals.per_snapshot(totals.changed_bodies as f64);
     println!("{name}: {mean:.1} cubes changed over six ticks");
     assert!(mean >= min_changed, "{name}: {mean:.1}");
 }
 
 /// The newest acked snapshot is six ticks old, because the round-trip time is 100 ms.
-pub(crate) fn check_baseline(game: &LaneGame) {
+fn check_baseline(game: &LaneGame) {
     let sample = game.meter().samples().back().unwrap();
     assert!(sample.acked_age_ticks.is_none_or(|age| age == 6));
 }
 
 /// Checks that no cube sinks into the floor or flies away.
-pub(crate) fn check_world(game: &HeadlessGame, moment: &dyn Display) {
+fn check_world(game: &HeadlessGame, moment: &dyn Display) {
     for (cube, state) in game.cubes().current().bodies.iter().enumerate() {
         let BodyState { position, .. } = state;
         // A cube may sink in by a third of its side when the player lands on it.
@@ -117,25 +117,6 @@ fn a_katamari_ball_holds_together_while_it_rolls_and_lets_go_after() {
 }
 
 #[test]
-fn touched_cubes_turn_red_and_go_grey_again_at_rest() {
-    let red = |game: &LaneGame| {
-        let cubes = &game.cubes().current().bodies;
-        cubes.iter().filter(|cube| cube.interacting).count()
-    };
-    let mut game = game("calm", "changed-flags");
-    game.step();
-    assert_eq!(red(&game), 1);
-    let mut most = 0;
-    for _ in 0..400 {
-        game.step();
-        most = most.max(red(&game));
-    }
-    assert!(most > 3, "the player landed on {most} cubes");
-    assert_eq!(red(&game), 1, "only the player is left");
-    assert_eq!(game.cubes().current().bodies.len(), CUBES);
-}
-
-#[test]
 fn hovering_blows_cubes_away() {
     let settings = LaneSettings::default();
     let mut game = LaneGame::new(Some(script("blow")), settings).unwrap();
@@ -155,4 +136,21 @@ fn hovering_blows_cubes_away() {
     let moved = |&cube: &usize| cubes[cube].position.distance(start(cube)) > 0.5;
     let moved = (1..CUBES).filter(moved).count();
     assert!(moved > 60, "{moved} cubes were blown away");
+}
+
+#[test]
+fn a_minute_of_play_is_lively_and_stays_below_the_target() {
+    let mut game = game("mix", "changed-flags");
+    let mut totals = Totals::default();
+    for tick in 0..3_600 {
+        game.step();
+        totals.add(game.meter().samples().back().unwrap());
+        check_baseline(&game);
+        check_world(&game, &format_args!("mix, tick {tick}"));
+    }
+    assert_eq!(game.check().wrong, 0);
+    check_liveliness("mix", &totals, 45.0);
+    let kbps = totals.kbps(Accounting::PayloadAndUdp);
+    println!("mix at changed-flags: {kbps:.1} kbps");
+    assert!(kbps < 256.0, "{kbps}");
 }

@@ -63,7 +63,7 @@ pub(crate) fn end(mut process: Killed) -> (Option<i32>, [String; 2]) {
 }
 
 /// Returns the first address in the output.
-pub(crate) fn address(out: impl Read) -> String {
+fn address(out: impl Read) -> String {
     let mut lines = BufReader::new(out).lines().map(Result::unwrap);
     let found = lines.find_map(|line| {
         let words = line.split_whitespace();

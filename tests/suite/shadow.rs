@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use bevy::prelude::*;
 use cubewire::game::headless::LaneGame;
 use cubewire::replication::{
-    ChangeLane, LaneMeter, LaneSettings, PacketRecord, ShadowLadder, ShadowRung, Totals, kbps,
+    Accounting, ChangeLane, LaneMeter, LaneSettings, PacketRecord, ShadowLadder, ShadowRung,
+    Totals, kbps,
 };
 use cubewire::simulation::{CubeWorld, ResetSimulation};
 use cubewire_codec::ladder::{self, Rung};
@@ -14,7 +15,7 @@ use cubewire_codec::{
     Sequence, Simulated, Snapshot,
 };
 
-use crate::common::{lane, script};
+use crate::common::{game, lane, script, steps};
 
 /// Encodes every tick on every rung in the foreground, and stores every baseline.
 struct InTheFrame {
@@ -196,4 +197,19 @@ fn a_shadow_that_is_moved_to_another_lane_continues_there() {
     let mut shadow = game.app.world_mut().get_mut::<ShadowLadder>(second).unwrap();
     shadow.finish().unwrap();
     expected.check(shadow.rungs());
+}
+
+#[test]
+fn the_shadow_of_the_lanes_own_rung_costs_what_the_lane_does() {
+    for name in ["changed-flags", "simulated"] {
+        let mut game = game("katamari", name);
+        game.add_shadow();
+        steps(&mut game, 240);
+        let lane = Totals::of(game.meter().samples()).kbps(Accounting::PayloadAndUdp);
+        let shadow = game.shadow().unwrap().unwrap();
+        let is_own = |rung: &&ShadowRung| rung.rung.name == name;
+        let shadow = shadow.rungs().iter().find(is_own).unwrap().mean_kbps();
+        println!("{name}: {lane:.1} kbps");
+        assert!((lane - shadow).abs() < 1e-9, "{name}: {lane} {shadow}");
+    }
 }

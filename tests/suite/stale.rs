@@ -5,7 +5,7 @@ use std::time::Duration;
 use bevy::prelude::*;
 use cubewire::game::headless::LaneGame;
 use cubewire::replication::{LaneMeter, LinkSettings, SenderSettings};
-use cubewire::view::{PaneContent, Side, ViewPlugin, lane_in, show};
+use cubewire::view::{Side, ViewPlugin, lane_in};
 use cubewire_scene::TICK;
 
 use crate::common::{lane, pause, steps};
@@ -14,9 +14,9 @@ fn game(rung: &str) -> LaneGame {
     LaneGame::with_plugins(None, lane(rung), ViewPlugin).unwrap()
 }
 
-fn cut(game: &mut LaneGame, side: Side, cut: bool) {
+fn cut(game: &mut LaneGame, cut: bool) {
     let world = game.app.world_mut();
-    let lane = lane_in(world, side).unwrap();
+    let lane = lane_in(world, Side::Right).unwrap();
     let mut link = world.get_mut::<LinkSettings>(lane).unwrap();
     link.conditions.cut = cut;
 }
@@ -38,7 +38,7 @@ fn a_half_is_stale_while_its_link_is_cut_and_no_longer() {
         game.step();
         assert_eq!(age(&mut game, Side::Right), None);
     }
-    cut(&mut game, Side::Right, true);
+    cut(&mut game, true);
     // Packets in flight still arrive for 50 ms.
     steps(&mut game, 15);
     assert_eq!(age(&mut game, Side::Right), None);
@@ -50,7 +50,7 @@ fn a_half_is_stale_while_its_link_is_cut_and_no_longer() {
     assert_eq!(later - at_first, TICK * 60);
     assert_eq!(age(&mut game, Side::Left), None, "the simulation");
 
-    cut(&mut game, Side::Right, false);
+    cut(&mut game, false);
     steps(&mut game, 10);
     assert_eq!(age(&mut game, Side::Right), None);
 }
@@ -65,7 +65,7 @@ fn a_pause_makes_nothing_stale() {
 
     // The age of a stale half does not grow during a pause.
     pause(&mut game.app, false);
-    cut(&mut game, Side::Right, true);
+    cut(&mut game, true);
     steps(&mut game, 60);
     pause(&mut game.app, true);
     game.step();
@@ -73,23 +73,6 @@ fn a_pause_makes_nothing_stale() {
     steps(&mut game, 60);
     assert!(paused.is_some());
     assert_eq!(age(&mut game, Side::Right), paused);
-}
-
-#[test]
-fn of_two_lanes_only_the_cut_one_is_stale() {
-    let mut game = game("changed-flags");
-    let left = PaneContent::Lane(lane("delta"));
-    show(game.app.world_mut(), Side::Left, left).unwrap();
-    steps(&mut game, 60);
-    cut(&mut game, Side::Left, true);
-    steps(&mut game, 60);
-    assert!(age(&mut game, Side::Left).is_some());
-    assert_eq!(age(&mut game, Side::Right), None);
-
-    // Shows the simulation in place of the lane.
-    show(game.app.world_mut(), Side::Left, PaneContent::Simulation).unwrap();
-    steps(&mut game, 2);
-    assert_eq!(age(&mut game, Side::Left), None);
 }
 
 #[test]

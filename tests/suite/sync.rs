@@ -12,18 +12,6 @@ fn sync(game: &LaneGame) -> &LaneSync {
 }
 
 #[test]
-fn a_lane_is_in_sync_from_the_start_and_simulates_each_tick_once() {
-    let mut game = game("katamari", "simulated");
-    steps(&mut game, 400);
-    let sync = sync(&game);
-    assert!(sync.synced_ticks().unwrap() > 390, "{sync:?}");
-    assert_eq!(sync.mean_ticks(), 1.0);
-    assert!(!sync.mean_time().is_zero());
-    assert_eq!(sync.state_kilobits, 0.0);
-    assert_eq!(sync.desyncs, 0);
-}
-
-#[test]
 fn through_a_cut_link_no_later_tick_is_known_to_be_in_sync() {
     let mut game = game("katamari", "simulated");
     steps(&mut game, 120);

@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use bevy::prelude::*;
-use cubewire::panel::{PanelPlugin, PanelState};
 use cubewire_bevy::udp::Key;
 
 use crate::command_line::cubewire;
@@ -65,22 +63,4 @@ fn every_kind_of_file_reads_as_windows_writes_it_and_utf_16_is_named() {
         let names_file = said.contains(path.to_str().unwrap());
         assert!(said.contains("UTF-16") && names_file, "{name}: {said}");
     }
-}
-
-#[test]
-fn settings_of_the_panel_read_as_windows_writes_them() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("panel.ron");
-    let seconds = |bytes: &[u8]| {
-        fs::write(&path, bytes).unwrap();
-        let mut app = App::new();
-        let panel = PanelPlugin { settings: Some(path.clone()) };
-        app.add_plugins((MinimalPlugins, panel));
-        app.world().resource::<PanelState>().graph_seconds.0
-    };
-    let usual = seconds(b"()");
-    let text = "(\r\n  graph_seconds: 33,\r\n)\r\n";
-    assert_eq!(seconds(text.as_bytes()), 33);
-    assert_eq!(seconds(format!("\u{feff}{text}").as_bytes()), 33);
-    assert_eq!(seconds(&utf_16(text)), usual);
 }

@@ -96,18 +96,15 @@ impl NewFile {
     /// # Errors
     /// If the folder cannot be written to.
     pub fn create_numbered(folder: &Path, extension: &str) -> io::Result<Self> {
-        Self::create_free(folder, "cubewire-", extension)
+        Self::create_named(folder, "cubewire-", extension)
     }
 
-    /// Starts a file with the first free name of the form `name.mp4`, `name-2.mp4` in a folder.
+    /// Starts a file with the first free name of the form `name.mp4`, `name-2.mp4` in a folder, or `name-1.mp4` if the
+    /// stem is `name-`.
     ///
     /// # Errors
     /// If the folder cannot be written to.
-    pub fn create_named(folder: &Path, name: &str, extension: &str) -> io::Result<Self> {
-        Self::create_free(folder, name, extension)
-    }
-
-    fn create_free(folder: &Path, stem: &str, extension: &str) -> io::Result<Self> {
+    pub fn create_named(folder: &Path, stem: &str, extension: &str) -> io::Result<Self> {
         let (file, temporary) = leftovers::create(or_here(folder), FOR_ALL)?;
         // `cubewire-1.mp4` is easier to read than `./cubewire-1.mp4`.
         let folder = folder.strip_prefix(".").unwrap_or(folder);

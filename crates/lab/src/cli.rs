@@ -52,9 +52,6 @@ pub(crate) struct WalkoffArgs {
     /// Measure with an untrained model
     #[arg(long, conflicts_with = "model")]
     pub(crate) untrained: bool,
-    /// Measure even if the model was trained on this recording
-    #[arg(long)]
-    pub(crate) allow_trained: bool,
 }
 
 #[derive(Debug, Subcommand)]

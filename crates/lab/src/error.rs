@@ -17,10 +17,7 @@ pub(crate) enum LabError {
     Unwritable { path: PathBuf, source: io::Error },
     #[error("{path}: cannot be read as a model: {reason}")]
     Model { path: PathBuf, reason: String },
-    #[error(
-        "{path}: the model was trained on this recording; choose another model with --model, or allow this one with \
-         --allow-trained"
-    )]
+    #[error("{path}: the model was trained on this recording; choose another one with --model")]
     Trained { path: PathBuf },
     #[error("{codec} cannot encode a recording of the scene {scene}: {reason}")]
     NotInScene { codec: &'static str, scene: String, reason: IllegalStages },

@@ -20,7 +20,7 @@ pub(crate) struct Frames<'a> {
 impl<'a> Frames<'a> {
     pub(crate) fn new(recording: &'a Recording, precision: Precision) -> Self {
         let mut state = Snapshot::default();
-        if !recording.has_lives() {
+        if !recording.plan.has_lives() {
             recording.frames[0].dequantize(&mut state);
         }
         Self {

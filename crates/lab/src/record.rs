@@ -5,9 +5,8 @@ use std::io;
 use std::sync::Arc;
 
 use cubewire_codec::schema::Schema;
-use cubewire_codec::{BodyState, Life, Plan, QuantizedSnapshot, ladder};
+use cubewire_codec::{BodyState, Plan, QuantizedSnapshot, ladder};
 use cubewire_recording::{RecordingFile, Writer};
-use glam::Vec3;
 
 use crate::cli::{RecordOptions, RecordScene};
 use crate::error::{LabError, unwritable};
@@ -60,15 +59,13 @@ fn quantize(frame: &Frame, quantized: &mut QuantizedSnapshot) {
         let values = fields.iter().zip(&body.values);
         numbers.clear();
         numbers.extend(values.map(|(field, &value)| field.form.quantize(value)));
-        let life = Life { kind: body.kind, generation: body.generation };
         let state = BodyState {
             position: body.position,
             orientation: body.orientation,
-            linear_velocity: Vec3::ZERO,
-            interacting: false,
+            ..BodyState::default()
         };
         quantized
-            .put(slot, life, &state, &numbers)
+            .put(slot, body.life, &state, &numbers)
             .expect("scenes have finite numbers, and values of their fields");
     }
 }

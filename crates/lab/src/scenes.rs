@@ -6,19 +6,18 @@
 //! | module | |
 //! | --- | --- |
 //! | `heading` | 12-bit angles |
-//! | `slots` | allocation of slots |
 //! | `arena` | 2000 bodies in Rapier: clusters, walkers, blasts |
 //! | `asteroids` | 250 bodies in Rapier without gravity, from a public benchmark |
 
 mod arena;
 mod asteroids;
 mod heading;
-mod slots;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
 
+use cubewire_codec::Life;
 use cubewire_codec::schema::{self, Axis, Levels, Range, Schema, World};
 use glam::{Quat, Vec3, Vec4};
 use rand::RngExt;
@@ -71,12 +70,10 @@ pub(crate) trait Scene {
 pub(crate) type Frame = Vec<Option<SceneBody>>;
 
 /// A body after a tick.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub(crate) struct SceneBody {
-    /// Index of the kind in the schema. It is constant for a generation.
-    pub(crate) kind: u8,
-    /// Number of earlier bodies in the slot, modulo 256.
-    pub(crate) generation: u8,
+    /// Index of the kind in the schema, and number of earlier bodies in the slot, modulo 256.
+    pub(crate) life: Life,
     /// Centre, metres.
     pub(crate) position: Vec3,
     /// Rotation from local to world axes.

@@ -1,7 +1,7 @@
 //! Trains a model for arithmetic coding.
 
-use std::fs::File;
-use std::io::{Read, Write};
+use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use cubewire_codec::entropy::TrainedModel;
@@ -12,7 +12,7 @@ use cubewire_files::write_whole;
 use cubewire_recording::{BASELINE_FRAMES, Recording};
 
 use crate::cli::TrainArgs;
-use crate::error::{LabError, unwritable};
+use crate::error::{LabError, unreadable, unwritable};
 use crate::rungs;
 
 /// Number of frames in the ring: covers the baseline, the two frames before it and the current one.
@@ -93,17 +93,8 @@ fn pass(trainer: &mut Trainer, stages: Stages, recording: &Recording) -> usize {
     bytes
 }
 
-/// Limit for the length of a model file, many times larger than a model.
-const MAX_MODEL_BYTES: u64 = 64 << 20;
-
 pub(crate) fn read_model(path: &Path) -> Result<TrainedModel, LabError> {
-    let unreadable = |reason: String| LabError::Model { path: path.to_owned(), reason };
-    let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(MAX_MODEL_BYTES + 1).read_to_end(&mut bytes))
-        .map_err(|error| unreadable(error.to_string()))?;
-    if bytes.len() as u64 > MAX_MODEL_BYTES {
-        return Err(unreadable(format!("longer than {MAX_MODEL_BYTES} bytes")));
-    }
-    TrainedModel::from_bytes(&bytes).map_err(|error| unreadable(error.to_string()))
+    let bytes = fs::read(path).map_err(unreadable(path))?;
+    let model = TrainedModel::from_bytes(&bytes);
+    model.map_err(|reason| LabError::Model { path: path.to_owned(), reason: reason.to_string() })
 }

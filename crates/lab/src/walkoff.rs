@@ -76,15 +76,15 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
     lossy.map_or(Ok(()), |codec| Err(LabError::Lossy { codec }))
 }
 
-/// Removes the rungs that use a model which was trained on this recording, unless this is allowed. Prints a note on
-/// standard error if rungs are removed. Fails if no rung is left.
+/// Removes the rungs that use a model which was trained on this recording. Prints a note on standard error if rungs are
+/// removed. Fails if no rung is left.
 fn untrained_rungs(
     mut rungs: Vec<Rung>,
     args: &WalkoffArgs,
     recording: &Recording,
     model: &TrainedModel,
 ) -> Result<Vec<Rung>, LabError> {
-    if args.allow_trained || !model.trained_on().contains(&recording.hash()) {
+    if !model.trained_on().contains(&recording.hash()) {
         return Ok(rungs);
     }
     let trained = LabError::Trained { path: args.file.clone() };

@@ -78,19 +78,13 @@ impl Recording {
     /// Index of the first frame that is sent.
     #[must_use]
     pub fn first_sent(&self) -> usize {
-        if self.has_lives() { 0 } else { BASELINE_FRAMES }
+        if self.plan.has_lives() { 0 } else { BASELINE_FRAMES }
     }
 
     /// Number of packets that count: all frames but the first six.
     #[must_use]
     pub fn packets(&self) -> usize {
         self.frames.len() - BASELINE_FRAMES
-    }
-
-    /// Whether bodies are born and die during the recording.
-    #[must_use]
-    pub fn has_lives(&self) -> bool {
-        self.plan.has_lives()
     }
 
     /// Returns an identifier of the recording: FNV-1a of all integers, and of the schema if it is not the cube scene's.

@@ -11,6 +11,7 @@ mod play;
 mod tests;
 mod walkers;
 
+use cubewire_protocol::SlotTable;
 use glam::Vec3;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -25,7 +26,6 @@ pub(crate) use self::play::Play;
 use self::play::Tuning;
 use self::walkers::Walker;
 use super::heading::Heading;
-use super::slots::Slots;
 use super::{Frame, Scene, SceneBody, orientation};
 
 /// Ticks per second.
@@ -36,6 +36,10 @@ const GRAVITY: f32 = 9.81;
 
 /// Number of slots.
 pub(super) const SLOTS: usize = 2000;
+
+/// Number of ticks that a slot stays empty after its body was removed. A receiver that misses frames in this time
+/// still sees the slot empty between two generations. [`SlotTable`] waits for a second, so this is its tick rate.
+pub(super) const COOL_DOWN: u16 = 64;
 
 /// Number of bodies that start in a cluster, in a square of [`ROW`] by [`ROW`].
 const CLUSTER: usize = ROW * ROW;
@@ -70,7 +74,9 @@ pub(crate) struct Arena {
     random: ChaCha8Rng,
     world: PhysicsWorld,
     clusters: Vec<Vec3>,
-    lives: Slots<Life>,
+    slots: SlotTable,
+    /// Body in each slot.
+    lives: Vec<Option<Life>>,
     walkers: Vec<Walker>,
     /// Number of bodies that are awake.
     awake: usize,
@@ -90,7 +96,8 @@ impl Arena {
             random,
             world,
             clusters,
-            lives: Slots::new(SLOTS),
+            slots: SlotTable::new(SLOTS, COOL_DOWN),
+            lives: std::iter::repeat_with(|| None).take(SLOTS).collect(),
             walkers: Vec::new(),
             awake: 0,
             tick: 0,
@@ -123,7 +130,7 @@ impl Arena {
 
     /// Adds a body and returns its slot, or `None` if no slot is vacant.
     fn spawn(&mut self, kind: u8, position: Vec3, is_walker: bool) -> Option<usize> {
-        let index = self.lives.vacant(self.tick)?;
+        let (index, identity) = self.slots.insert(kind, self.tick)?;
         let tuning = self.tuning;
         let mut body = RigidBodyBuilder::dynamic()
             .translation(position)
@@ -141,12 +148,13 @@ impl Arena {
         }
         let (handle, _) = self.world.insert(body, collider);
         let heading = Heading::from_bits(self.random.random());
-        self.lives.fill(index, Life::new(handle, kind, heading));
+        self.lives[index] = Some(Life::new(handle, identity, heading));
         Some(index)
     }
 
     fn remove(&mut self, index: usize) {
-        if let Some(life) = self.lives.empty(index, self.tick) {
+        if let Some(life) = self.lives[index].take() {
+            self.slots.remove(index, self.tick);
             self.world.remove_body(life.body);
             self.walkers.retain(|walker| walker.slot != index);
         }
@@ -155,7 +163,7 @@ impl Arena {
     fn advance(&mut self) {
         if self.tick.is_multiple_of(BIRTH_TICKS) {
             self.bear();
-            while self.lives.living() > POPULATION {
+            while self.lives.iter().flatten().count() > POPULATION {
                 self.kill();
             }
         }
@@ -193,7 +201,7 @@ impl Arena {
     fn some_body(&mut self) -> usize {
         loop {
             let index = self.random.random_range(0..self.lives.len());
-            if self.lives.get(index).is_some() {
+            if self.lives[index].is_some() {
                 return index;
             }
         }
@@ -202,11 +210,11 @@ impl Arena {
     /// Throws bodies away from a point below a random body.
     fn blast(&mut self) {
         let index = self.some_body();
-        let life = self.lives.get(index).expect("the slot has a body");
+        let life = self.lives[index].as_ref().expect("the slot has a body");
         let mut offset = || self.random.random_range(-2.0..2.0);
         let offset = Vec3::new(offset(), -1.0, offset());
         let middle = self.world.bodies[life.body].translation() + offset;
-        for (_, life) in self.lives.iter_mut() {
+        for life in self.lives.iter_mut().flatten() {
             let position = self.world.bodies[life.body].translation();
             let distance = position.distance(middle) / BLAST_REACH;
             if distance < 1.0 {
@@ -224,7 +232,7 @@ impl Arena {
 
     fn walk(&mut self) {
         for walker in &mut self.walkers {
-            let life = self.lives.get_mut(walker.slot).expect("walkers live");
+            let life = self.lives[walker.slot].as_mut().expect("walkers live");
             let body = &mut self.world.bodies[life.body];
             let position = body.translation();
             walker.look_around(self.tick, position, &self.clusters, &mut self.random);
@@ -236,7 +244,7 @@ impl Arena {
     fn touch(&mut self) {
         let world = &self.world;
         for walker in &self.walkers {
-            let walking = self.lives.get(walker.slot).expect("walkers live").body;
+            let walking = self.lives[walker.slot].as_ref().expect("walkers live").body;
             let collider = world.bodies[walking].colliders()[0];
             let pairs = world.contact_pairs_with(collider);
             for pair in pairs.filter(|pair| pair.has_any_active_contact()) {
@@ -244,7 +252,7 @@ impl Arena {
                     let body = world.colliders[collider].parent();
                     if let Some(body) = body.filter(|&body| body != walking) {
                         let index = world.bodies[body].user_data as usize;
-                        let life = self.lives.get_mut(index).expect("colliding bodies exist");
+                        let life = self.lives[index].as_mut().expect("colliding bodies exist");
                         life.touch(self.tick);
                     }
                 }
@@ -256,7 +264,8 @@ impl Arena {
     fn live(&mut self) {
         let mut left = Vec::new();
         self.awake = 0;
-        for (index, life) in self.lives.iter_mut() {
+        for (index, life) in self.lives.iter_mut().enumerate() {
+            let Some(life) = life else { continue };
             let body = &self.world.bodies[life.body];
             // Rapier keeps the velocity that a body had when it fell asleep.
             let is_moving = !body.is_sleeping();
@@ -274,16 +283,15 @@ impl Arena {
 impl Scene for Arena {
     fn step(&mut self) -> Frame {
         self.advance();
-        let body = |&(generation, ref life): &(u8, Life)| {
+        let body = |life: &Life| {
             let body = &self.world.bodies[life.body];
             SceneBody {
-                kind: life.kind,
-                generation,
+                life: life.identity,
                 position: body.translation(),
                 orientation: *body.rotation(),
                 values: life.values(self.tick),
             }
         };
-        self.lives.iter().map(|life| life.map(body)).collect()
+        self.lives.iter().map(|life| life.as_ref().map(body)).collect()
     }
 }

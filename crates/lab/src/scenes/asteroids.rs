@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 
+use cubewire_codec::Life;
 use cubewire_codec::schema::{Kind, Shape};
 use glam::Vec3;
 use rand::{RngExt, SeedableRng};
@@ -123,8 +124,7 @@ impl Scene for Asteroids {
         let bodies = self.rocks.iter().map(|&(rock, _)| {
             let body = &self.world.bodies[rock];
             Some(SceneBody {
-                kind: 0,
-                generation: 0,
+                life: Life::default(),
                 position: body.translation(),
                 orientation: *body.rotation(),
                 values: Vec::new(),

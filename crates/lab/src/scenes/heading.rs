@@ -61,14 +61,11 @@ mod tests {
 
     #[test]
     fn a_heading_turns_the_shorter_way_and_no_further_than_it_is_told() {
-        let turned = |from, to| {
-            let turned = Heading::from_bits(from).turned_towards(Heading::from_bits(to), 10);
-            turned.0
-        };
-        assert_eq!(turned(100, 105), 105);
-        assert_eq!(turned(100, 200), 110);
-        assert_eq!(turned(5, 4090), 4091);
-        assert_eq!(turned(4090, 5), 4);
-        assert_eq!(turned(4090, 2), 2);
+        for (from, to, turned) in
+            [(100, 105, 105), (100, 200, 110), (5, 4090, 4091), (4090, 5, 4), (4090, 2, 2)]
+        {
+            let [from, to, turned] = [from, to, turned].map(Heading::from_bits);
+            assert_eq!(from.turned_towards(to, 10), turned);
+        }
     }
 }

@@ -3,14 +3,13 @@
 mod bad_input;
 mod entropy;
 mod figures;
-mod fuzz;
 mod scenes;
 mod walkoff;
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use assert_cmd::Command;
 use serde_json::Value;
@@ -58,15 +57,9 @@ fn mean_bytes(rows: &[Value], rung: &str) -> f64 {
     row["bytes_per_packet"].as_f64().unwrap()
 }
 
-/// Returns the path of a file in the repository.
-fn repository(path: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
-}
-
 /// Returns the path of a recording in `assets`.
 fn recording(name: &str) -> String {
-    let path = repository(&format!("assets/recordings/{name}.bin.zst"));
-    path.to_str().unwrap().to_owned()
+    format!("{}/../../assets/recordings/{name}.bin.zst", env!("CARGO_MANIFEST_DIR"))
 }
 
 /// Writes a recording with the initial state and a range of frames of a recording in `assets`. Returns its path.

@@ -42,11 +42,19 @@ fn every_rung_that_a_scene_has_is_exact_on_a_recording_of_it() {
 #[test]
 fn the_seed_determines_the_recording() {
     let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
-    let files = [("a.bin", "1"), ("b.bin", "1"), ("c.bin", "2")];
-    let [a, b, c] = files.map(|(file, seed)| fs::read(asteroids(folder, file, seed)).unwrap());
-    assert!(a.starts_with(b"cubewire recording 2\n"));
-    assert!(a == b && a != c);
+    let path = folder.path().join("a.bin").to_str().unwrap().to_owned();
+    for scene in
+        [&["arena", "--play", "rolling"][..], &["arena", "--play", "damped"], &["asteroids"]]
+    {
+        let [a, b, c] = ["1", "1", "2"].map(|seed| {
+            output(
+                &[&["record"], scene, &["--frames", "9", "--seed", seed, "--out", &path]].concat(),
+            );
+            fs::read(&path).unwrap()
+        });
+        assert!(a.starts_with(b"cubewire recording 2\n"));
+        assert!(a == b && a != c, "{scene:?}");
+    }
     for (frames, out, expected) in
         [("6", "x.bin", "--frames"), ("7", "/no/such/x.bin", "/no/such/x.bin: cannot be written")]
     {

@@ -65,13 +65,3 @@ fn packets_that_survive_a_bad_link_decode_exactly() {
         }
     }
 }
-
-#[test]
-fn an_older_baseline_costs_more() {
-    let bytes = |rtt: &str| {
-        let mix = recording("dev-mix");
-        let rows = walkoff(&[&mix, "--codec", "changed-flags", "--rtt-frames", rtt]);
-        mean_bytes(&rows, "changed-flags")
-    };
-    assert!(bytes("3") < bytes("6") && bytes("6") < bytes("12"));
-}

@@ -213,27 +213,6 @@ fn a_receiver_that_loses_its_world_every_second_is_soon_in_sync_again() {
     assert!(kbps < 32.0, "{kbps}");
 }
 
-/// Resets happen before the first ack, while a state is being sent, and in the round trip after it.
-#[test]
-fn resets_at_any_time_leave_the_two_ends_in_sync() {
-    for resets in [&[3, 8, 9][..], &[JOINED + 5], &[JOINED + 24], &[JOINED + 27]] {
-        let is_joined = resets[0] > JOINED;
-        let conditions = Conditions {
-            jitter: Jitter::Uniform { spread: Duration::from_millis(40) },
-            ..round_trip(0.0)
-        };
-        let (mut lane, from) = match is_joined {
-            true => (from_middle(&conditions, 1), JOINED),
-            false => (from_start(&conditions), 0),
-        };
-        for tick in from..from + 120 {
-            lane.step(Input { resets: resets.contains(&tick), ..input(tick) });
-        }
-        assert_eq!(lane.sender.desyncs(), 0, "{resets:?}");
-        assert!(lane.packets - lane.synced < 30, "{resets:?}: {}", lane.synced);
-    }
-}
-
 /// While the receiver is silent, the scene is not rebuilt repeatedly.
 #[test]
 fn states_are_not_made_for_a_receiver_that_is_not_heard() {

@@ -32,18 +32,6 @@ fn a_pair_recovers_from_a_silence_of_any_length() {
 }
 
 #[test]
-fn a_reconnecting_viewer_catches_up() {
-    let mut pair = pair();
-    pair.run(70_000);
-    for _ in 0..3 {
-        pair.reconnect();
-        assert_eq!(pair.run(60), 57);
-        assert_eq!(pair.sender.newest_acked(), Some(pair.tick - 6));
-    }
-    assert_eq!(pair.rejected, []);
-}
-
-#[test]
 fn a_receiver_that_forgot_reports_it_and_recovers() {
     let mut pair = pair();
     pair.run(100);

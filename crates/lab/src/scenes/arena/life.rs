@@ -42,7 +42,7 @@ const TURN: i16 = 40;
 /// State of a body besides its pose.
 pub(super) struct Life {
     pub(super) body: RigidBodyHandle,
-    pub(super) kind: u8,
+    pub(super) identity: cubewire_codec::Life,
     velocity: Vec3,
     health: i32,
     heading: Heading,
@@ -51,10 +51,14 @@ pub(super) struct Life {
 }
 
 impl Life {
-    pub(super) const fn new(body: RigidBodyHandle, kind: u8, heading: Heading) -> Self {
+    pub(super) const fn new(
+        body: RigidBodyHandle,
+        identity: cubewire_codec::Life,
+        heading: Heading,
+    ) -> Self {
         Self {
             body,
-            kind,
+            identity,
             velocity: Vec3::ZERO,
             health: FULL_HEALTH,
             heading,

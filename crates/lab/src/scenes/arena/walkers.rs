@@ -58,7 +58,7 @@ impl Walker {
         let (sin, cos) = libm::sincosf(heading.angle());
         let vertical = body.linvel().y;
         body.set_linvel(Vec3::new(cos * speed, vertical, sin * speed), true);
-        if kinds::stands(life.kind) {
+        if kinds::stands(life.identity.kind) {
             // The rotation about y from the x axis to the heading.
             let (sin, cos) = libm::sincosf(heading.angle() / -2.0);
             body.set_rotation(Quat::from_xyzw(0.0, sin, 0.0, cos), true);

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
 
-use crate::repository;
+use crate::common::{files, root};
+use crate::layers::name;
 
 /// Public functions that take bytes, text or a reader but need no fuzz target.
 const OTHERS: [&str; 5] = [
@@ -19,26 +19,6 @@ const OTHERS: [&str; 5] = [
     // Takes numbers of bits.
     "Stages::every_legal",
 ];
-
-/// Returns the Rust files below a folder.
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files.extend(sources(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-    files
-}
-
-/// Returns the identifier at the start of the text.
-fn name(text: &str) -> &str {
-    let end = text.find(|mark: char| !mark.is_alphanumeric() && mark != '_');
-    &text[..end.unwrap_or(text.len())]
-}
 
 /// Returns the start of each call that reads untrusted bytes or text, as it would appear in a caller.
 fn readers(source: &str) -> BTreeSet<String> {
@@ -77,14 +57,14 @@ fn readers(source: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_reader_of_foreign_bytes_has_a_fuzz_target() {
-    let targets = sources(&repository("crates/fuzz/src/bin"));
+    let targets = files(&root().join("crates/fuzz/src/bin"), "rs");
     let targets: String = targets.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
     // Recordings are read by the lab only, so no `lib.rs` exposes this reader.
     let mut found = BTreeSet::from(["Recording::from_reader(".to_owned()]);
-    for entry in fs::read_dir(repository("crates")).unwrap() {
+    for entry in fs::read_dir(root().join("crates")).unwrap() {
         let sources_of_crate = entry.unwrap().path().join("src");
         if sources_of_crate.join("lib.rs").exists() && !sources_of_crate.ends_with("fuzz/src") {
-            for file in sources(&sources_of_crate) {
+            for file in files(&sources_of_crate, "rs") {
                 found.extend(readers(&fs::read_to_string(file).unwrap()));
             }
         }
@@ -107,8 +87,8 @@ fn every_reader_of_foreign_bytes_has_a_fuzz_target() {
 
 #[test]
 fn every_fuzz_target_has_seeds() {
-    let seeds = fs::read_to_string(repository("crates/fuzz/examples/seeds.rs")).unwrap();
-    for file in sources(&repository("crates/fuzz/src/bin")) {
+    let seeds = fs::read_to_string(root().join("crates/fuzz/examples/seeds.rs")).unwrap();
+    for file in files(&root().join("crates/fuzz/src/bin"), "rs") {
         let target = file.file_stem().unwrap().to_str().unwrap();
         assert!(seeds.contains(&format!("\"{target}\"")), "{target}");
     }
