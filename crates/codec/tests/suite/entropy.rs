@@ -18,15 +18,19 @@ use crate::recording;
 /// Frames between a snapshot and its baseline.
 const AGE: usize = 6;
 
-/// Sequence of a frame, and of its references: the frame six before it, and the two frames before that.
-fn numbered(frame: usize) -> (Sequence, [Option<Sequence>; 3]) {
-    let names = [AGE, AGE + 1, AGE + 2].map(|age| Some(Sequence(frame.checked_sub(age)? as u16)));
+/// Sequence of a frame, and of its references: the frame six before it and, if `additional`, the two frames before
+/// that.
+fn numbered(frame: usize, additional: bool) -> (Sequence, [Option<Sequence>; 3]) {
+    let names = [AGE, AGE + 1, AGE + 2].map(|age| {
+        let frame = frame.checked_sub(age)?;
+        (age == AGE || additional).then_some(Sequence(frame as u16))
+    });
     (Sequence(frame as u16), names)
 }
 
 /// Sends the next frame.
-fn send(lane: &mut Lane, rung: Rung, current: &QuantizedSnapshot) {
-    let (sequence, names) = numbered(lane.sent.len());
+fn send(lane: &mut Lane, rung: Rung, current: &QuantizedSnapshot, additional: bool) {
+    let (sequence, names) = numbered(lane.sent.len(), additional);
     lane.send_simulated((sequence, rung.stages), current, names, Simulated::default());
 }
 
@@ -43,7 +47,7 @@ fn send_on_both(frames: &[(Sequence, Snapshot)]) {
 
 /// Whether the receiver decodes the next frame.
 fn is_decoded(lane: &mut Lane, rung: Rung, current: &QuantizedSnapshot) -> bool {
-    let (sequence, names) = numbered(lane.sent.len());
+    let (sequence, names) = numbered(lane.sent.len(), true);
     lane.encode((sequence, rung.stages), current, names, Simulated::default());
     let bytes = lane.packet.bytes.clone();
     lane.decode(&bytes, None).is_ok()
@@ -77,6 +81,38 @@ fn trained(frames: &[QuantizedSnapshot]) -> Arc<TrainedModel> {
     Arc::new(trainer.finish(Vec::new()))
 }
 
+fn mean_bytes(
+    frames: &[QuantizedSnapshot],
+    rung: Rung,
+    model: &Arc<TrainedModel>,
+    additional: bool,
+) -> f64 {
+    let mut lane = Lane::with_model(&floats(&frames[0]), model);
+    let mut bytes = 0;
+    for frame in frames {
+        send(&mut lane, rung, frame, additional);
+        bytes += lane.packet.bytes.len();
+    }
+    bytes as f64 / frames.len() as f64
+}
+
+#[test]
+fn a_model_trained_on_one_recording_improves_another() {
+    let pull = recording::frames("dev-pull");
+    let mix = recording::frames("dev-mix");
+    let (pull, mix) = (&pull[300..900], &mix[300..900]);
+    let untrained = Arc::new(TrainedModel::untrained());
+    let model = trained(pull);
+    let untrained_arithmetic = mean_bytes(mix, ARITHMETIC, &untrained, true);
+    let arithmetic = mean_bytes(mix, ARITHMETIC, &model, true);
+    let without = mean_bytes(mix, PREDICTED, &model, false);
+    let predicted = mean_bytes(mix, PREDICTED, &model, true);
+    println!("{untrained_arithmetic:.1} {arithmetic:.1} {without:.1} {predicted:.1}");
+    assert!(arithmetic < 0.95 * untrained_arithmetic);
+    assert!(without < arithmetic);
+    assert!(predicted < 0.97 * without, "additional references improve the predictions");
+}
+
 #[test]
 fn other_initial_states_and_models_are_detected() {
     let frames = recording::frames("dev-mix");
@@ -102,7 +138,7 @@ fn a_drifted_adaptive_state_is_detected() {
     for rung in [ARITHMETIC, PREDICTED] {
         let mut lane = Lane::new(&floats(&frames[0]), BitLedger::new());
         for frame in &frames[400..420] {
-            send(&mut lane, rung, frame);
+            send(&mut lane, rung, frame, true);
         }
         // The receiver has the right bodies, but its adaptive state comes from another chain of packets.
         let last = (lane.sent.len() - AGE) as u16;

@@ -309,4 +309,11 @@ proptest! {
             prop_assert_eq!(&encoded[..whole], &bytes[..whole]);
         }
     }
+
+    #[test]
+    fn any_bytes_are_an_initial_state_or_an_error(
+        bytes in prop::collection::vec(any::<u8>(), 0..200),
+    ) {
+        let _ = decode_initial(&bytes, Limits::default());
+    }
 }

@@ -26,7 +26,7 @@ pub(crate) struct Replay<'a> {
     /// The snapshot to send.
     pub(crate) current: QuantizedSnapshot,
     pub(crate) packet: Packet,
-    sent: Vec<Baseline>,
+    pub(crate) sent: Vec<Baseline>,
     received: Vec<Baseline>,
     spare: [Baseline; 2],
     frame: usize,
@@ -35,9 +35,14 @@ pub(crate) struct Replay<'a> {
 impl<'a> Replay<'a> {
     /// Starts before frame 6, the first frame to be sent. The rung must have the recording's precision.
     pub(crate) fn new(rung: Rung, frames: &'a [QuantizedSnapshot]) -> Self {
+        Self::with_ring(rung, frames, KEPT)
+    }
+
+    /// Like [`new`](Self::new), for ends that keep this many snapshots.
+    pub(crate) fn with_ring(rung: Rung, frames: &'a [QuantizedSnapshot], snapshots: usize) -> Self {
         let mut initial = Snapshot::default();
         frames[0].dequantize(&mut initial);
-        Self { frames, ..Self::without_frames(&Plan::cubes(), &initial, rung.stages, KEPT) }
+        Self { frames, ..Self::without_frames(&Plan::cubes(), &initial, rung.stages, snapshots) }
     }
 
     /// Ends without a recording. The caller sets [`current`](Self::current) before each [`send`](Self::send).

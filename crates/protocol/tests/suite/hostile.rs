@@ -26,6 +26,13 @@ use crate::world::World;
 
 proptest! {
     #[test]
+    fn any_bytes_are_feedback_or_rejected(bytes in vec(any::<u8>(), 0..12)) {
+        if let Ok(feedback) = Feedback::decode(&bytes) {
+            prop_assert_eq!(feedback.encode(), bytes);
+        }
+    }
+
+    #[test]
     fn a_sender_survives_any_feedback(
         messages in vec((any::<bool>(), any::<u16>(), any::<u32>()), 1..60),
     ) {
@@ -78,6 +85,19 @@ fn rough() -> Conditions {
         loss: Loss::Independent { probability: 0.5 },
         ..Conditions::default()
     }
+}
+
+#[test]
+fn a_sender_recovers_from_a_false_ack() {
+    let mut pair = Pair::new(Conditions::default(), 7);
+    pair.cut(true);
+    pair.run(5);
+    let false_ack = Feedback::Ack(Ack { newest: Sequence(5), earlier: 0 });
+    pair.sender.on_message(&false_ack.encode()).unwrap();
+    pair.cut(false);
+    pair.run(3);
+    assert!(!pair.rejected.is_empty());
+    assert_eq!(pair.run(20), 20);
 }
 
 #[test]
