@@ -6,8 +6,8 @@ use allocation_counter::measure;
 use cubewire_codec::ladder::{self, SIMULATED};
 use cubewire_codec::schema::{CUBES, Field, FieldForm, Schema, Slots};
 use cubewire_codec::{
-    Baseline, BitLedger, Decoder, Inputs, Limits, Origin, Plan, QuantizedSnapshot, Sequence,
-    Snapshot, Stages,
+    Baseline, Baselines, BitLedger, Decoder, Encoder, Inputs, Limits, Origin, Packet, Plan,
+    QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
 };
 use proptest::prelude::*;
 use rand::SeedableRng;
@@ -17,11 +17,13 @@ use crate::golden::play;
 use crate::hostile::mutate;
 use crate::random::{cases, schema};
 use crate::recording;
-use crate::replay::{AGE, Replay};
 use crate::scenes::{legal_rungs, send, step};
 use crate::world::World;
 
-/// Number of snapshots that each end keeps: the baseline, and two more references.
+/// Age of a baseline in ticks.
+const AGE: usize = 6;
+
+/// Number of snapshots that each side keeps: the baseline, and two more references.
 const RING: usize = AGE + 3;
 
 /// Sends `frames` frames repeatedly on each rung. `fill` sets a snapshot to a frame, and `inputs` returns the inputs
@@ -34,14 +36,36 @@ fn check(
     fill: impl Fn(usize, Stages, &mut QuantizedSnapshot),
     inputs: impl Fn(usize) -> Option<Inputs>,
 ) {
+    let (scene, limits) = (|| Arc::clone(plan), Limits::default());
+    let mut encoder = Encoder::new(scene(), initial.clone(), limits).unwrap();
+    let mut decoder = Decoder::new(scene(), initial.clone(), limits).unwrap();
+    decoder.set_ledger(Some(BitLedger::itemized()));
     for &stages in rungs {
-        let mut replay = Replay::without_frames(plan, initial, stages, RING);
-        replay.packet.ledger = BitLedger::itemized();
-        replay.decoder.set_ledger(Some(BitLedger::itemized()));
+        let mut packet = Packet { ledger: BitLedger::itemized(), ..Packet::default() };
+        let mut current = QuantizedSnapshot::new(scene(), stages.precision());
+        let ring = || -> Vec<Baseline> { (0..RING).map(|_| Baseline::default()).collect() };
+        let (mut sent, mut received) = (ring(), ring());
+        let [mut kept, mut decoded] = [Baseline::default(), Baseline::default()];
         let mut run = || {
             for tick in 0..frames {
-                fill(tick, stages, &mut replay.current);
-                replay.send(inputs(tick).as_ref());
+                let sequence = Sequence(tick as u16);
+                fill(tick, stages, &mut current);
+                let inputs = inputs(tick);
+                let held = |age: usize| Some(&sent[tick.checked_sub(age)? % RING]);
+                let references = Baselines {
+                    baseline: held(AGE),
+                    additional: [held(AGE + 1), held(AGE + 2)],
+                    simulated: Simulated { inputs: inputs.as_ref(), state_chunk: &[] },
+                    ..Baselines::default()
+                };
+                let next = Some(&mut kept);
+                encoder.encode(sequence, stages, &current, references, &mut packet, next).unwrap();
+                let held = |sequence: Sequence| Some(&received[usize::from(sequence.0) % RING]);
+                let begun = decoder.begin(&packet.bytes, held).unwrap();
+                decoder.finish(begun, held, Some(&current), &mut decoded).unwrap();
+                let slot = tick % RING;
+                std::mem::swap(&mut sent[slot], &mut kept);
+                std::mem::swap(&mut received[slot], &mut decoded);
             }
         };
         // The second run begins with full rings.
@@ -62,7 +86,8 @@ fn encoding_and_decoding_allocate_nothing_once_warm() {
         states.push(state);
     }
     let fill = |tick: usize, stages: Stages, current: &mut QuantizedSnapshot| {
-        current.quantize(&states[tick], stages.precision()).unwrap();
+        let quantized = current.quantize(&states[tick], stages.precision());
+        quantized.unwrap();
     };
     let rungs: Vec<_> = ladder::all().map(|rung| rung.stages).collect();
     check(&Plan::cubes(), &states[0], &rungs, states.len(), fill, |_| None);
