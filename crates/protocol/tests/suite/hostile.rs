@@ -70,7 +70,9 @@ proptest! {
             packet[index] ^= value | 1;
             packet.truncate(index + 7);
             let now = pair.now() + Duration::from_millis(1);
-            let _ = pair.receiver.on_packet(now, &packet);
+            let outcome = pair.receiver.on_packet(now, &packet);
+            // These stages have no check: a packet of a few bytes can be read as that of another tick.
+            prop_assume!(!matches!(outcome, Ok(PacketOutcome::Decoded { .. })));
         }
         prop_assert_eq!(pair.receiver.get(newest).cloned(), held);
         // The clock must not follow damaged sequence numbers.
@@ -255,7 +257,8 @@ proptest! {
         // Rarely, every complete packet fits the budget. Such a case tests little.
         prop_assume!(partial > 0);
         // The ring of sent snapshots, and about as much working memory.
-        let largest = budgeted.held.values().map(|held| Baseline::memory_bytes_of([held])).max().unwrap();
+        let sizes = budgeted.held.values().map(|held| Baseline::memory_bytes_of([held]));
+        let largest = sizes.max().unwrap();
         let most = (usize::from(MAX_BASELINE_AGE_TICKS) + 1) * largest;
         prop_assert!(budgeted.sender.memory_bytes() <= most);
         prop_assert!(budgeted.taken_bytes < 2 * most as i64, "{} of {most}", budgeted.taken_bytes);
