@@ -9,7 +9,6 @@ mod screenshot;
 
 use std::io;
 use std::path::Path;
-use std::time::Duration;
 
 use bevy::prelude::*;
 use bevy::tasks::futures::check_ready;
@@ -88,16 +87,8 @@ fn save(
     Ok(format!("{}: {about}", path.display()))
 }
 
-fn report(notices: &mut Notices, result: Result<String, String>, now: Duration) {
-    match result {
-        Ok(sentence) => notices.show(sentence, now),
-        Err(sentence) => notices.fail(sentence, now),
-    }
-}
-
 fn on_action(
     action: On<Action>,
-    time: Res<Time<Real>>,
     folder: Res<RecordingFolder>,
     lane: Option<Single<(&Side, &LaneMeter), With<Selected>>>,
     mut saving: ResMut<Saving>,
@@ -108,8 +99,7 @@ fn on_action(
     }
     let lane = lane.map(Single::into_inner);
     let Some((side, meter)) = lane.filter(|(_, meter)| !meter.samples().is_empty()) else {
-        notices.fail("No measurements yet".to_owned(), time.elapsed());
-        return;
+        return notices.fail("No measurements yet");
     };
     let samples: Vec<Sample> = meter.samples().iter().cloned().collect();
     let seconds = samples.len() as f64 / f64::from(TICKS_PER_SECOND);
@@ -121,20 +111,18 @@ fn on_action(
     });
 }
 
-fn collect(time: Res<Time<Real>>, mut saving: ResMut<Saving>, mut notices: ResMut<Notices>) {
+fn collect(mut saving: ResMut<Saving>, mut notices: ResMut<Notices>) {
     saving.0.retain_mut(|saved| match check_ready(saved) {
-        Some(sentence) => {
-            report(&mut notices, sentence, time.elapsed());
+        Some(result) => {
+            notices.add(result);
             false
         }
         None => true,
     });
 }
 
-fn finish(time: Res<Time<Real>>, mut saving: ResMut<Saving>, mut notices: ResMut<Notices>) {
-    for saved in saving.0.drain(..) {
-        report(&mut notices, block_on(saved), time.elapsed());
-    }
+fn finish(mut saving: ResMut<Saving>, mut notices: ResMut<Notices>) {
+    saving.0.drain(..).for_each(|saved| notices.add(block_on(saved)));
 }
 
 #[cfg(test)]

@@ -55,14 +55,14 @@ impl Video {
         Ok(Self::new(path.to_owned(), encoder, size))
     }
 
-    /// Starts an MP4 in the file of a folder that `create` returns.
+    /// Starts an MP4 in a new file of a folder.
     pub(crate) fn in_folder(
         folder: &Path,
-        create: impl FnOnce() -> io::Result<NewFile>,
+        file: io::Result<NewFile>,
         size: (u32, u32),
         fps: u32,
     ) -> Result<Self, FileError> {
-        Mp4::begin(create, size, fps, None)
+        file.and_then(|file| Mp4::begin(file, size, fps, None))
             .map(|mp4| Self::new(mp4.path(), Box::new(mp4), size))
             .map_err(FileError::at(folder))
     }
@@ -137,7 +137,7 @@ fn open(
         return Err(io::Error::other("only the size of an MP4 can be limited"));
     }
     Ok(match extension {
-        Some(MP4) => Box::new(Mp4::begin(|| NewFile::create(path), size, fps, max_bps)?),
+        Some(MP4) => Box::new(Mp4::begin(NewFile::create(path)?, size, fps, max_bps)?),
         Some("gif") => Box::new(gif::Gif::create(path, size, fps)?),
         Some(_) => Box::new(png::Pngs::create(path, size)?),
         None => {

@@ -48,8 +48,8 @@ pub fn record(
     size: UVec2,
     progress: &Arc<Progress>,
 ) -> Result<(PathBuf, u64), Failure> {
-    let create = || NewFile::create_named(folder, name, "mp4");
-    let video = Video::in_folder(folder, create, size.into(), TICKS_PER_SECOND)?;
+    let file = NewFile::create_named(folder, name, "mp4");
+    let video = Video::in_folder(folder, file, size.into(), TICKS_PER_SECOND)?;
     check_adapter()?;
     let (frames, video) = encode(video, |add| shoot(clip, size, progress, add))?;
     Ok((video.finish(None)?, frames))

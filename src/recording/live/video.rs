@@ -95,7 +95,7 @@ impl Videos {
     pub(super) fn finish(&mut self, now: Duration, notices: &mut Notices) {
         self.end(now);
         for (finished, encoder) in self.finishing.drain(..) {
-            notices.show(outcome(finished, encoder), now);
+            notices.show(outcome(finished, encoder));
         }
     }
 }
@@ -103,8 +103,8 @@ impl Videos {
 impl Capture {
     fn begin(folder: &Path, number: u64, window: UVec2, now: Duration) -> Result<Self, FileError> {
         let size = window / 2 * 2;
-        let create = || NewFile::create_numbered(folder, "mp4");
-        let mut video = Video::in_folder(folder, create, size.into(), FRAMES_PER_SECOND)?;
+        let file = NewFile::create_numbered(folder, "mp4");
+        let mut video = Video::in_folder(folder, file, size.into(), FRAMES_PER_SECOND)?;
         let (sender, receiver) = sync_channel::<Message>(MAX_WAITING_FRAMES);
         let encoder = thread::spawn(move || {
             encode(&receiver, |picture, number| match frame(picture, window, size) {
@@ -205,9 +205,8 @@ fn end_if_resized(
 ) {
     let size = window.physical_size();
     if videos.current.as_ref().is_some_and(|capture| capture.window != size) {
-        let now = time.elapsed();
-        notices.show("The video ended because the window was resized".to_owned(), now);
-        videos.end(now);
+        notices.show("The video ended because the window was resized");
+        videos.end(time.elapsed());
     }
 }
 
@@ -255,14 +254,13 @@ fn frame(picture: Image, window: UVec2, size: UVec2) -> Option<Vec<u8>> {
 }
 
 fn collect(time: Res<Time<Real>>, mut videos: ResMut<Videos>, mut notices: ResMut<Notices>) {
-    let now = time.elapsed();
     // End the recording if its encoder failed.
     if videos.current.as_ref().is_some_and(|capture| capture.encoder.is_finished()) {
-        videos.end(now);
+        videos.end(time.elapsed());
     }
     let done = videos.finishing.extract_if(.., |(_, encoder)| encoder.is_finished());
     for (finished, encoder) in done {
-        notices.show(outcome(finished, encoder), now);
+        notices.show(outcome(finished, encoder));
     }
 }
 

@@ -55,18 +55,16 @@ fn on_action(
     if *action != Action::Video {
         return;
     }
-    let now = time.elapsed();
     let window = window.map(Single::into_inner);
-    if let Err(error) = videos.toggle(&folder.0, window, now) {
-        notices.fail(error.to_string(), now);
+    if let Err(error) = videos.toggle(&folder.0, window, time.elapsed()) {
+        notices.fail(error.to_string());
     }
 }
 
-fn hide_notices(time: Res<Time<Real>>, videos: Res<Videos>, mut notices: ResMut<Notices>) {
-    let now = time.elapsed();
-    let is_filmed = videos.progress(now).is_some();
+fn hide_notices(videos: Res<Videos>, mut notices: ResMut<Notices>) {
+    let is_filmed = videos.current.is_some();
     if notices.are_hidden() != is_filmed {
-        notices.hide(is_filmed, now);
+        notices.hide(is_filmed);
     }
 }
 
