@@ -146,34 +146,36 @@ pub struct WindowlessArgs {
     pub(super) json: bool,
 }
 
-/// The file of a [`Digest`], created before the run, so that a mistyped path fails at once.
-pub(super) struct DigestFile(PathBuf, NewFile);
-
 impl WindowlessArgs {
     pub(super) const fn is_windowless(&self) -> bool {
         self.headless || self.json
     }
 
-    /// Starts the digest of a run, if it is asked for.
-    pub(super) fn digest(&self, app: &mut App) -> Result<Option<DigestFile>, Failure> {
-        let Some(path) = self.digest.clone() else {
-            return Ok(None);
-        };
-        of_replaced(&path);
-        app.init_resource::<Digest>();
-        let file = NewFile::create(&path).map_err(FileError::at(&path))?;
-        Ok(Some(DigestFile(path, file)))
+    /// Starts the digest of a run, if it is asked for, and returns its file.
+    pub(super) fn digest(&self, app: &mut App) -> Result<Option<NewFile>, FileError> {
+        let file = self.digest.as_deref().map(create).transpose()?;
+        if file.is_some() {
+            app.init_resource::<Digest>();
+        }
+        Ok(file)
     }
 }
 
-impl DigestFile {
-    pub(super) fn finish(self, app: &App) -> Result<(), Failure> {
-        let Self(path, mut file) = self;
-        let lines = app.world().resource::<Digest>().csv();
-        let written = file.write_all(lines.as_bytes()).and_then(|()| file.finish());
-        written.map_err(FileError::at(&path))?;
-        Ok(())
-    }
+pub(super) fn finish_digest(file: Option<NewFile>, app: &App) -> Result<(), FileError> {
+    file.map_or(Ok(()), |file| finish(file, app.world().resource::<Digest>().csv()))
+}
+
+/// Creates an output file before a run, so that a mistyped path fails at once. Warns if it replaces a file.
+pub(super) fn create(path: &Path) -> Result<NewFile, FileError> {
+    of_replaced(path);
+    NewFile::create(path).map_err(FileError::at(path))
+}
+
+/// Writes the text and gives the file its name.
+pub(super) fn finish(mut file: NewFile, text: &str) -> Result<(), FileError> {
+    let path = file.path().to_owned();
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.finish());
+    written.map(drop).map_err(FileError::at(&path))
 }
 
 fn read_trace(path: &Path) -> Result<Trace, Failure> {

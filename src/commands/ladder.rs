@@ -12,10 +12,9 @@ use cubewire_inspector::words::factor;
 use cubewire_scene::TICKS_PER_SECOND;
 use serde::Serialize;
 
-use super::args::{NO_SCRIPT, PlayArgs};
+use super::args::{NO_SCRIPT, PlayArgs, create};
 use super::figures;
 use super::headless::KindBits;
-use super::warning::of_replaced;
 use crate::files::{FileError, NewFile};
 use crate::game::desktop::progress;
 use crate::game::headless::LaneGame;
@@ -135,8 +134,7 @@ fn new_plot(png: &Path) -> Result<NewFile, FileError> {
     if extension.is_some_and(|extension| !extension.eq_ignore_ascii_case("png")) {
         return Err(FileError::at(png)("the name of a plot must end in .png"));
     }
-    of_replaced(png);
-    NewFile::create(png).map_err(FileError::at(png))
+    create(png)
 }
 
 /// Prints the bandwidth of every rung for a few seconds of `script`, or of a katamari ball without one.

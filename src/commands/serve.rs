@@ -8,7 +8,7 @@ use cubewire_bevy::udp::{Key, UdpHost, UdpServer};
 use cubewire_cli::whole_number;
 use serde_json::json;
 
-use super::args::{WindowlessArgs, address};
+use super::args::{WindowlessArgs, address, finish_digest};
 use super::figures;
 use super::security::SecurityArgs;
 use super::window::{WindowArgs, opens_window};
@@ -88,7 +88,7 @@ impl ServeArgs {
         game.app.init_resource::<EncodeBudget>();
         let digest = self.windowless.digest(&mut game.app)?;
         real_time::play(&mut game.app, seconds, |_| true);
-        digest.map_or(Ok(()), |digest| digest.finish(&game.app))?;
+        finish_digest(digest, &game.app)?;
         let world = game.app.world();
         let (viewers, rebuilds) = (world.resource::<Viewers>(), world.resource::<Rebuilds>());
         let served = json!({

@@ -12,7 +12,7 @@ use cubewire_codec::Stages;
 use cubewire_scene::TICKS_PER_SECOND;
 use serde_json::{Value, json};
 
-use super::args::{LaneArgs, WindowlessArgs};
+use super::args::{LaneArgs, WindowlessArgs, finish_digest};
 use super::figures;
 use super::security::SecurityArgs;
 use super::warning::warn;
@@ -130,7 +130,7 @@ impl ViewArgs {
             };
             return Err(format!("never connected: {why}").into());
         }
-        digest.map_or(Ok(()), |digest| digest.finish(&viewer.app))?;
+        finish_digest(digest, &viewer.app)?;
         let connection = viewer.connection();
         let viewed = figures_of(connection.id, viewer.meter(), stages);
         figures::print(&viewed, self.windowless.json, out)?;
