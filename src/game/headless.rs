@@ -1,7 +1,5 @@
 //! The game without a window, on a manual clock. Each update steps one tick.
 
-use std::ops::{Deref, DerefMut};
-
 use bevy::app::Plugins;
 use bevy::ecs::schedule::SingleThreadedExecutor;
 use bevy::prelude::*;
@@ -77,8 +75,9 @@ pub(super) fn finish(app: &mut App) {
 }
 
 /// A game with one lane that compares its decoded snapshots with the sent ones.
-#[derive(Debug)]
+#[derive(Debug, Deref, DerefMut)]
 pub struct LaneGame {
+    #[deref]
     game: HeadlessGame,
     pub lane: Entity,
 }
@@ -173,19 +172,5 @@ impl LaneGame {
     pub fn check(&self) -> LaneCheck {
         let check = self.app.world().get::<LaneCheck>(self.lane);
         *check.expect("the lane has a check")
-    }
-}
-
-impl Deref for LaneGame {
-    type Target = HeadlessGame;
-
-    fn deref(&self) -> &HeadlessGame {
-        &self.game
-    }
-}
-
-impl DerefMut for LaneGame {
-    fn deref_mut(&mut self) -> &mut HeadlessGame {
-        &mut self.game
     }
 }

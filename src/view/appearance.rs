@@ -216,7 +216,8 @@ fn paint_cubes(
 
 fn outline(theme: Theme) -> Mesh {
     let [line, casing] = OUTLINE;
-    let colors = [Side::Right.color(theme), theme.colors().ground].map(bevy_color);
+    let colors = theme.colors();
+    let colors = [colors.right, colors.ground].map(bevy_color);
     bevel::outline([(line, colors[0]), (casing, colors[1])])
 }
 

@@ -20,10 +20,6 @@ pub struct HeadlessViewer {
 
 impl HeadlessViewer {
     /// Creates a viewer. It connects during the following updates.
-    pub fn new(viewer: UdpViewer, settings: LaneSettings) -> Self {
-        Self::with_plugins(viewer, settings, ())
-    }
-
     pub fn with_plugins<M>(
         viewer: UdpViewer,
         settings: LaneSettings,
