@@ -198,10 +198,6 @@ pub struct PlayArgs {
 }
 
 impl PlayArgs {
-    pub fn script(&self) -> Result<Option<Script>, Failure> {
-        load_script(self.script.as_deref())
-    }
-
     /// Number of ticks to play, and how many at the start are not measured. Fails if no tick would be measured.
     pub fn ticks(&self, script: Option<&Script>) -> Result<(usize, usize), Failure> {
         let ticks = match (self.seconds, script) {

@@ -12,7 +12,7 @@ use cubewire_inspector::words::factor;
 use cubewire_scene::TICKS_PER_SECOND;
 use serde::Serialize;
 
-use super::args::{NO_SCRIPT, PlayArgs, create};
+use super::args::{NO_SCRIPT, PlayArgs, create, load_script};
 use super::figures;
 use super::headless::KindBits;
 use crate::files::{FileError, NewFile};
@@ -93,7 +93,7 @@ impl LadderArgs {
         if self.list {
             return Ok(ladder::all().try_for_each(|rung| writeln!(out, "{}", rung.name))?);
         }
-        let script = self.play.script()?;
+        let script = load_script(self.play.script.as_deref())?;
         let (ticks, skip) = self.play.ticks(script.as_ref())?;
         // Create the file first, so that a mistyped path fails before the run.
         let plot = self.png.as_deref().map(new_plot).transpose()?;

@@ -68,8 +68,11 @@ pub fn tick_by_tick(script: Script, ticks: u64, lane: &LaneSettings) -> Result<S
 pub(super) fn finish(app: &mut App) {
     app.finish();
     app.cleanup();
-    let mut schedules = app.world_mut().resource_mut::<Schedules>();
-    for (_, schedule) in schedules.iter_mut() {
+    run_in_this_thread(app.world_mut());
+}
+
+pub(super) fn run_in_this_thread(world: &mut World) {
+    for (_, schedule) in world.resource_mut::<Schedules>().iter_mut() {
         schedule.set_executor(SingleThreadedExecutor::new());
     }
 }

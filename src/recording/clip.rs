@@ -54,9 +54,7 @@ impl ClipLane {
     }
 
     fn ticks(&self) -> Option<RangeInclusive<u64>> {
-        let states = &self.history.displayed;
-        let first = states.first_tick()?.max(self.record.samples().front()?.tick);
-        (!states.is_empty()).then_some(first..=states.last_tick()?)
+        self.history.ticks(&self.record).filter(|_| !self.history.displayed.is_empty())
     }
 
     /// Content of the half at a tick. A viewer's lane has the stages that the server used.

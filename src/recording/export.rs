@@ -51,7 +51,7 @@ impl Plugin for ExportPlugin {
 
 /// Tasks that write files. Each returns a sentence about its result or error.
 #[derive(Resource, Debug, Default)]
-struct Saving(Vec<Task<Result<String, String>>>);
+struct Saving(Vec<Task<Result<String, FileError>>>);
 
 impl Saving {
     /// Starts a task that saves a numbered file. `about` describes the contents for the user.
@@ -75,13 +75,9 @@ fn save(
     extension: &str,
     about: &str,
     write: impl FnOnce(&mut NewFile) -> io::Result<()>,
-) -> Result<String, String> {
-    let failed = |path: &Path| {
-        let at = FileError::at(path);
-        move |error: io::Error| at(error).to_string()
-    };
-    let mut file = NewFile::create_numbered(folder, extension).map_err(failed(folder))?;
-    let failed = failed(file.path());
+) -> Result<String, FileError> {
+    let mut file = NewFile::create_numbered(folder, extension).map_err(FileError::at(folder))?;
+    let failed = FileError::at(file.path());
     let written = write(&mut file).and_then(|()| file.finish());
     let path = written.map_err(failed)?;
     Ok(format!("{}: {about}", path.display()))
@@ -138,9 +134,9 @@ mod tests {
             io::Write::write_all(file, b"half")?;
             Err(io::ErrorKind::StorageFull.into())
         };
-        let said = save(folder.path(), "csv", "all", full);
+        let error = save(folder.path(), "csv", "all", full).unwrap_err();
         let name = folder.path().join("cubewire-1.csv");
-        assert_eq!(said, Err(format!("{}: no storage space", name.display())));
+        assert_eq!(error.to_string(), format!("{}: no storage space", name.display()));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 
         for number in 1..3 {

@@ -39,7 +39,7 @@ struct Sentence {
 impl Notices {
     /// Logs `sentence` and queues it for display for four seconds.
     pub fn show(&mut self, sentence: impl Into<String>) {
-        self.add(Ok(sentence.into()));
+        self.add(Ok::<_, String>(sentence.into()));
     }
 
     /// Logs an error and queues it for display until a key is pressed.
@@ -48,7 +48,8 @@ impl Notices {
     }
 
     /// [Shows](Self::show) a sentence about a result, or [an error](Self::fail).
-    pub fn add(&mut self, result: Result<String, String>) {
+    pub fn add(&mut self, result: Result<String, impl ToString>) {
+        let result = result.map_err(|error| error.to_string());
         match &result {
             Ok(sentence) => info!("{sentence}"),
             Err(sentence) => warn!("{sentence}"),

@@ -46,7 +46,8 @@ struct Course {
     /// Scene that its script plays. `None` after the player took over.
     scene: Option<Scene>,
     was_cut: bool,
-    before: Option<Before>,
+    /// Setting and script from before the tour. `None` without a tour.
+    before: Option<(Setting, Option<ScriptPlayback>)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -58,12 +59,6 @@ struct Setting {
     exaggeration: Exaggeration,
     page: Page,
     colors: CubeColors,
-}
-
-#[derive(Debug)]
-struct Before {
-    setting: Setting,
-    script: Option<ScriptPlayback>,
 }
 
 impl Setting {
@@ -137,8 +132,7 @@ fn turn(world: &mut World, index: Option<usize>) -> Result {
 impl Course {
     fn show(&mut self, world: &mut World, step: &TourStep) -> Result {
         if self.before.is_none() {
-            self.before =
-                Some(Before { setting: Setting::of(world), script: world.get_resource().cloned() });
+            self.before = Some((Setting::of(world), world.get_resource().cloned()));
             // The tour replaces the explanation of the screen.
             world.resource_mut::<PanelState>().explaining = false;
         }
@@ -158,21 +152,21 @@ impl Course {
 
     fn leave(&mut self, world: &mut World) -> Result {
         self.scene = None;
-        let Some(before) = self.before.take() else {
+        let Some((setting, script)) = self.before.take() else {
             return Ok(());
         };
-        match before.script {
+        match script {
             Some(script) => world.insert_resource(script),
             None => drop(world.remove_resource::<ScriptPlayback>()),
         }
-        before.setting.apply(world)
+        setting.apply(world)
     }
 }
 
 /// Restores the tab from before the tour if the window is closed during it.
 fn restore_tab(course: Res<Course>, mut panel: ResMut<PanelState>) {
-    if let Some(before) = &course.before {
-        panel.page = before.setting.page;
+    if let Some((before, _)) = &course.before {
+        panel.page = before.page;
     }
 }
 

@@ -85,19 +85,6 @@ impl Videos {
     fn end(&mut self, now: Duration) {
         self.finishing.extend(self.current.take().map(|capture| capture.finish(now)));
     }
-
-    pub(super) fn progress(&self, now: Duration) -> Option<Figures> {
-        let capture = self.current.as_ref();
-        capture.map(|capture| capture.figures(now))
-    }
-
-    /// Ends the current video, waits for all encoders, and reports the results.
-    pub(super) fn finish(&mut self, now: Duration, notices: &mut Notices) {
-        self.end(now);
-        for (finished, encoder) in self.finishing.drain(..) {
-            notices.show(outcome(finished, encoder));
-        }
-    }
 }
 
 impl Capture {

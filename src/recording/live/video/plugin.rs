@@ -8,7 +8,7 @@ use bevy::prelude::*;
 use bevy::time::TimeSystems;
 use bevy::window::{PrimaryWindow, exit_on_all_closed};
 
-use super::{Figures, Videos, capture, collect, end_if_resized};
+use super::{Figures, Videos, capture, collect, end_if_resized, outcome};
 use crate::controls::Action;
 use crate::panel::PanelSystems;
 use crate::recording::live::{self, LiveSystems, RecordingFolder, clock, replay_seconds};
@@ -75,8 +75,9 @@ fn show_title(
     mut window: Single<&mut Window, With<PrimaryWindow>>,
     mut usual_title: Local<Option<String>>,
 ) {
-    let wanted = match videos.progress(time.elapsed()) {
-        Some(video) => {
+    let wanted = match &videos.current {
+        Some(capture) => {
+            let video = capture.figures(time.elapsed());
             let usual = usual_title.get_or_insert_with(|| window.title.clone());
             Some(title(usual, video, replay_seconds(log.as_deref())))
         }
@@ -101,8 +102,12 @@ fn title(usual: &str, video: Figures, replay_seconds: Option<f64>) -> String {
     )
 }
 
+/// Ends the current video, waits for all encoders, and reports the results.
 fn end(time: Res<Time<Real>>, mut videos: ResMut<Videos>, mut notices: ResMut<Notices>) {
-    videos.finish(time.elapsed(), &mut notices);
+    videos.end(time.elapsed());
+    for (finished, encoder) in videos.finishing.drain(..) {
+        notices.show(outcome(finished, encoder));
+    }
 }
 
 #[cfg(test)]
