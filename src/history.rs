@@ -147,9 +147,9 @@ impl LaneHistory {
     }
 
     fn record_settings(&mut self, tick: u64, settings: &LaneSettingsQueryItem<'_, '_>) {
-        let last = self.settings.back();
-        if !last.is_some_and(|(_, last)| settings.is(last)) {
-            self.settings.push_back((tick, settings.get()));
+        let settings = settings.get();
+        if self.settings.back().is_none_or(|(_, last)| *last != settings) {
+            self.settings.push_back((tick, settings));
         }
         self.forget_settings();
     }

@@ -88,11 +88,7 @@ fn replay_seconds(log: Option<&InputLog>) -> Option<f64> {
     Some(ticks as f64 / f64::from(TICKS_PER_SECOND))
 }
 
-fn end(
-    folder: Res<RecordingFolder>,
-    log: Option<ResMut<InputLog>>,
-    mut notices: ResMut<Notices>,
-) {
+fn end(folder: Res<RecordingFolder>, log: Option<ResMut<InputLog>>, mut notices: ResMut<Notices>) {
     if let Some(mut log) = log
         && log.recorded_ticks().is_some()
     {

@@ -201,6 +201,15 @@ mod tests {
         rows.flat_map(|(x, y)| pixel(x, y)).collect()
     }
 
+    /// Writes a video of the first pictures of the scene.
+    pub(super) fn write(path: &Path, size: (u32, u32), fps: u32, frames: u32) {
+        let mut video = Video::create(path, size, fps, None).unwrap();
+        for n in 0..frames {
+            video.add(&scene(size, n), None).unwrap();
+        }
+        video.finish(None).unwrap();
+    }
+
     fn refusal(name: &str, size: (u32, u32), fps: u32) -> String {
         let folder = tempfile::tempdir().unwrap();
         let error = Video::create(&folder.path().join(name), size, fps, None).unwrap_err();
@@ -274,11 +283,7 @@ mod tests {
             let files = ["1", "2"].map(|part| {
                 let folder = folder.path().join(part);
                 fs::create_dir_all(&folder).unwrap();
-                let mut video = Video::create(&folder.join(name), (192, 128), 50, None).unwrap();
-                for n in 0..20 {
-                    video.add(&scene((192, 128), n), None).unwrap();
-                }
-                video.finish(None).unwrap();
+                write(&folder.join(name), (192, 128), 50, 20);
                 let name = if name == "a.png" { "a-00019.png" } else { name };
                 fs::read(folder.join(name)).unwrap()
             });

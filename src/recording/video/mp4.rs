@@ -116,8 +116,7 @@ impl Encode for Mp4 {
         if tick - self.keyframe >= KEYFRAME_SECONDS * u64::from(self.timescale.get()) {
             self.encoder.force_intra_frame();
         }
-        self.yuv.read(frame);
-        let encoded = self.encoder.encode(&self.yuv).map_err(io::Error::other)?;
+        let encoded = self.encoder.encode(&self.yuv.read(frame)).map_err(io::Error::other)?;
         let keyframe = match encoded.frame_type() {
             FrameType::IDR => true,
             FrameType::I | FrameType::P => false,

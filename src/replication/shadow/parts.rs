@@ -103,11 +103,8 @@ const fn lesser_deltas(delta: Delta) -> &'static [(Part, Delta)] {
 /// Options in ascending order. Each replaces the one before it.
 const POSITIONS: [RelativePosition; 3] =
     [RelativePosition::Off, RelativePosition::TWO_RANGES, RelativePosition::Predicted];
-const ORIENTATIONS: [RelativeOrientation; 3] = [
-    RelativeOrientation::Off,
-    RelativeOrientation::TWO_RANGES,
-    RelativeOrientation::GrowingRanges,
-];
+const ORIENTATIONS: [RelativeOrientation; 3] =
+    [RelativeOrientation::Off, RelativeOrientation::TWO_RANGES, RelativeOrientation::GrowingRanges];
 const FLAGS: [ChangedFlags; 3] = [ChangedFlags::Off, ChangedFlags::Separate, ChangedFlags::Joint];
 
 /// Returns the options before the present one, the nearest first. Ignores the widths of ranges.

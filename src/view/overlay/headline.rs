@@ -241,24 +241,17 @@ impl Pen<'_> {
             Align::Max => half.max.x - self.sizes.margin,
         };
         let width = self.inside(width);
-        let lines = self.with_room(half, lines);
+        // Lines below a low half's figure would cover the ball.
+        let has_room = half.height() >= LOW * self.sizes.headline;
         let mut large_line = self.line(large, width);
         if large_line.elided {
             large_line = self.line(&large[..1], width);
         }
-        let fitting = lines.iter().find(|line| self.width(line, size) <= width);
+        let fitting = lines.iter().find(|line| has_room && self.width(line, size) <= width);
         let line = fitting.map(|line| self.line(&[(line, size, self.colors().ink)], width));
         let lines: Vec<_> = [large_line].into_iter().chain(line).collect();
         let at = pos2(x, half.min.y + TOP);
         self.plate(at, anchor, PADDING * self.sizes.headline, &lines)
-    }
-
-    /// The lines below a large figure, or an empty slice if they would cover the ball.
-    fn with_room<'a>(&self, half: Rect, lines: &'a [String]) -> &'a [String] {
-        match half.height() < LOW * self.sizes.headline {
-            true => &[],
-            false => lines,
-        }
     }
 
     /// Paints the ratio between two lanes on the line between the halves, with the better side below it.
