@@ -24,7 +24,6 @@ use crate::transport::MemoryTransportPlugin;
 use crate::view::{self, PaneContent, Selected, Side};
 
 /// The game without a window: simulation, replication within this process, and scripts.
-#[derive(Debug)]
 pub struct GamePlugin;
 
 impl Plugin for GamePlugin {

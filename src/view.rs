@@ -78,7 +78,6 @@ impl Inset {
     }
 }
 
-#[derive(Debug)]
 pub struct ViewPlugin;
 
 impl Plugin for ViewPlugin {

@@ -13,7 +13,6 @@ use crate::simulation::{CubeWorld, state_hash};
 use crate::view::{Selected, Side};
 
 /// A game without lanes.
-#[derive(Debug)]
 pub struct HeadlessGame {
     pub app: App,
 }
@@ -78,7 +77,7 @@ pub(super) fn run_in_this_thread(world: &mut World) {
 }
 
 /// A game with one lane that compares its decoded snapshots with the sent ones.
-#[derive(Debug, Deref, DerefMut)]
+#[derive(Deref, DerefMut)]
 pub struct LaneGame {
     #[deref]
     game: HeadlessGame,

@@ -31,7 +31,6 @@ const OUTLINE: [f32; 2] = [0.01, 0.04];
 const OUTLINE_SIZE: f32 = 1.01;
 
 /// Draws the cubes of [`super::ViewPlugin`] on the [`Canvas`].
-#[derive(Debug)]
 pub struct AppearancePlugin;
 
 impl Plugin for AppearancePlugin {

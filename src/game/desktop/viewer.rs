@@ -12,7 +12,6 @@ use crate::transport::UdpViewerPlugin;
 use crate::transport::udp::UdpViewer;
 
 /// A viewer that steps one tick per update.
-#[derive(Debug)]
 pub struct HeadlessViewer {
     pub app: App,
     pub lane: Entity,

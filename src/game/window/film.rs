@@ -18,7 +18,6 @@ use crate::recording::{Clip, ClipPlugin, RecordingFolder};
 use crate::view::Notices;
 
 /// Handles the actions that film the past. Needs [`RecordingFolder`] and [`Notices`].
-#[derive(Debug)]
 pub struct FilmPlugin;
 
 impl Plugin for FilmPlugin {

@@ -25,7 +25,7 @@ const FRAMES_PER_SECOND: u32 = 60;
 /// Maximum number of frames that wait for the encoder. Further frames are dropped.
 const MAX_WAITING_FRAMES: usize = 8;
 
-#[derive(Resource, Debug, Default)]
+#[derive(Resource, Default)]
 pub(super) struct Videos {
     current: Option<Capture>,
     count: u64,
@@ -44,7 +44,6 @@ type Encoder = JoinHandle<Result<Video, FileError>>;
 
 type Message = (Image, u64);
 
-#[derive(Debug)]
 struct Capture {
     number: u64,
     /// Size of the window in pixels. The video's size is rounded down to even numbers.
