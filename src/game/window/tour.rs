@@ -1,6 +1,5 @@
 //! Applies the settings of the tour's steps, plays their scripts, and restores the previous state at the end.
 
-use bevy::ecs::system::SystemState;
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
 use cubewire_scene::Keys;
@@ -12,8 +11,8 @@ use crate::recording::ScriptPlayback;
 use crate::replication::LinkSettings;
 use crate::simulation::ResetSimulation;
 use crate::view::{
-    self, CubeColors, Exaggeration, Halves, PaneContent, SelectHalf, Selected, Side, TouchKeys,
-    Trails, ViewMode,
+    self, CubeColors, Exaggeration, PaneContent, SelectHalf, Selected, Side, TouchKeys, Trails,
+    ViewMode,
 };
 
 pub(super) fn install(app: &mut App) {
@@ -65,9 +64,7 @@ impl Setting {
     fn of(world: &mut World) -> Self {
         let mut selected = world.query_filtered::<&Side, With<Selected>>();
         let selected = selected.iter(world).next().copied();
-        let mut halves = SystemState::<Halves<'_, '_>>::new(world);
-        let halves = halves.get(world).expect("a query is always there");
-        let halves = Side::ALL.map(|side| halves.content(side));
+        let halves = Side::ALL.map(|side| view::content(world, side));
         let panel = world.resource::<PanelState>();
         Self {
             page: panel.page,
