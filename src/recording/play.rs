@@ -114,7 +114,8 @@ fn play(
             }
         }
     }
-    for switch in playing.switches.iter().filter(|switch| switch.at == played).cloned() {
+    for switch in playing.switches.iter().filter(|switch| switch.at == played) {
+        let switch = switch.clone();
         commands.queue(move |world: &mut World| apply(world, &switch));
     }
 }

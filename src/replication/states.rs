@@ -191,7 +191,7 @@ mod tests {
         }
         assert!(!states.read(first - 1, &mut read));
         assert!(!states.read(last + 1, &mut read));
-        // A copy keeps what it had, although the last group was not full.
+        // A copy keeps its ticks, although its last group was not full.
         assert_eq!(copy.last_tick(), Some(89));
         for tick in 0..90 {
             assert!(copy.read(tick, &mut read));
