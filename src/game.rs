@@ -15,7 +15,6 @@ use std::path::Path;
 
 use bevy::ecs::error::BevyError;
 use bevy::prelude::*;
-use cubewire_codec::InitialStateError;
 
 use crate::panel::Scene;
 use crate::recording::{Script, ScriptPlugin};
@@ -25,7 +24,6 @@ use crate::transport::MemoryTransportPlugin;
 use crate::view::{self, PaneContent, Selected, Side};
 
 /// The game without a window: simulation, replication within this process, and scripts.
-#[derive(Debug)]
 pub struct GamePlugin;
 
 impl Plugin for GamePlugin {
@@ -44,12 +42,6 @@ pub struct GameError(BevyError);
 impl From<BevyError> for GameError {
     fn from(error: BevyError) -> Self {
         Self(error)
-    }
-}
-
-impl From<InitialStateError> for GameError {
-    fn from(error: InitialStateError) -> Self {
-        Self(error.into())
     }
 }
 

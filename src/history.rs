@@ -20,8 +20,8 @@ use cubewire_codec::BodyState;
 use crate::controls::Action;
 use crate::replication::{
     CubeError, CubeErrors, Detailed, DisplayedState, Lane, LaneMeter, LaneSettings,
-    LaneSettingsQuery, LaneSettingsQueryItem, METER_TICKS, RemoteViewer, ReplicationSystems,
-    SendStates, States, between,
+    LaneSettingsQuery, LaneSettingsQueryItem, METER_TICKS, Record, RemoteViewer,
+    ReplicationSystems, SendStates, States, between,
 };
 use crate::simulation::CubeWorld;
 
@@ -115,10 +115,10 @@ impl LaneHistory {
         }
     }
 
-    /// Range of ticks with both recorded cubes and samples in `meter`.
-    pub fn ticks(&self, meter: &LaneMeter) -> Option<RangeInclusive<u64>> {
+    /// Range of ticks with both recorded cubes and samples in `record`.
+    pub fn ticks(&self, record: &Record) -> Option<RangeInclusive<u64>> {
         let first = self.displayed.first_tick()?;
-        let oldest = meter.samples().front()?.tick;
+        let oldest = record.samples().front()?.tick;
         Some(first.max(oldest)..=self.displayed.last_tick()?)
     }
 
@@ -147,9 +147,9 @@ impl LaneHistory {
     }
 
     fn record_settings(&mut self, tick: u64, settings: &LaneSettingsQueryItem<'_, '_>) {
-        let last = self.settings.back();
-        if !last.is_some_and(|(_, last)| settings.is(last)) {
-            self.settings.push_back((tick, settings.get()));
+        let settings = settings.get();
+        if self.settings.back().is_none_or(|(_, last)| *last != settings) {
+            self.settings.push_back((tick, settings));
         }
         self.forget_settings();
     }

@@ -40,7 +40,7 @@ pub use canvas::Canvas;
 pub use costs::{CubeColors, FixedScale};
 pub use cubes::{DisplayedTicks, ViewCube, shown_at};
 pub use exaggeration::Exaggeration;
-pub use halves::{SelectHalf, ShowHalf, lane_in, show};
+pub use halves::{SelectHalf, ShowHalf, content, lane_in, show};
 pub use notices::Notices;
 pub use overlay::{Card, Column, Flag, Overlay, Part, common, peak_kbps};
 #[cfg(not(target_family = "wasm"))]
@@ -78,7 +78,6 @@ impl Inset {
     }
 }
 
-#[derive(Debug)]
 pub struct ViewPlugin;
 
 impl Plugin for ViewPlugin {

@@ -1,7 +1,7 @@
 //! Arguments that several commands share, and their value parsers.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::warning::of_replaced;
-use crate::files::{FileError, read_at_most};
+use crate::files::{FileError, NewFile, read_at_most};
 use crate::game::Failure;
 use crate::recording::{MAX_SECONDS, Script, length_of_play};
 use crate::replication::{self, Digest, LaneChange, LaneSettings, SEND_INTERVALS, setting};
@@ -169,6 +169,19 @@ impl WindowlessArgs {
     }
 }
 
+/// Creates an output file before a run, so that a mistyped path fails at once. Warns if it replaces a file.
+pub(super) fn create(path: &Path) -> Result<NewFile, FileError> {
+    of_replaced(path);
+    NewFile::create(path).map_err(FileError::at(path))
+}
+
+/// Writes the text and gives the file its name.
+pub(super) fn finish(mut file: NewFile, text: &str) -> Result<(), FileError> {
+    let path = file.path().to_owned();
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.finish());
+    written.map(drop).map_err(FileError::at(&path))
+}
+
 fn read_trace(path: &Path) -> Result<Trace, Failure> {
     let text = read_at_most(path, Trace::MAX_BYTES).map_err(FileError::at(path))?;
     Ok(Trace::from_csv(&text).map_err(FileError::at(path))?)
@@ -189,10 +202,6 @@ pub struct PlayArgs {
 }
 
 impl PlayArgs {
-    pub fn script(&self) -> Result<Option<Script>, Failure> {
-        load_script(self.script.as_deref())
-    }
-
     /// Number of ticks to play, and how many at the start are not measured. Fails if no tick would be measured.
     pub fn ticks(&self, script: Option<&Script>) -> Result<(usize, usize), Failure> {
         let ticks = match (self.seconds, script) {

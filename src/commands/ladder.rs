@@ -12,10 +12,9 @@ use cubewire_inspector::words::factor;
 use cubewire_scene::TICKS_PER_SECOND;
 use serde::Serialize;
 
-use super::args::{NO_SCRIPT, PlayArgs};
+use super::args::{NO_SCRIPT, PlayArgs, create, load_script};
 use super::figures;
 use super::headless::KindBits;
-use super::warning::of_replaced;
 use crate::files::{FileError, NewFile};
 use crate::game::desktop::progress;
 use crate::game::headless::LaneGame;
@@ -94,7 +93,7 @@ impl LadderArgs {
         if self.list {
             return Ok(ladder::all().try_for_each(|rung| writeln!(out, "{}", rung.name))?);
         }
-        let script = self.play.script()?;
+        let script = load_script(self.play.script.as_deref())?;
         let (ticks, skip) = self.play.ticks(script.as_ref())?;
         // Create the file first, so that a mistyped path fails before the run.
         let plot = self.png.as_deref().map(new_plot).transpose()?;
@@ -135,8 +134,7 @@ fn new_plot(png: &Path) -> Result<NewFile, FileError> {
     if extension.is_some_and(|extension| !extension.eq_ignore_ascii_case("png")) {
         return Err(FileError::at(png)("the name of a plot must end in .png"));
     }
-    of_replaced(png);
-    NewFile::create(png).map_err(FileError::at(png))
+    create(png)
 }
 
 /// Prints the bandwidth of every rung for a few seconds of `script`, or of a katamari ball without one.

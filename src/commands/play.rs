@@ -6,11 +6,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::json;
 
-use super::args::ticks;
+use super::args::{create, finish, ticks};
 use super::figures;
-use super::warning::{of_replaced, warn};
+use super::warning::warn;
 use super::window::{FrameArgs, opens_window};
-use crate::files::{FileError, NewFile};
 use crate::game::desktop::progress;
 use crate::game::headless::{LaneGame, tick_by_tick};
 use crate::game::window::{self, WindowSettings};
@@ -92,14 +91,9 @@ impl PlayReplayArgs {
         out: &mut impl Write,
     ) -> Result<(), Failure> {
         let ticks = self.count_ticks(&script);
-        of_replaced(path);
-        // Create the file first, so that a mistyped path fails before the run.
-        let mut file = NewFile::create(path).map_err(FileError::at(path))?;
+        let file = create(path)?;
         let lane = self.lane.clone().unwrap_or_default();
-        let text = tick_by_tick(script, ticks, &lane)?;
-        let written = file.write_all(text.as_bytes());
-        let written = written.and_then(|()| file.finish());
-        written.map_err(FileError::at(path))?;
+        finish(file, &tick_by_tick(script, ticks, &lane)?)?;
         if self.json {
             let written = json!({ "file": path.display().to_string(), "ticks": ticks });
             return Ok(figures::print(&written, true, out)?);

@@ -9,7 +9,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 use super::script_of;
 use crate::panel::Scene;
 use crate::recording::{Script, Step};
-use crate::replication::{LaneSettings, SenderSettings};
+use crate::replication::LaneSettings;
 use crate::view::PaneContent;
 
 pub const TITLE: &str = "The same cubes, from 17 Mbps to 16 kbps";
@@ -22,21 +22,15 @@ const TICKS_PER_RUNG: u64 = 2 * TICKS_PER_SECOND as u64;
 pub fn fall() -> Script {
     let mut script = script_of(Scene::Katamari);
     for (index, rung) in (0..).zip(LADDER) {
-        let lane = LaneSettings {
-            sender: SenderSettings { stages: rung.stages, ..SenderSettings::default() },
-            ..LaneSettings::default()
-        };
-        let right = Some(Box::new(PaneContent::Lane(lane)));
+        let lane = PaneContent::Lane(LaneSettings::with_stages(rung.stages));
+        let right = Some(Box::new(lane));
         let at = index * TICKS_PER_RUNG;
         if index == 0 {
             script.right.clone_from(&right);
         }
         match script.steps.binary_search_by_key(&at, |step| step.at) {
             Ok(step) => script.steps[step].right = right,
-            Err(place) => {
-                let step = Step { at, right, ..Step::default() };
-                script.steps.insert(place, step);
-            }
+            Err(place) => script.steps.insert(place, Step { at, right, ..Step::default() }),
         }
     }
     script

@@ -1,7 +1,5 @@
 //! The game without a window, on a manual clock. Each update steps one tick.
 
-use std::ops::{Deref, DerefMut};
-
 use bevy::app::Plugins;
 use bevy::ecs::schedule::SingleThreadedExecutor;
 use bevy::prelude::*;
@@ -15,7 +13,6 @@ use crate::simulation::{CubeWorld, state_hash};
 use crate::view::{Selected, Side};
 
 /// A game without lanes.
-#[derive(Debug)]
 pub struct HeadlessGame {
     pub app: App,
 }
@@ -70,15 +67,19 @@ pub fn tick_by_tick(script: Script, ticks: u64, lane: &LaneSettings) -> Result<S
 pub(super) fn finish(app: &mut App) {
     app.finish();
     app.cleanup();
-    let mut schedules = app.world_mut().resource_mut::<Schedules>();
-    for (_, schedule) in schedules.iter_mut() {
+    run_in_this_thread(app.world_mut());
+}
+
+pub(super) fn run_in_this_thread(world: &mut World) {
+    for (_, schedule) in world.resource_mut::<Schedules>().iter_mut() {
         schedule.set_executor(SingleThreadedExecutor::new());
     }
 }
 
 /// A game with one lane that compares its decoded snapshots with the sent ones.
-#[derive(Debug)]
+#[derive(Deref, DerefMut)]
 pub struct LaneGame {
+    #[deref]
     game: HeadlessGame,
     pub lane: Entity,
 }
@@ -173,19 +174,5 @@ impl LaneGame {
     pub fn check(&self) -> LaneCheck {
         let check = self.app.world().get::<LaneCheck>(self.lane);
         *check.expect("the lane has a check")
-    }
-}
-
-impl Deref for LaneGame {
-    type Target = HeadlessGame;
-
-    fn deref(&self) -> &HeadlessGame {
-        &self.game
-    }
-}
-
-impl DerefMut for LaneGame {
-    fn deref_mut(&mut self) -> &mut HeadlessGame {
-        &mut self.game
     }
 }

@@ -27,7 +27,6 @@ use crate::replication::LaneSettings;
 use crate::theme::Theme;
 use crate::view::{AppearancePlugin, PaneContent, Quality, ViewPlugin};
 
-#[derive(Debug)]
 pub struct WindowSettings {
     pub left: PaneContent,
     pub right: LaneSettings,

@@ -33,25 +33,20 @@ impl Plugin for ClipPlugin {
 #[derive(Resource, Debug, Default)]
 struct RemovedLanes(Vec<ClipLane>);
 
-/// A lane in a half. The samples are copies from its [`LaneMeter`], oldest first.
+/// A lane in a half, with a copy of the record of its [`LaneMeter`].
 #[derive(Clone, Debug)]
 struct ClipLane {
     side: Side,
     is_local: bool,
     history: LaneHistory,
-    samples: Vec<Sample>,
+    record: Record,
 }
 
 type Recorded<'a> = (&'a Side, Has<LocalLane>, &'a LaneMeter, &'a LaneHistory);
 
 impl ClipLane {
     fn new((side, is_local, meter, history): (&Side, bool, &LaneMeter, &LaneHistory)) -> Self {
-        Self {
-            side: *side,
-            is_local,
-            history: history.clone(),
-            samples: meter.samples().iter().cloned().collect(),
-        }
+        Self { side: *side, is_local, history: history.clone(), record: meter.record.clone() }
     }
 
     fn covers(&self, tick: u64) -> bool {
@@ -59,20 +54,13 @@ impl ClipLane {
     }
 
     fn ticks(&self) -> Option<RangeInclusive<u64>> {
-        let states = &self.history.displayed;
-        let first = states.first_tick()?.max(self.samples.first()?.tick);
-        (!states.is_empty()).then_some(first..=states.last_tick()?)
-    }
-
-    fn sample(&self, tick: u64) -> Option<&Sample> {
-        let first = self.samples.first()?.tick;
-        self.samples.get(usize::try_from(tick.checked_sub(first)?).ok()?)
+        self.history.ticks(&self.record).filter(|_| !self.history.displayed.is_empty())
     }
 
     /// Content of the half at a tick. A viewer's lane has the stages that the server used.
     fn content(&self, tick: u64) -> Option<PaneContent> {
         let mut settings = self.history.settings_at(tick)?.clone();
-        let sample = self.sample(tick)?;
+        let sample = self.record.at(tick)?;
         settings.sender.stages = sample.stages;
         settings.sender.budget = sample.budget_kbps;
         settings.sender.send_interval_ticks = sample.send_interval_ticks;
@@ -81,7 +69,7 @@ impl ClipLane {
 
     /// Number of snapshots that had arrived by a tick, and number of ticks since the newest of them.
     fn arrivals(&self, tick: u64) -> (u64, u32) {
-        let packets = self.samples.iter().flat_map(|sample| {
+        let packets = self.record.samples().iter().flat_map(|sample| {
             let of_tick = sample.snapshots.iter();
             of_tick.filter_map(|packet| {
                 let arrival = packet.arrival.filter(|arrival| !arrival.is_late)?;
@@ -91,7 +79,7 @@ impl ClipLane {
         let arrived = packets.filter(|at| *at <= tick);
         let (count, newest) =
             arrived.fold((0, None), |(count, newest), at| (count + 1, newest.max(Some(at))));
-        let first = self.samples.first().map_or(tick, |sample| sample.tick);
+        let first = self.record.samples().front().map_or(tick, |sample| sample.tick);
         let silent = tick - newest.unwrap_or(first).min(tick);
         (count, u32::try_from(silent).unwrap_or(u32::MAX))
     }
@@ -102,7 +90,7 @@ impl ClipLane {
             let mut packets = sample.snapshots.iter();
             packets.all(|packet| packet.detail.is_some())
         };
-        let with = self.samples.iter().rev().take_while(has_all);
+        let with = self.record.samples().iter().rev().take_while(has_all);
         with.last().map_or(u64::MAX, |sample| sample.tick)
     }
 }
@@ -286,12 +274,12 @@ impl Clip {
             return;
         };
         let (Some(PaneContent::Lane(settings)), Some(sample)) =
-            (lane.content(tick), lane.sample(tick))
+            (lane.content(tick), lane.record.at(tick))
         else {
             return;
         };
         let entity = shown.map(|(entity, _)| entity).unwrap_or_else(|| {
-            let before = lane.samples.iter().take_while(|sample| sample.tick < tick);
+            let before = lane.record.samples().iter().take_while(|sample| sample.tick < tick);
             let record = Record::from_samples(before.cloned());
             let meter = LaneMeter { record, ..LaneMeter::default() };
             world.spawn((Lane, Filmed(index), side, meter, lane.history.clone())).id()

@@ -9,7 +9,6 @@ mod screenshot;
 
 use std::io;
 use std::path::Path;
-use std::time::Duration;
 
 use bevy::prelude::*;
 use bevy::tasks::futures::check_ready;
@@ -52,7 +51,7 @@ impl Plugin for ExportPlugin {
 
 /// Tasks that write files. Each returns a sentence about its result or error.
 #[derive(Resource, Debug, Default)]
-struct Saving(Vec<Task<Result<String, String>>>);
+struct Saving(Vec<Task<Result<String, FileError>>>);
 
 impl Saving {
     /// Starts a task that saves a numbered file. `about` describes the contents for the user.
@@ -76,28 +75,16 @@ fn save(
     extension: &str,
     about: &str,
     write: impl FnOnce(&mut NewFile) -> io::Result<()>,
-) -> Result<String, String> {
-    let failed = |path: &Path| {
-        let at = FileError::at(path);
-        move |error: io::Error| at(error).to_string()
-    };
-    let mut file = NewFile::create_numbered(folder, extension).map_err(failed(folder))?;
-    let failed = failed(file.path());
+) -> Result<String, FileError> {
+    let mut file = NewFile::create_numbered(folder, extension).map_err(FileError::at(folder))?;
+    let failed = FileError::at(file.path());
     let written = write(&mut file).and_then(|()| file.finish());
     let path = written.map_err(failed)?;
     Ok(format!("{}: {about}", path.display()))
 }
 
-fn report(notices: &mut Notices, result: Result<String, String>, now: Duration) {
-    match result {
-        Ok(sentence) => notices.show(sentence, now),
-        Err(sentence) => notices.fail(sentence, now),
-    }
-}
-
 fn on_action(
     action: On<Action>,
-    time: Res<Time<Real>>,
     folder: Res<RecordingFolder>,
     lane: Option<Single<(&Side, &LaneMeter), With<Selected>>>,
     mut saving: ResMut<Saving>,
@@ -108,8 +95,7 @@ fn on_action(
     }
     let lane = lane.map(Single::into_inner);
     let Some((side, meter)) = lane.filter(|(_, meter)| !meter.samples().is_empty()) else {
-        notices.fail("No measurements yet".to_owned(), time.elapsed());
-        return;
+        return notices.fail("No measurements yet");
     };
     let samples: Vec<Sample> = meter.samples().iter().cloned().collect();
     let seconds = samples.len() as f64 / f64::from(TICKS_PER_SECOND);
@@ -121,20 +107,18 @@ fn on_action(
     });
 }
 
-fn collect(time: Res<Time<Real>>, mut saving: ResMut<Saving>, mut notices: ResMut<Notices>) {
+fn collect(mut saving: ResMut<Saving>, mut notices: ResMut<Notices>) {
     saving.0.retain_mut(|saved| match check_ready(saved) {
-        Some(sentence) => {
-            report(&mut notices, sentence, time.elapsed());
+        Some(result) => {
+            notices.add(result);
             false
         }
         None => true,
     });
 }
 
-fn finish(time: Res<Time<Real>>, mut saving: ResMut<Saving>, mut notices: ResMut<Notices>) {
-    for saved in saving.0.drain(..) {
-        report(&mut notices, block_on(saved), time.elapsed());
-    }
+fn finish(mut saving: ResMut<Saving>, mut notices: ResMut<Notices>) {
+    saving.0.drain(..).for_each(|saved| notices.add(block_on(saved)));
 }
 
 #[cfg(test)]
@@ -150,9 +134,9 @@ mod tests {
             io::Write::write_all(file, b"half")?;
             Err(io::ErrorKind::StorageFull.into())
         };
-        let said = save(folder.path(), "csv", "all", full);
+        let error = save(folder.path(), "csv", "all", full).unwrap_err();
         let name = folder.path().join("cubewire-1.csv");
-        assert_eq!(said, Err(format!("{}: no storage space", name.display())));
+        assert_eq!(error.to_string(), format!("{}: no storage space", name.display()));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 
         for number in 1..3 {

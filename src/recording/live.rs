@@ -58,25 +58,20 @@ impl Plugin for LivePlugin {
 
 fn on_action(
     action: On<Action>,
-    time: Res<Time<Real>>,
     folder: Res<RecordingFolder>,
     log: Option<ResMut<InputLog>>,
     mut notices: ResMut<Notices>,
 ) {
     if matches!(*action, Action::Video | Action::Film) && cfg!(target_family = "wasm") {
-        let sentence = "A browser cannot record a video; use `cubewire record`";
-        notices.show(sentence.to_owned(), time.elapsed());
+        notices.show("A browser cannot record a video; use `cubewire record`");
     }
     if *action != Action::Replay {
         return;
     }
     match log {
         Some(mut log) if log.recorded_ticks().is_none() => log.begin(),
-        Some(mut log) => notices.show(end_replay(&mut log, &folder.0), time.elapsed()),
-        None => {
-            let sentence = "A viewer cannot record replays; F10 records a video";
-            notices.show(sentence.to_owned(), time.elapsed());
-        }
+        Some(mut log) => notices.show(end_replay(&mut log, &folder.0)),
+        None => notices.show("A viewer cannot record replays; F10 records a video"),
     }
 }
 
@@ -93,16 +88,11 @@ fn replay_seconds(log: Option<&InputLog>) -> Option<f64> {
     Some(ticks as f64 / f64::from(TICKS_PER_SECOND))
 }
 
-fn end(
-    time: Res<Time<Real>>,
-    folder: Res<RecordingFolder>,
-    log: Option<ResMut<InputLog>>,
-    mut notices: ResMut<Notices>,
-) {
+fn end(folder: Res<RecordingFolder>, log: Option<ResMut<InputLog>>, mut notices: ResMut<Notices>) {
     if let Some(mut log) = log
         && log.recorded_ticks().is_some()
     {
-        notices.show(end_replay(&mut log, &folder.0), time.elapsed());
+        notices.show(end_replay(&mut log, &folder.0));
     }
 }
 

@@ -10,13 +10,13 @@ use crate::replication::RebuildsAsRecorded;
 use crate::simulation::{
     CubeWorld, HeldKeys, RebuildSimulation, ResetSimulation, SimulationSystems,
 };
-use crate::view::{Halves, Overlay, PaneContent, ShowHalf, Side};
+use crate::view::{self, Overlay, PaneContent, Side};
 
 pub struct ScriptPlugin;
 
 impl Plugin for ScriptPlugin {
     fn build(&self, app: &mut App) {
-        app.add_observer(on_switch).add_observer(on_content_change).add_systems(
+        app.add_systems(
             FixedUpdate,
             play.in_set(SimulationSystems::Control).run_if(resource_exists::<ScriptPlayback>),
         );
@@ -110,43 +110,37 @@ fn play(
                 playing.script.content_at_start(side).filter(|_| has_restarted)
             });
             if let Some(content) = content.cloned() {
-                commands.trigger(ContentChange(ShowHalf { side, content }));
+                commands.queue(move |world: &mut World| change(world, side, content));
             }
         }
     }
-    for switch in &playing.switches {
-        if switch.at == played {
-            commands.trigger(switch.clone());
+    for switch in playing.switches.iter().filter(|switch| switch.at == played) {
+        let switch = switch.clone();
+        commands.queue(move |world: &mut World| apply(world, &switch));
+    }
+}
+
+/// Applies a switch to the lane in its half, if there is one.
+fn apply(world: &mut World, switch: &Switch) -> Result {
+    let side = switch.side();
+    let PaneContent::Lane(mut settings) = view::content(world, side) else {
+        return Ok(());
+    };
+    match switch.apply(&mut settings) {
+        Ok(()) => change(world, side, PaneContent::Lane(settings)),
+        Err(error) => {
+            error!("cannot change the settings: {error}");
+            Ok(())
         }
     }
 }
 
-#[derive(Event, Clone, Debug)]
-struct ContentChange(ShowHalf);
-
-fn on_switch(switch: On<Switch>, halves: Halves<'_, '_>, mut commands: Commands) {
-    let side = switch.side();
-    let PaneContent::Lane(mut settings) = halves.content(side) else {
-        return;
-    };
-    if let Err(error) = switch.apply(&mut settings) {
-        return error!("cannot change the settings: {error}");
+/// Changes the content of a half, and announces what changed.
+fn change(world: &mut World, side: Side, content: PaneContent) -> Result {
+    let title = describe_change(&view::content(world, side), &content);
+    let now = world.resource::<Time<Fixed>>().elapsed();
+    if let (Some(title), Some(mut overlay)) = (title, world.get_resource_mut::<Overlay>()) {
+        overlay.announce(side, title, now);
     }
-    let content = PaneContent::Lane(settings);
-    commands.trigger(ContentChange(ShowHalf { side, content }));
-}
-
-fn on_content_change(
-    shown: On<ContentChange>,
-    time: Res<Time<Fixed>>,
-    halves: Halves<'_, '_>,
-    overlay: Option<ResMut<Overlay>>,
-    mut commands: Commands,
-) {
-    let ContentChange(shown) = shown.event();
-    let title = describe_change(&halves.content(shown.side), &shown.content);
-    if let (Some(title), Some(mut overlay)) = (title, overlay) {
-        overlay.announce(shown.side, title, time.elapsed());
-    }
-    commands.trigger(shown.clone());
+    view::show(world, side, content)
 }

@@ -55,7 +55,6 @@ impl Recorded {
 pub struct ReplayCheck {
     recorded: Recorded,
     ticks: u64,
-    compared: usize,
     outcome: Outcome,
 }
 
@@ -83,7 +82,6 @@ impl ReplayCheck {
         Some(Self {
             recorded: script.recorded.clone()?,
             ticks: script.ticks,
-            compared: 0,
             outcome: Outcome::Unfinished,
         })
     }
@@ -99,14 +97,14 @@ impl ReplayCheck {
         if self.outcome != Outcome::Unfinished || !is_noted {
             return;
         }
-        if self.recorded.states.get(self.compared) != Some(&log.hash()) {
-            let from = self.compared as u64 * HASH_EVERY;
+        let compared = (ticks - 1) / HASH_EVERY;
+        if self.recorded.states.get(compared as usize) != Some(&log.hash()) {
+            let from = compared * HASH_EVERY;
             let difference = Difference::new(&self.recorded, from, ticks);
             self.outcome = Outcome::Different(difference);
         } else if is_end {
             self.outcome = Outcome::Same;
         }
-        self.compared += 1;
     }
 }
 

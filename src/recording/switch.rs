@@ -3,14 +3,13 @@
 
 use std::str::FromStr;
 
-use bevy::prelude::Event;
 use cubewire_scene::TICKS_PER_SECOND;
 use cubewire_text::TextError;
 
 use crate::replication::{LaneChange, LaneSettings};
 use crate::view::Side;
 
-#[derive(Event, Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Switch {
     /// Tick of the change. The caller defines tick 0: the first visible frame, or the first tick of the script.
     pub at: u64,

@@ -4,7 +4,6 @@
 //! video is [finished](Video::finish). Equal frames give equal files, because the encoders use no clock, no random seed
 //! and no threads.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -55,14 +54,14 @@ impl Video {
         Ok(Self::new(path.to_owned(), encoder, size))
     }
 
-    /// Starts an MP4 in the file of a folder that `create` returns.
+    /// Starts an MP4 in a new file of a folder.
     pub(crate) fn in_folder(
         folder: &Path,
-        create: impl FnOnce() -> io::Result<NewFile>,
+        file: io::Result<NewFile>,
         size: (u32, u32),
         fps: u32,
     ) -> Result<Self, FileError> {
-        Mp4::begin(create, size, fps, None)
+        file.and_then(|file| Mp4::begin(file, size, fps, None))
             .map(|mp4| Self::new(mp4.path(), Box::new(mp4), size))
             .map_err(FileError::at(folder))
     }
@@ -102,15 +101,6 @@ impl Video {
     }
 }
 
-impl fmt::Debug for Video {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Video")
-            .field("path", &self.path)
-            .field("size", &self.size)
-            .finish_non_exhaustive()
-    }
-}
-
 const MP4: &str = "mp4";
 
 #[derive(Clone, Copy, Debug)]
@@ -137,7 +127,7 @@ fn open(
         return Err(io::Error::other("only the size of an MP4 can be limited"));
     }
     Ok(match extension {
-        Some(MP4) => Box::new(Mp4::begin(|| NewFile::create(path), size, fps, max_bps)?),
+        Some(MP4) => Box::new(Mp4::begin(NewFile::create(path)?, size, fps, max_bps)?),
         Some("gif") => Box::new(gif::Gif::create(path, size, fps)?),
         Some(_) => Box::new(png::Pngs::create(path, size)?),
         None => {
@@ -201,9 +191,18 @@ mod tests {
         rows.flat_map(|(x, y)| pixel(x, y)).collect()
     }
 
+    /// Writes a video of the first pictures of the scene.
+    pub(super) fn write(path: &Path, size: (u32, u32), fps: u32, frames: u32) {
+        let mut video = Video::create(path, size, fps, None).unwrap();
+        for n in 0..frames {
+            video.add(&scene(size, n), None).unwrap();
+        }
+        video.finish(None).unwrap();
+    }
+
     fn refusal(name: &str, size: (u32, u32), fps: u32) -> String {
         let folder = tempfile::tempdir().unwrap();
-        let error = Video::create(&folder.path().join(name), size, fps, None).unwrap_err();
+        let error = Video::create(&folder.path().join(name), size, fps, None).err().unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         let text = error.to_string();
         let (path, reason) = text.split_once(": ").unwrap();
@@ -274,11 +273,7 @@ mod tests {
             let files = ["1", "2"].map(|part| {
                 let folder = folder.path().join(part);
                 fs::create_dir_all(&folder).unwrap();
-                let mut video = Video::create(&folder.join(name), (192, 128), 50, None).unwrap();
-                for n in 0..20 {
-                    video.add(&scene((192, 128), n), None).unwrap();
-                }
-                video.finish(None).unwrap();
+                write(&folder.join(name), (192, 128), 50, 20);
                 let name = if name == "a.png" { "a-00019.png" } else { name };
                 fs::read(folder.join(name)).unwrap()
             });

@@ -6,12 +6,11 @@ use bevy::prelude::*;
 use cubewire_codec::{Plan, Precision, QuantizeError, QuantizedSnapshot, Snapshot, SnapshotPool};
 
 /// The newest snapshot in each requested precision.
-#[derive(Resource, Debug, Default)]
+#[derive(Resource, Default)]
 pub(super) struct QuantizedWorld {
     snapshots: Vec<Entry>,
 }
 
-#[derive(Debug)]
 struct Entry {
     precision: Precision,
     tick: u64,

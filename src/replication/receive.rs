@@ -15,11 +15,10 @@ use super::transport::ReceiverBuffer;
 use crate::clock;
 
 /// Snapshots decoded in this tick.
-#[derive(Component, Debug, Default)]
+#[derive(Component, Default)]
 #[require(Lane, ReceiverBuffer)]
 pub(super) struct Decoded(pub(super) Vec<DecodedPacket>);
 
-#[derive(Debug)]
 pub(super) struct DecodedPacket {
     pub(super) tick: u64,
     pub(super) is_late: bool,

@@ -79,12 +79,6 @@ pub struct LaneSettingsQuery {
 }
 
 impl LaneSettingsQueryItem<'_, '_> {
-    pub fn is(&self, settings: &LaneSettings) -> bool {
-        *self.sender == settings.sender
-            && *self.link == settings.link
-            && *self.playout == settings.playout
-    }
-
     pub fn get(&self) -> LaneSettings {
         LaneSettings { sender: *self.sender, link: self.link.clone(), playout: *self.playout }
     }

@@ -31,7 +31,6 @@ const OUTLINE: [f32; 2] = [0.01, 0.04];
 const OUTLINE_SIZE: f32 = 1.01;
 
 /// Draws the cubes of [`super::ViewPlugin`] on the [`Canvas`].
-#[derive(Debug)]
 pub struct AppearancePlugin;
 
 impl Plugin for AppearancePlugin {
@@ -216,7 +215,8 @@ fn paint_cubes(
 
 fn outline(theme: Theme) -> Mesh {
     let [line, casing] = OUTLINE;
-    let colors = [Side::Right.color(theme), theme.colors().ground].map(bevy_color);
+    let colors = theme.colors();
+    let colors = [colors.right, colors.ground].map(bevy_color);
     bevel::outline([(line, colors[0]), (casing, colors[1])])
 }
 

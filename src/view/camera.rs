@@ -13,8 +13,7 @@ use super::Inset;
 use super::canvas::Canvas;
 use super::cubes::ViewCube;
 use super::panes::Pane;
-use super::side::SHARED;
-use super::side::Side;
+use super::side::{SHARED, Side};
 use crate::history::Selection;
 
 /// Height of the player above the focus of the cameras, metres.

@@ -1,9 +1,10 @@
 //! Changes the content of a half: the simulation or a lane.
 
+use bevy::ecs::system::SystemState;
 use bevy::prelude::*;
 
 use super::cubes::DisplayedTicks;
-use super::side::{PaneContent, Selected, Side};
+use super::side::{Halves, PaneContent, Selected, Side};
 use crate::replication::{
     ChangeLane, Compared, Lane, LaneCheck, LaneSettings, LinkSettings, ShadowLadder, spawn_lane,
 };
@@ -89,6 +90,12 @@ fn spawn(world: &mut World, side: Side, settings: LaneSettings) -> Result<Entity
         DisplayedTicks::default(),
     ));
     Ok(lane)
+}
+
+/// Returns the content of a half.
+pub fn content(world: &mut World, side: Side) -> PaneContent {
+    let mut halves = SystemState::<Halves<'_, '_>>::new(world);
+    halves.get(world).expect("a query is always there").content(side)
 }
 
 pub fn lane_in(world: &mut World, side: Side) -> Option<Entity> {

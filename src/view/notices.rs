@@ -32,30 +32,31 @@ pub struct Notices {
 struct Sentence {
     text: String,
     is_error: bool,
-    /// End of display on the real clock. `None` while an earlier message is shown.
+    /// End of display on the real clock. `None` before the first frame that shows it.
     until: Option<Duration>,
 }
 
 impl Notices {
-    /// Logs `sentence` and queues it for display for four seconds. `now` is the real clock.
-    pub fn show(&mut self, sentence: String, now: Duration) {
-        info!("{sentence}");
-        self.add(sentence, false, now);
+    /// Logs `sentence` and queues it for display for four seconds.
+    pub fn show(&mut self, sentence: impl Into<String>) {
+        self.add(Ok::<_, String>(sentence.into()));
     }
 
-    /// Logs an error and queues it for display until a key is pressed. `now` is the real clock.
-    pub fn fail(&mut self, sentence: String, now: Duration) {
-        warn!("{sentence}");
-        self.add(sentence, true, now);
+    /// Logs an error and queues it for display until a key is pressed.
+    pub fn fail(&mut self, sentence: impl Into<String>) {
+        self.add(Err(sentence.into()));
     }
 
-    fn add(&mut self, text: String, is_error: bool, now: Duration) {
-        let is_first = self.sentences.is_empty();
-        self.sentences.push_back(Sentence {
-            text,
-            is_error,
-            until: is_first.then_some(now + SHOWN_FOR),
-        });
+    /// [Shows](Self::show) a sentence about a result, or [an error](Self::fail).
+    pub fn add(&mut self, result: Result<String, impl ToString>) {
+        let result = result.map_err(|error| error.to_string());
+        match &result {
+            Ok(sentence) => info!("{sentence}"),
+            Err(sentence) => warn!("{sentence}"),
+        }
+        let is_error = result.is_err();
+        let (Ok(text) | Err(text)) = result;
+        self.sentences.push_back(Sentence { text, is_error, until: None });
     }
 
     pub fn sentences(&self) -> impl Iterator<Item = &str> {
@@ -68,13 +69,10 @@ impl Notices {
     }
 
     /// Hides all messages or shows them again. The display time of the first message restarts when they reappear,
-    /// because the user could not read it. `now` is the real clock.
-    pub fn hide(&mut self, are_hidden: bool, now: Duration) {
-        if self.are_hidden
-            && !are_hidden
-            && let Some(first) = self.sentences.front_mut()
-        {
-            first.until = Some(now + SHOWN_FOR);
+    /// because the user could not read it.
+    pub fn hide(&mut self, are_hidden: bool) {
+        if let Some(first) = self.sentences.front_mut() {
+            first.until = None;
         }
         self.are_hidden = are_hidden;
     }
@@ -82,12 +80,16 @@ impl Notices {
     /// Removes the first message when its time is over or, for an error, when a key is pressed. `now` is the real
     /// clock.
     fn go_on(&mut self, now: Duration, is_pressed: bool) {
-        let is_over = |sentence: &Sentence| match sentence.is_error {
-            // Ignores the key press that caused the error.
-            true => is_pressed && sentence.until.is_some_and(|until| until < now + SHOWN_FOR),
-            false => sentence.until.is_some_and(|until| until <= now),
+        let Some(first) = self.sentences.front_mut().filter(|_| !self.are_hidden) else {
+            return;
         };
-        if !self.are_hidden && self.sentences.front().is_some_and(is_over) {
+        let until = *first.until.get_or_insert(now + SHOWN_FOR);
+        let is_over = match first.is_error {
+            // Ignores the key press that caused the error.
+            true => is_pressed && until < now + SHOWN_FOR,
+            false => until <= now,
+        };
+        if is_over {
             self.sentences.pop_front();
             if let Some(next) = self.sentences.front_mut() {
                 next.until = Some(now + SHOWN_FOR);
@@ -148,12 +150,13 @@ mod tests {
     fn what_is_said_during_a_video_is_shown_after_it() {
         let mut notices =
             Notices { replay: Some("Replay 0:01.0".to_owned()), ..Notices::default() };
-        notices.show("before".to_owned(), SECOND);
-        notices.hide(true, SECOND * 2);
-        notices.show("during".to_owned(), SECOND * 3);
+        notices.show("before");
+        notices.go_on(SECOND, false);
+        notices.hide(true);
+        notices.show("during");
         notices.go_on(SECOND * 60, true);
         assert_eq!((shown(&notices), notices.recording()), ("", ""));
-        notices.hide(false, SECOND * 60);
+        notices.hide(false);
         notices.go_on(SECOND * 60, true);
         assert_eq!(shown(&notices), "before");
         assert_eq!(notices.recording(), "Replay 0:01.0");
@@ -166,8 +169,9 @@ mod tests {
     #[test]
     fn an_error_stays_until_a_key_and_a_state_is_shown_in_between() {
         let mut notices = Notices { hint: Some("F2 shows the panel"), ..Notices::default() };
-        notices.fail("the disk is full".to_owned(), SECOND);
-        notices.show("saved".to_owned(), SECOND);
+        notices.fail("the disk is full");
+        notices.show("saved");
+        notices.go_on(SECOND, true);
         notices.go_on(SECOND * 600, false);
         assert_eq!(notices.shown(), Some(("the disk is full", true)));
         notices.go_on(SECOND * 600, true);

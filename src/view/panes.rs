@@ -14,8 +14,7 @@ use super::canvas::Canvas;
 use super::costs::CubeColors;
 use super::overlay::Overlay;
 use super::quality::{Detail, LargestTexture};
-use super::side::SHARED;
-use super::side::Side;
+use super::side::{SHARED, Side};
 use super::{Inset, ViewMode};
 
 /// Width of the gap between the halves, pixels.

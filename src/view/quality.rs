@@ -107,9 +107,9 @@ pub(super) fn lower(
     if slow.add(time.delta()) {
         *detail = Detail::Low;
         let high = display::setting("quality", "high");
-        let sentence =
-            format!("Switched to low quality: frames took too long ({high} keeps high quality)");
-        notices.show(sentence, time.elapsed());
+        notices.show(format!(
+            "Switched to low quality: frames took too long ({high} keeps high quality)"
+        ));
     }
 }
 

@@ -9,7 +9,6 @@ use cubewire_text::TextError;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use crate::replication::{LaneSettings, LaneSettingsQuery};
-use crate::theme::Theme;
 
 /// A half of the screen, and as a component the half that shows a lane. A half without a lane shows the simulation.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,10 +25,6 @@ impl Side {
             Self::Left => "left",
             Self::Right => "right",
         }
-    }
-
-    pub const fn color(self, theme: Theme) -> Rgb {
-        self.color_of(theme.colors())
     }
 
     pub const fn color_of(self, colors: &Colors) -> Rgb {

@@ -18,8 +18,7 @@ use cubewire_palette::{Colors, Rgb};
 use super::ViewMode;
 use super::panes::Pane;
 use super::quality::Detail;
-use super::side::SHARED;
-use super::side::Side;
+use super::side::{SHARED, Side};
 use crate::theme::{Theme, bevy_color};
 
 /// Positions of the sun, which casts shadows, and of a weaker fill light without shadows. Both point at the origin.

@@ -141,7 +141,7 @@ fn no_two_systems_without_a_window_run_in_an_order_that_is_left_open() {
     app.update();
     assert!(app.world().resource::<CubeWorld>().tick() > 0);
 
-    let mut viewer = HeadlessViewer::new(viewer(), LaneSettings::default());
+    let mut viewer = HeadlessViewer::with_plugins(viewer(), LaneSettings::default(), ());
     viewer.app.init_resource::<Digest>();
     assert_no_ambiguities(&mut viewer.app);
     viewer.app.update();

@@ -91,7 +91,7 @@ pub(crate) fn viewer_at(server: SocketAddr, key: Key, rung: &str) -> HeadlessVie
 
 pub(crate) fn viewer_with(connection: UdpViewer, rung: &str) -> HeadlessViewer {
     let lane = LaneSettings { link: LinkSettings::PERFECT, ..lane(rung) };
-    let mut viewer = HeadlessViewer::new(connection, lane);
+    let mut viewer = HeadlessViewer::with_plugins(connection, lane, ());
     viewer.app.init_resource::<Digest>();
     viewer
 }

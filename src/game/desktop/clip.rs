@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use bevy::ecs::schedule::SingleThreadedExecutor;
 use bevy::prelude::*;
 use bevy::render::RenderApp;
 use cubewire_scene::TICKS_PER_SECOND;
@@ -14,6 +13,7 @@ use super::record::{AddFrame, check_adapter, encode};
 use super::stop::Stopped;
 use crate::files::NewFile;
 use crate::game::Failure;
+use crate::game::headless::run_in_this_thread;
 use crate::recording::Clip;
 use crate::recording::video::Video;
 use crate::replication::LaneMeter;
@@ -48,8 +48,8 @@ pub fn record(
     size: UVec2,
     progress: &Arc<Progress>,
 ) -> Result<(PathBuf, u64), Failure> {
-    let create = || NewFile::create_named(folder, name, "mp4");
-    let video = Video::in_folder(folder, create, size.into(), TICKS_PER_SECOND)?;
+    let file = NewFile::create_named(folder, name, "mp4");
+    let video = Video::in_folder(folder, file, size.into(), TICKS_PER_SECOND)?;
     check_adapter()?;
     let (frames, video) = encode(video, |add| shoot(clip, size, progress, add))?;
     Ok((video.finish(None)?, frames))
@@ -84,13 +84,6 @@ fn shoot(
     }
 }
 
-/// Keeps the task pools free for the game, which shares them.
-fn run_in_this_thread(world: &mut World) {
-    for (_, schedule) in world.resource_mut::<Schedules>().iter_mut() {
-        schedule.set_executor(SingleThreadedExecutor::new());
-    }
-}
-
 fn open(clip: &Clip, size: UVec2, progress: &Arc<Progress>) -> Result<OffScreen, Failure> {
     keep_logs();
     let mut part = OffScreen::new(size, TICKS_PER_SECOND, Interface::Past)?;
@@ -101,6 +94,7 @@ fn open(clip: &Clip, size: UVec2, progress: &Arc<Progress>) -> Result<OffScreen,
         }
     };
     part.app.add_systems(Update, stops);
+    // Keep the task pools free for the game, which shares them.
     run_in_this_thread(part.app.world_mut());
     run_in_this_thread(part.app.sub_app_mut(RenderApp).world_mut());
     let world = part.app.world_mut();

@@ -62,7 +62,6 @@ pub(crate) fn keep_logs() {
 pub(super) const BYTES_PER_PIXEL: usize = 4;
 
 /// A game without a window that renders to readable frames.
-#[derive(Debug)]
 pub struct OffScreen {
     pub app: App,
     image: Handle<Image>,

@@ -12,7 +12,6 @@ use crate::display::log_plugin;
 /// Time between two updates. Each update also handles the socket.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(2);
 
-#[derive(Debug)]
 pub struct RealTimePlugin;
 
 impl Plugin for RealTimePlugin {

@@ -3,7 +3,6 @@
 use std::io;
 use std::path::Path;
 use std::sync::LazyLock;
-use std::time::Duration;
 
 use bevy::prelude::*;
 use png::Compression;
@@ -231,8 +230,7 @@ impl Shot {
         world.resource_mut::<Trails>().shown = has_trails;
         world.resource_mut::<Selection>().cube = (self.focus == Focus::Cube).then_some(CUBE);
         // Do not show the hint about the hidden panel.
-        let mut notices = world.resource_mut::<Notices>();
-        notices.hide(panel.size == PanelSize::Hidden, Duration::ZERO);
+        world.resource_mut::<Notices>().hide(panel.size == PanelSize::Hidden);
         world.insert_resource(panel);
         renderer.skip(ticks);
         renderer.warm_up()?;

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use bevy::math::UVec2;
 use clap::ValueEnum;
-use cubewire_codec::ladder::{self, LADDER, Rung};
+use cubewire_codec::ladder::{LADDER, Rung};
 use cubewire_inspector::words::rounded;
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
@@ -22,7 +22,7 @@ use crate::files::{FileError, write_whole};
 use crate::game::{Failure, script_of};
 use crate::panel::Scene;
 use crate::recording::Script;
-use crate::replication::{LaneSettings, PlayoutSettings, SenderSettings};
+use crate::replication::LaneSettings;
 use crate::view::{Overlay, PaneContent, ViewState};
 
 pub use page::Section;
@@ -126,18 +126,10 @@ fn of_rung(index: usize, film: impl FnOnce(PaneContent, LaneSettings) -> Film) -
     }
 }
 
-/// A lane with ten snapshots per second and velocities.
+/// A lane with ten snapshots per second, on the last rung with velocities.
 fn slow_lane(interpolation: Interpolation) -> LaneSettings {
-    LaneSettings {
-        sender: SenderSettings {
-            // The last rung with velocities.
-            stages: ladder::AT_REST.stages,
-            send_interval_ticks: TICKS_PER_SECOND / 10,
-            ..SenderSettings::default()
-        },
-        playout: PlayoutSettings { interpolation, ..PlayoutSettings::default() },
-        ..LaneSettings::default()
-    }
+    let lane = format!("rung:at-rest,rate:10,interpolation:{}", interpolation.name());
+    lane.parse().expect("a test parses it")
 }
 
 const INTERPOLATIONS: [(Interpolation, &str); Interpolation::ALL.len()] = [

@@ -25,7 +25,6 @@ const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 static SIGNAL: AtomicUsize = AtomicUsize::new(0);
 static IS_TOLD: AtomicBool = AtomicBool::new(false);
 
-#[derive(Debug)]
 pub struct StopPlugin;
 
 impl Plugin for StopPlugin {

@@ -12,7 +12,6 @@ use crate::transport::UdpViewerPlugin;
 use crate::transport::udp::UdpViewer;
 
 /// A viewer that steps one tick per update.
-#[derive(Debug)]
 pub struct HeadlessViewer {
     pub app: App,
     pub lane: Entity,
@@ -20,10 +19,6 @@ pub struct HeadlessViewer {
 
 impl HeadlessViewer {
     /// Creates a viewer. It connects during the following updates.
-    pub fn new(viewer: UdpViewer, settings: LaneSettings) -> Self {
-        Self::with_plugins(viewer, settings, ())
-    }
-
     pub fn with_plugins<M>(
         viewer: UdpViewer,
         settings: LaneSettings,

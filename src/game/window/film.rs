@@ -18,7 +18,6 @@ use crate::recording::{Clip, ClipPlugin, RecordingFolder};
 use crate::view::Notices;
 
 /// Handles the actions that film the past. Needs [`RecordingFolder`] and [`Notices`].
-#[derive(Debug)]
 pub struct FilmPlugin;
 
 impl Plugin for FilmPlugin {
@@ -85,10 +84,7 @@ fn begin(world: &mut World, seconds: u32) {
     }
     let clip = match Clip::of_last(seconds, world) {
         Ok(clip) => clip,
-        Err(sentence) => {
-            let now = world.resource::<Time<Real>>().elapsed();
-            return world.resource_mut::<Notices>().fail(sentence, now);
-        }
+        Err(sentence) => return world.resource_mut::<Notices>().fail(sentence),
     };
     let folder = world.resource::<RecordingFolder>().0.clone();
     let size = world.resource::<FilmSize>().0;
@@ -116,13 +112,9 @@ fn finish(world: &mut World) {
     let Some(mut filming) = world.remove_resource::<Filming>() else {
         return;
     };
-    let now = world.resource::<Time<Real>>().elapsed();
     let mut notices = world.resource_mut::<Notices>();
     notices.film = None;
-    match filming.outcome() {
-        Ok(sentence) => notices.show(sentence, now),
-        Err(sentence) => notices.fail(sentence, now),
-    }
+    notices.add(filming.outcome());
 }
 
 /// Ends the film when the app exits. The file has the frames so far.

@@ -43,25 +43,17 @@ fn fast_forward(
     }
 }
 
-fn show_lead_in(time: Res<Time<Real>>, mut notices: ResMut<Notices>) {
-    let sentence = "Fast-forwarding to the start of the replay";
-    notices.show(sentence.to_owned(), time.elapsed());
+fn show_lead_in(mut notices: ResMut<Notices>) {
+    notices.show("Fast-forwarding to the start of the replay");
 }
 
-fn show_outcome(
-    time: Res<Time<Real>>,
-    check: Res<ReplayCheck>,
-    mut is_shown: Local<bool>,
-    mut notices: ResMut<Notices>,
-) {
+fn show_outcome(check: Res<ReplayCheck>, mut is_shown: Local<bool>, mut notices: ResMut<Notices>) {
     let sentence = match check.outcome() {
         Outcome::Same => "The replay is over: every state matched the recording".to_owned(),
         Outcome::Different(difference) => format!("The replay is over: {difference}"),
         Outcome::Unfinished => return,
     };
-    if *is_shown {
-        return;
+    if !std::mem::replace(&mut *is_shown, true) {
+        notices.show(sentence);
     }
-    *is_shown = true;
-    notices.show(sentence, time.elapsed());
 }

@@ -1,6 +1,5 @@
 //! Applies the settings of the tour's steps, plays their scripts, and restores the previous state at the end.
 
-use bevy::ecs::system::SystemState;
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
 use cubewire_scene::Keys;
@@ -12,8 +11,8 @@ use crate::recording::ScriptPlayback;
 use crate::replication::LinkSettings;
 use crate::simulation::ResetSimulation;
 use crate::view::{
-    self, CubeColors, Exaggeration, Halves, PaneContent, SelectHalf, Selected, Side, TouchKeys,
-    Trails, ViewMode,
+    self, CubeColors, Exaggeration, PaneContent, SelectHalf, Selected, Side, TouchKeys, Trails,
+    ViewMode,
 };
 
 pub(super) fn install(app: &mut App) {
@@ -46,7 +45,8 @@ struct Course {
     /// Scene that its script plays. `None` after the player took over.
     scene: Option<Scene>,
     was_cut: bool,
-    before: Option<Before>,
+    /// Setting and script from before the tour. `None` without a tour.
+    before: Option<(Setting, Option<ScriptPlayback>)>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -60,19 +60,11 @@ struct Setting {
     colors: CubeColors,
 }
 
-#[derive(Debug)]
-struct Before {
-    setting: Setting,
-    script: Option<ScriptPlayback>,
-}
-
 impl Setting {
     fn of(world: &mut World) -> Self {
         let mut selected = world.query_filtered::<&Side, With<Selected>>();
         let selected = selected.iter(world).next().copied();
-        let mut halves = SystemState::<Halves<'_, '_>>::new(world);
-        let halves = halves.get(world).expect("a query is always there");
-        let halves = Side::ALL.map(|side| halves.content(side));
+        let halves = Side::ALL.map(|side| view::content(world, side));
         let panel = world.resource::<PanelState>();
         Self {
             page: panel.page,
@@ -137,8 +129,7 @@ fn turn(world: &mut World, index: Option<usize>) -> Result {
 impl Course {
     fn show(&mut self, world: &mut World, step: &TourStep) -> Result {
         if self.before.is_none() {
-            self.before =
-                Some(Before { setting: Setting::of(world), script: world.get_resource().cloned() });
+            self.before = Some((Setting::of(world), world.get_resource().cloned()));
             // The tour replaces the explanation of the screen.
             world.resource_mut::<PanelState>().explaining = false;
         }
@@ -158,21 +149,21 @@ impl Course {
 
     fn leave(&mut self, world: &mut World) -> Result {
         self.scene = None;
-        let Some(before) = self.before.take() else {
+        let Some((setting, script)) = self.before.take() else {
             return Ok(());
         };
-        match before.script {
+        match script {
             Some(script) => world.insert_resource(script),
             None => drop(world.remove_resource::<ScriptPlayback>()),
         }
-        before.setting.apply(world)
+        setting.apply(world)
     }
 }
 
 /// Restores the tab from before the tour if the window is closed during it.
 fn restore_tab(course: Res<Course>, mut panel: ResMut<PanelState>) {
-    if let Some(before) = &course.before {
-        panel.page = before.setting.page;
+    if let Some((before, _)) = &course.before {
+        panel.page = before.page;
     }
 }
 

@@ -174,7 +174,7 @@ fn low(is_explained: bool, step: Option<usize>) -> Harness<'static, Panel> {
 fn one_button_at_a_time_is_the_one_to_press() {
     for (is_explained, step) in [(false, None), (true, None), (false, Some(3))] {
         let harness = low(is_explained, step);
-        let filled = egui_color(Side::Right.color(Theme::default()));
+        let filled = egui_color(Theme::default().colors().right);
         let buttons = shapes(&harness).filter(|shape| {
             matches!(shape, Shape::Rect(rect) if rect.fill == filled && rect.rect.height() > 20.0)
         });

@@ -18,7 +18,6 @@ use crate::view::{CubeColors, Halves, Notices, PaneContent, Side, ViewMode, View
 /// Copies the address of the page in a browser, or the command line on a desktop.
 pub(super) fn on_action(
     action: On<Action>,
-    time: Res<Time<Real>>,
     halves: Halves<'_, '_>,
     mut egui: Query<&mut EguiContext, With<PrimaryEguiContext>>,
     mut notices: ResMut<Notices>,
@@ -42,7 +41,7 @@ pub(super) fn on_action(
         }
         None => "No link: recorded delays cannot be part of a link".to_owned(),
     };
-    notices.show(sentence, time.elapsed());
+    notices.show(sentence);
 }
 
 pub(super) fn on_film(action: On<Action>, mut commands: Commands) {
@@ -51,11 +50,10 @@ pub(super) fn on_film(action: On<Action>, mut commands: Commands) {
     };
     commands.queue(move |world: &mut World| {
         let said = copy_film(seconds, world);
-        let now = world.resource::<Time<Real>>().elapsed();
         let mut notices = world.resource_mut::<Notices>();
         match said {
-            Ok(sentences) => sentences.into_iter().for_each(|it| notices.show(it, now)),
-            Err(sentence) => notices.fail(sentence, now),
+            Ok(sentences) => sentences.into_iter().for_each(|it| notices.show(it)),
+            Err(sentence) => notices.fail(sentence),
         }
     });
 }

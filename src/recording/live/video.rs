@@ -25,7 +25,7 @@ const FRAMES_PER_SECOND: u32 = 60;
 /// Maximum number of frames that wait for the encoder. Further frames are dropped.
 const MAX_WAITING_FRAMES: usize = 8;
 
-#[derive(Resource, Debug, Default)]
+#[derive(Resource, Default)]
 pub(super) struct Videos {
     current: Option<Capture>,
     count: u64,
@@ -44,7 +44,6 @@ type Encoder = JoinHandle<Result<Video, FileError>>;
 
 type Message = (Image, u64);
 
-#[derive(Debug)]
 struct Capture {
     number: u64,
     /// Size of the window in pixels. The video's size is rounded down to even numbers.
@@ -85,26 +84,13 @@ impl Videos {
     fn end(&mut self, now: Duration) {
         self.finishing.extend(self.current.take().map(|capture| capture.finish(now)));
     }
-
-    pub(super) fn progress(&self, now: Duration) -> Option<Figures> {
-        let capture = self.current.as_ref();
-        capture.map(|capture| capture.figures(now))
-    }
-
-    /// Ends the current video, waits for all encoders, and reports the results.
-    pub(super) fn finish(&mut self, now: Duration, notices: &mut Notices) {
-        self.end(now);
-        for (finished, encoder) in self.finishing.drain(..) {
-            notices.show(outcome(finished, encoder), now);
-        }
-    }
 }
 
 impl Capture {
     fn begin(folder: &Path, number: u64, window: UVec2, now: Duration) -> Result<Self, FileError> {
         let size = window / 2 * 2;
-        let create = || NewFile::create_numbered(folder, "mp4");
-        let mut video = Video::in_folder(folder, create, size.into(), FRAMES_PER_SECOND)?;
+        let file = NewFile::create_numbered(folder, "mp4");
+        let mut video = Video::in_folder(folder, file, size.into(), FRAMES_PER_SECOND)?;
         let (sender, receiver) = sync_channel::<Message>(MAX_WAITING_FRAMES);
         let encoder = thread::spawn(move || {
             encode(&receiver, |picture, number| match frame(picture, window, size) {
@@ -205,9 +191,8 @@ fn end_if_resized(
 ) {
     let size = window.physical_size();
     if videos.current.as_ref().is_some_and(|capture| capture.window != size) {
-        let now = time.elapsed();
-        notices.show("The video ended because the window was resized".to_owned(), now);
-        videos.end(now);
+        notices.show("The video ended because the window was resized");
+        videos.end(time.elapsed());
     }
 }
 
@@ -255,14 +240,13 @@ fn frame(picture: Image, window: UVec2, size: UVec2) -> Option<Vec<u8>> {
 }
 
 fn collect(time: Res<Time<Real>>, mut videos: ResMut<Videos>, mut notices: ResMut<Notices>) {
-    let now = time.elapsed();
     // End the recording if its encoder failed.
     if videos.current.as_ref().is_some_and(|capture| capture.encoder.is_finished()) {
-        videos.end(now);
+        videos.end(time.elapsed());
     }
     let done = videos.finishing.extract_if(.., |(_, encoder)| encoder.is_finished());
     for (finished, encoder) in done {
-        notices.show(outcome(finished, encoder), now);
+        notices.show(outcome(finished, encoder));
     }
 }
 

@@ -44,10 +44,10 @@ pub(super) struct Mp4 {
 }
 
 impl Mp4 {
-    /// Starts a video in the file that `create` returns. `size` is width and height in pixels. `fps` is the number of
-    /// frames per second, 1 to 1000. `max_bps` limits the mean data rate, in bits per second.
+    /// Starts a video in a new file. `size` is width and height in pixels. `fps` is the number of frames per second, 1 to
+    /// 1000. `max_bps` limits the mean data rate, in bits per second.
     pub(super) fn begin(
-        create: impl FnOnce() -> io::Result<NewFile>,
+        mut file: NewFile,
         size: (u32, u32),
         fps: u32,
         max_bps: Option<u32>,
@@ -69,7 +69,6 @@ impl Mp4 {
                 "an MP4 must have 1 to 1000 frames a second, not {fps}"
             )));
         };
-        let mut file = create()?;
         let api = OpenH264API::from_source();
         let config = config(size, fps, max_bps);
         let encoder = Encoder::with_api_config(api, config).map_err(io::Error::other)?;
@@ -117,8 +116,7 @@ impl Encode for Mp4 {
         if tick - self.keyframe >= KEYFRAME_SECONDS * u64::from(self.timescale.get()) {
             self.encoder.force_intra_frame();
         }
-        self.yuv.read(frame);
-        let encoded = self.encoder.encode(&self.yuv).map_err(io::Error::other)?;
+        let encoded = self.encoder.encode(&self.yuv.read(frame)).map_err(io::Error::other)?;
         let keyframe = match encoded.frame_type() {
             FrameType::IDR => true,
             FrameType::I | FrameType::P => false,

@@ -87,17 +87,12 @@ mod tests {
 
     use super::*;
     use crate::recording::video::Video;
-    use crate::recording::video::tests::scene;
+    use crate::recording::video::tests::{scene, write as write_video};
 
     #[test]
     fn every_frame_is_a_numbered_file_that_decodes_to_the_same_pixels() {
         let folder = tempfile::tempdir().unwrap();
-        let mut video =
-            Video::create(&folder.path().join("a.cubes.PNG"), (96, 64), 0, None).unwrap();
-        for n in 0..3 {
-            video.add(&scene((96, 64), n), None).unwrap();
-        }
-        video.finish(None).unwrap();
+        write_video(&folder.path().join("a.cubes.PNG"), (96, 64), 0, 3);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
         for n in 0..3 {
             let file = File::open(folder.path().join(format!("a.cubes-0000{n}.png"))).unwrap();
@@ -122,11 +117,7 @@ mod tests {
         };
         fs::write(folder.path().join("a-1.png"), "an unrelated file").unwrap();
         for frames in [4, 2] {
-            let mut video = Video::create(&folder.path().join("a.png"), (16, 16), 1, None).unwrap();
-            for n in 0..frames {
-                video.add(&scene((16, 16), n), None).unwrap();
-            }
-            video.finish(None).unwrap();
+            write_video(&folder.path().join("a.png"), (16, 16), 1, frames);
         }
         assert_eq!(names(), ["a-00000.png", "a-00001.png", "a-1.png"]);
     }

@@ -1,5 +1,7 @@
 //! Removes parts of the compression from stages.
 
+use std::mem::discriminant;
+
 use cubewire_codec::stages::{
     ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Velocity,
 };
@@ -35,8 +37,8 @@ pub struct Ablated {
 /// Returns all ways to remove one part, or one step of a part, from `present`. Only parts that depend on the removed part are
 /// removed with it.
 pub fn ablations(present: Stages) -> Vec<Ablated> {
-    let mut lesser = Vec::new();
-    let mut lessen = |part, left: StageOptions| lesser.push((part, left));
+    let mut ways = Vec::new();
+    let mut lessen = |part, left: StageOptions| ways.push((part, left));
     if present.orientation != Orientation::Full {
         lessen(Part::Orientation, StageOptions { orientation: Orientation::Full, ..*present });
     }
@@ -52,16 +54,16 @@ pub fn ablations(present: Stages) -> Vec<Ablated> {
     if let Some(packed) = bit_packed(present) {
         lessen(Part::CodingForPacking, packed);
     }
-    for &relative_position in lesser_positions(present.relative_position) {
+    for relative_position in lesser(&POSITIONS, present.relative_position) {
         lessen(Part::RelativePosition, StageOptions { relative_position, ..*present });
     }
-    for &relative_orientation in lesser_orientations(present.relative_orientation) {
+    for relative_orientation in lesser(&ORIENTATIONS, present.relative_orientation) {
         lessen(Part::RelativeOrientation, StageOptions { relative_orientation, ..*present });
     }
-    for &changed_flags in lesser_flags(present.changed_flags) {
+    for changed_flags in lesser(&FLAGS, present.changed_flags) {
         lessen(Part::ChangedFlags, StageOptions { changed_flags, ..*present });
     }
-    let legal = lesser.into_iter().filter_map(|(part, left)| {
+    let legal = ways.into_iter().filter_map(|(part, left)| {
         let (stages, along) = legalized(left)?;
         Some(Ablated { part, stages, along })
     });
@@ -98,30 +100,18 @@ const fn lesser_deltas(delta: Delta) -> &'static [(Part, Delta)] {
     }
 }
 
-const fn lesser_positions(relative: RelativePosition) -> &'static [RelativePosition] {
-    match relative {
-        RelativePosition::Off => &[],
-        RelativePosition::TwoRanges { .. } => &[RelativePosition::Off],
-        RelativePosition::Predicted => &[RelativePosition::TWO_RANGES, RelativePosition::Off],
-    }
-}
+/// Options in ascending order. Each replaces the one before it.
+const POSITIONS: [RelativePosition; 3] =
+    [RelativePosition::Off, RelativePosition::TWO_RANGES, RelativePosition::Predicted];
+const ORIENTATIONS: [RelativeOrientation; 3] =
+    [RelativeOrientation::Off, RelativeOrientation::TWO_RANGES, RelativeOrientation::GrowingRanges];
+const FLAGS: [ChangedFlags; 3] = [ChangedFlags::Off, ChangedFlags::Separate, ChangedFlags::Joint];
 
-const fn lesser_orientations(relative: RelativeOrientation) -> &'static [RelativeOrientation] {
-    match relative {
-        RelativeOrientation::Off => &[],
-        RelativeOrientation::TwoRanges { .. } => &[RelativeOrientation::Off],
-        RelativeOrientation::GrowingRanges => {
-            &[RelativeOrientation::TWO_RANGES, RelativeOrientation::Off]
-        }
-    }
-}
-
-const fn lesser_flags(flags: ChangedFlags) -> &'static [ChangedFlags] {
-    match flags {
-        ChangedFlags::Off => &[],
-        ChangedFlags::Separate => &[ChangedFlags::Off],
-        ChangedFlags::Joint => &[ChangedFlags::Separate, ChangedFlags::Off],
-    }
+/// Returns the options before the present one, the nearest first. Ignores the widths of ranges.
+fn lesser<T: Copy>(ascending: &[T], present: T) -> impl Iterator<Item = T> {
+    let is_present = |option: &T| discriminant(option) == discriminant(&present);
+    let index = ascending.iter().position(is_present).unwrap_or_default();
+    ascending[..index].iter().rev().copied()
 }
 
 /// Returns stages that bit-pack the same integers with all stages that arithmetic coding replaces. `None` if `present` has no

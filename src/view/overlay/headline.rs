@@ -106,46 +106,33 @@ impl Headed {
     }
 }
 
-enum Ratio {
-    /// Ratio of the costs, and the cheaper side.
-    Less(f64, Side),
-    /// Ratio of the errors of two lanes with the same cost, and the side with the smaller error.
-    Closer(f64, Side),
-}
-
-impl Ratio {
-    fn of([left, right]: [&Cost; 2]) -> Option<Self> {
-        let compared = |left: f64, right: f64, least: f64| {
-            let side = if left < right { Side::Left } else { Side::Right };
-            let times = left.max(right) / left.min(right).max(least);
-            (times, side)
-        };
-        let (less, side) = compared(left.kbps, right.kbps, 0.5);
-        if less >= SAME {
-            let is_known = left.kbps.min(right.kbps) >= 0.5;
-            return is_known.then_some(Self::Less(less, side));
-        }
-        let (closer, side) = compared(left.error_m?, right.error_m?, LEAST_ERROR_M);
-        (closer >= CLOSER).then_some(Self::Closer(closer, side))
+/// Ratio of the costs of two lanes or, if the costs are the same, of their errors. Returns the words for the better and the
+/// worse lane, and the better side. `None` if the lanes do not differ enough.
+fn compare([left, right]: [&Cost; 2]) -> Option<(f64, [&'static str; 2], Side)> {
+    let compared = |left: f64, right: f64, least: f64| {
+        let side = if left < right { Side::Left } else { Side::Right };
+        let times = left.max(right) / left.min(right).max(least);
+        (times, side)
+    };
+    let (less, side) = compared(left.kbps, right.kbps, 0.5);
+    if less >= SAME {
+        let is_known = left.kbps.min(right.kbps) >= 0.5;
+        return is_known.then_some((less, ["less", "more"], side));
     }
+    let (closer, side) = compared(left.error_m?, right.error_m?, LEAST_ERROR_M);
+    (closer >= CLOSER).then_some((closer, ["closer", "further off"], side))
 }
 
 /// Text of the ratio of two lanes, and the better side. `None` if they do not differ enough.
 pub(super) fn ratio(lanes: [&Cost; 2]) -> Option<(String, Side)> {
-    Some(match Ratio::of(lanes)? {
-        Ratio::Less(times, side) => (format!("{} less", factor(times)), side),
-        Ratio::Closer(times, side) => (format!("{} closer", factor(times)), side),
-    })
+    let (times, [better, _], side) = compare(lanes)?;
+    Some((format!("{} {better}", factor(times)), side))
 }
 
 /// Text that compares a column with the `first` one. `None` if they do not differ enough.
 pub(super) fn to_first(first: &Cost, own: &Cost) -> Option<String> {
-    let (times, word) = match Ratio::of([first, own])? {
-        Ratio::Less(times, Side::Right) => (times, "less"),
-        Ratio::Less(times, Side::Left) => (times, "more"),
-        Ratio::Closer(times, Side::Right) => (times, "closer"),
-        Ratio::Closer(times, Side::Left) => (times, "further off"),
-    };
+    let (times, [better, worse], side) = compare([first, own])?;
+    let word = if side == Side::Right { better } else { worse };
     Some(format!("{} {word}", factor(times)))
 }
 
@@ -254,24 +241,17 @@ impl Pen<'_> {
             Align::Max => half.max.x - self.sizes.margin,
         };
         let width = self.inside(width);
-        let lines = self.with_room(half, lines);
+        // Lines below a low half's figure would cover the ball.
+        let has_room = half.height() >= LOW * self.sizes.headline;
         let mut large_line = self.line(large, width);
         if large_line.elided {
             large_line = self.line(&large[..1], width);
         }
-        let fitting = lines.iter().find(|line| self.width(line, size) <= width);
+        let fitting = lines.iter().find(|line| has_room && self.width(line, size) <= width);
         let line = fitting.map(|line| self.line(&[(line, size, self.colors().ink)], width));
         let lines: Vec<_> = [large_line].into_iter().chain(line).collect();
         let at = pos2(x, half.min.y + TOP);
         self.plate(at, anchor, PADDING * self.sizes.headline, &lines)
-    }
-
-    /// The lines below a large figure, or an empty slice if they would cover the ball.
-    fn with_room<'a>(&self, half: Rect, lines: &'a [String]) -> &'a [String] {
-        match half.height() < LOW * self.sizes.headline {
-            true => &[],
-            false => lines,
-        }
     }
 
     /// Paints the ratio between two lanes on the line between the halves, with the better side below it.

@@ -8,7 +8,7 @@ use bevy::prelude::*;
 use bevy::time::TimeSystems;
 use bevy::window::{PrimaryWindow, exit_on_all_closed};
 
-use super::{Figures, Videos, capture, collect, end_if_resized};
+use super::{Figures, Videos, capture, collect, end_if_resized, outcome};
 use crate::controls::Action;
 use crate::panel::PanelSystems;
 use crate::recording::live::{self, LiveSystems, RecordingFolder, clock, replay_seconds};
@@ -55,18 +55,16 @@ fn on_action(
     if *action != Action::Video {
         return;
     }
-    let now = time.elapsed();
     let window = window.map(Single::into_inner);
-    if let Err(error) = videos.toggle(&folder.0, window, now) {
-        notices.fail(error.to_string(), now);
+    if let Err(error) = videos.toggle(&folder.0, window, time.elapsed()) {
+        notices.fail(error.to_string());
     }
 }
 
-fn hide_notices(time: Res<Time<Real>>, videos: Res<Videos>, mut notices: ResMut<Notices>) {
-    let now = time.elapsed();
-    let is_filmed = videos.progress(now).is_some();
+fn hide_notices(videos: Res<Videos>, mut notices: ResMut<Notices>) {
+    let is_filmed = videos.current.is_some();
     if notices.are_hidden() != is_filmed {
-        notices.hide(is_filmed, now);
+        notices.hide(is_filmed);
     }
 }
 
@@ -77,8 +75,9 @@ fn show_title(
     mut window: Single<&mut Window, With<PrimaryWindow>>,
     mut usual_title: Local<Option<String>>,
 ) {
-    let wanted = match videos.progress(time.elapsed()) {
-        Some(video) => {
+    let wanted = match &videos.current {
+        Some(capture) => {
+            let video = capture.figures(time.elapsed());
             let usual = usual_title.get_or_insert_with(|| window.title.clone());
             Some(title(usual, video, replay_seconds(log.as_deref())))
         }
@@ -103,8 +102,12 @@ fn title(usual: &str, video: Figures, replay_seconds: Option<f64>) -> String {
     )
 }
 
+/// Ends the current video, waits for all encoders, and reports the results.
 fn end(time: Res<Time<Real>>, mut videos: ResMut<Videos>, mut notices: ResMut<Notices>) {
-    videos.finish(time.elapsed(), &mut notices);
+    videos.end(time.elapsed());
+    for (finished, encoder) in videos.finishing.drain(..) {
+        notices.show(outcome(finished, encoder));
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! `OpenH264`'s conversion is not used. It follows BT.601, which players may interpret as BT.709 at these sizes, and
 //! rounds down, which tints grey faces green.
 
-use openh264::formats::YUVSource;
+use openh264::formats::YUVSlices;
 
 /// A picture with one byte of luma per pixel, and two bytes of chroma per 2×2 pixels.
 pub(super) struct Yuv {
@@ -25,7 +25,7 @@ impl Yuv {
     }
 
     /// Converts a frame of width × height × 4 bytes.
-    pub(super) fn read(&mut self, rgba: &[u8]) {
+    pub(super) fn read(&mut self, rgba: &[u8]) -> YUVSlices<'_> {
         let (pixels, _) = rgba.as_chunks::<4>();
         for (y, pixel) in self.y.iter_mut().zip(pixels) {
             *y = luma(*pixel);
@@ -39,29 +39,7 @@ impl Yuv {
                 (*u, *v) = chroma_of(above, below);
             }
         }
-    }
-}
-
-impl YUVSource for Yuv {
-    fn dimensions(&self) -> (usize, usize) {
-        self.size
-    }
-
-    fn strides(&self) -> (usize, usize, usize) {
-        let width = self.size.0;
-        (width, width / 2, width / 2)
-    }
-
-    fn y(&self) -> &[u8] {
-        &self.y
-    }
-
-    fn u(&self) -> &[u8] {
-        &self.u
-    }
-
-    fn v(&self) -> &[u8] {
-        &self.v
+        YUVSlices::new((&self.y, &self.u, &self.v), self.size, (width, width / 2, width / 2))
     }
 }
 
@@ -94,13 +72,15 @@ const RED: [i32; 3] = [28_785, -26_145, -2_640];
 
 #[cfg(test)]
 mod tests {
+    use openh264::formats::YUVSource;
+
     use super::*;
 
     fn planes(rgb: [u8; 3]) -> [u8; 3] {
         let mut yuv = Yuv::new((2, 2));
         let [r, g, b] = rgb;
-        yuv.read(&[r, g, b, 255].repeat(4));
-        [yuv.y[0], yuv.u[0], yuv.v[0]]
+        let planes = yuv.read(&[r, g, b, 255].repeat(4));
+        [planes.y()[0], planes.u()[0], planes.v()[0]]
     }
 
     #[test]
@@ -119,9 +99,10 @@ mod tests {
     fn chroma_is_the_mean_of_four_pixels() {
         let mut yuv = Yuv::new((4, 2));
         let (red, black) = ([255, 0, 0, 255], [0, 0, 0, 255]);
-        yuv.read(&[red, black, black, black, black, red, black, black].concat());
-        assert_eq!(yuv.y, [63, 16, 16, 16, 16, 63, 16, 16]);
-        assert_eq!((yuv.u[0], yuv.v[0]), (115, 184));
-        assert_eq!((yuv.u[1], yuv.v[1]), (128, 128));
+        let rgba = [red, black, black, black, black, red, black, black].concat();
+        let yuv = yuv.read(&rgba);
+        assert_eq!(yuv.y(), [63, 16, 16, 16, 16, 63, 16, 16]);
+        assert_eq!((yuv.u()[0], yuv.v()[0]), (115, 184));
+        assert_eq!((yuv.u()[1], yuv.v()[1]), (128, 128));
     }
 }
