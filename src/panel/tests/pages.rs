@@ -193,7 +193,7 @@ fn serve(panel: &mut Panel) {
 fn what_is_pointed_at_explains_itself() {
     let predicted = ladder::PREDICTED_POSITION.stages;
     for (page, label, texts) in [
-        (Page::Help, "kbps", &["The red cubes are 4.0 mm from"][..]),
+        (Page::Help, "kbps", &["at the displayed tick: 4.0 mm"][..]),
         (Page::Link, " stalls, ", &["Snapshots that have arrived and wait"]),
         (
             Page::Kinds,

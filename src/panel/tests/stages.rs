@@ -100,7 +100,7 @@ fn sliders_set_what_the_codec_accepts_and_are_left_out_without_their_stage() {
     drag(&mut harness, "Position grid", 4.0);
     assert_eq!(stages(&harness), ladder::PREDICTED_POSITION.stages);
     assert!(harness.query_by_role_and_label(Role::Slider, "Position difference, small").is_none());
-    assert!(says(&harness, "belong to the rung relative-position."));
+    assert!(says(&harness, "unlike the rung relative-position."));
 }
 
 #[test]
