@@ -208,7 +208,7 @@ fn what_is_pointed_at_explains_itself() {
             ],
         ),
         (Page::Stages, "joint", &["One bit for the usual case"]),
-        (Page::Stages, "growing", &["ranges that grow"]),
+        (Page::Stages, "growing", &["ranges grow"]),
         (
             Page::Stages,
             "arithmetic",
