@@ -9,7 +9,8 @@ use std::time::Duration;
 use cubewire::game::desktop::film::{Film, FilmContent, Take};
 use cubewire::game::desktop::series::{Series, episodes};
 use cubewire::recording::{Outcome, ReplayCheck, Script};
-use cubewire::view::PaneContent;
+use cubewire::theme::Theme;
+use cubewire::view::{Overlay, PaneContent, Part};
 use cubewire_codec::ladder::LADDER;
 
 use crate::command_line::{cubewire, printed};
@@ -23,6 +24,15 @@ use crate::replays::recorded;
 fn short_film() -> Film {
     let episode = episodes(Series::Quick, Series::Quick.size()).remove(LADDER.len() - 1);
     Film { size: (160, 90).into(), frames: 12, ..episode.film }
+}
+
+/// Shows the simulation next to a lane, with changes of the lane's settings.
+fn beside_simulation(lane: &str, switches: &[&str]) -> FilmContent {
+    FilmContent::Halves {
+        left: PaneContent::Simulation,
+        right: lane.parse().unwrap(),
+        switches: switches.iter().map(|switch| switch.parse().unwrap()).collect(),
+    }
 }
 
 /// Returns a film that is too small to show anything.
@@ -86,11 +96,7 @@ fn a_mean_is_of_the_ticks_in_which_there_was_a_lane() {
         frames_per_second: 4,
         frames: 4,
         script: Some(Script::parse(text, Path::new("a.ron")).unwrap()),
-        shown: FilmContent::Halves {
-            left: PaneContent::Simulation,
-            right: "rung:smallest-three".parse().unwrap(),
-            switches: Vec::new(),
-        },
+        shown: beside_simulation("rung:smallest-three", &[]),
         ..tiny_film()
     };
     let (take, _) = shoot(&film, Duration::ZERO);
@@ -142,6 +148,90 @@ fn lanes_of_one_play_are_filmed_side_by_side_after_a_card() {
         let changed = changes(9, column.clone());
         assert!(changed > 300, "{column:?}: {changed} pixels");
     }
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver"]
+fn a_column_is_switched_and_named_and_compared_with_the_first() {
+    let film = |first: &str, labels: &[&str]| Film {
+        size: (480, 270).into(),
+        frames_per_second: 10,
+        frames: 12,
+        skipped_ticks: 120,
+        shown: FilmContent::Columns {
+            lanes: [first, "rung:predicted"].map(|lane| lane.parse().unwrap()).into(),
+            labels: labels.iter().map(|&label| label.to_owned()).collect(),
+            switches: vec!["1s:2.rung:index".parse().unwrap()],
+        },
+        overlay: Overlay { hidden: vec![Part::Graph], ..Overlay::default() },
+        ..short_film()
+    };
+    let (take, dear) = shoot(&film("rung:uncompressed", &[]), Duration::ZERO);
+    let switched = take.sent.iter().map(|sent| sent.kbps_of_stages().len());
+    assert!(switched.eq([1, 2]));
+    // The picture of the second column differs only in the ratio to the first.
+    let (_, cheap) = shoot(&film("rung:smallest-three", &[]), Duration::ZERO);
+    assert!(second_column(&dear[0]) != second_column(&cheap[0]));
+    let (_, same) = shoot(&film("rung:uncompressed", &[]), Duration::ZERO);
+    assert!(second_column(&dear[0]) == second_column(&same[0]));
+    let (_, named) = shoot(&film("rung:uncompressed", &["a", "b"]), Duration::ZERO);
+    assert!(second_column(&dear[0]) != second_column(&named[0]));
+}
+
+fn second_column(frame: &[u8]) -> Vec<&[u8]> {
+    let rows = frame.chunks_exact(480 * 4);
+    rows.map(|row| &row[242 * 4..]).collect()
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver"]
+fn the_same_command_gives_the_same_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let runs = ["1.mp4", "2.mp4"].map(|name| {
+        let path = folder.path().join(name);
+        let mut record = cubewire(&["record", "--script"]);
+        record
+            .arg(script_path("katamari"))
+            .args(["--left", "rung:changed-flags,link:4g"])
+            .args(["--right", "rung:delta,link:hostile,rate:20,interpolation:none"])
+            .args(["--skip", "4", "--seconds", "0.2", "--size", "160x90"])
+            .args(["--at", "0.1s:rung:predicted", "--out"]);
+        let said = printed(record.arg(&path));
+        let checksum = said.lines().find(|line| line.starts_with("| crc32 "));
+        let checksum = checksum.expect(&said).to_owned();
+        (checksum, fs::read(path).unwrap())
+    });
+    assert_eq!(runs[0].0, runs[1].0);
+    assert!(runs[0].1 == runs[1].1);
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver"]
+fn everything_over_the_scene_can_be_left_out() {
+    // A smaller picture has no room for the graph.
+    let size = (480, 270);
+    let film = |hidden: &[Part]| {
+        let mut film = Film {
+            size: size.into(),
+            frames: 1,
+            overlay: Overlay { hidden: hidden.to_vec(), ..Overlay::default() },
+            shown: beside_simulation("rung:predicted", &["0s:rate:30"]),
+            ..short_film()
+        };
+        // Sky and floor are bright in the light theme.
+        film.look.theme = Theme::Light;
+        shoot(&film, Duration::ZERO).1.remove(0)
+    };
+    let all = film(&[]);
+    let parts = [Part::Labels, Part::Figures, Part::Graph, Part::Rung, Part::Link, Part::Titles];
+    for part in parts {
+        assert!(film(&[part]) != all, "{part:?} is there, and can be left out");
+    }
+    // The figures' place shows the sky and the distant floor.
+    let nothing = film(&[&parts[..], &[Part::Heading]].concat());
+    let top = &nothing[..60 * size.0 as usize * 4];
+    let dark = top.as_chunks::<4>().0.iter().filter(|pixel| pixel[0] < 120);
+    assert_eq!(dark.count(), 0);
 }
 
 #[test]
