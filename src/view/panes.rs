@@ -4,11 +4,12 @@
 //! not only the viewport. An image can also have more pixels than its area, for supersampling.
 
 use bevy::anti_alias::fxaa::Fxaa;
+use bevy::asset::RenderAssetUsages;
 use bevy::camera::visibility::RenderLayers;
 use bevy::camera::{ImageRenderTarget, RenderTarget};
 use bevy::math::uvec2;
 use bevy::prelude::*;
-use bevy::render::render_resource::{Extent3d, TextureFormat};
+use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat, TextureUsages};
 
 use super::canvas::Canvas;
 use super::costs::CubeColors;
@@ -36,9 +37,15 @@ pub(super) struct Pane {
 impl Pane {
     /// Creates an empty image, and the camera target that draws to it.
     pub(super) fn new(images: &mut Assets<Image>) -> (Self, RenderTarget) {
-        let image = Image::new_target_texture(1, 1, TextureFormat::Rgba8UnormSrgb, None);
-        // Without data, a new size needs no upload.
-        let image = images.add(Image { data: None, ..image });
+        // Without data, and with the usage that copying at a new size needs: `Image::new_target_texture` lacks both.
+        let mut image = Image::new_uninit(
+            Extent3d::default(),
+            TextureDimension::D2,
+            TextureFormat::Rgba8UnormSrgb,
+            RenderAssetUsages::default(),
+        );
+        image.texture_descriptor.usage |= TextureUsages::RENDER_ATTACHMENT;
+        let image = images.add(image);
         let target =
             RenderTarget::Image(ImageRenderTarget { handle: image.clone(), scale_factor: 1.0 });
         let area = URect::default();

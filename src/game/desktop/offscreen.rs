@@ -8,14 +8,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use bevy::app::{PluginGroupBuilder, TerminalCtrlCHandlerPlugin};
+use bevy::asset::RenderAssetUsages;
 use bevy::camera::{ImageRenderTarget, RenderTarget};
 use bevy::log::LogPlugin;
 use bevy::prelude::*;
 use bevy::render::pipelined_rendering::PipelinedRenderingPlugin;
 use bevy::render::render_asset::RenderAssets;
 use bevy::render::render_resource::{
-    Buffer, BufferDescriptor, BufferUsages, CommandEncoderDescriptor, MapMode, PipelineCache,
-    PollType, TexelCopyBufferInfo, TexelCopyBufferLayout, TextureFormat, TextureUsages,
+    Buffer, BufferDescriptor, BufferUsages, CommandEncoderDescriptor, Extent3d, MapMode,
+    PipelineCache, PollType, TexelCopyBufferInfo, TexelCopyBufferLayout, TextureDimension,
+    TextureFormat, TextureUsages,
 };
 use bevy::render::renderer::{RenderDevice, RenderQueue};
 use bevy::render::settings::{Backends, WgpuSettings};
@@ -110,9 +112,14 @@ impl OffScreen {
             mapped_at_creation: false,
         });
         let mut images = app.world_mut().resource_mut::<Assets<Image>>();
-        let mut image =
-            Image::new_target_texture(size.x, size.y, TextureFormat::Rgba8UnormSrgb, None);
-        image.texture_descriptor.usage |= TextureUsages::COPY_SRC;
+        let mut image = Image::new_uninit(
+            Extent3d { width: size.x, height: size.y, depth_or_array_layers: 1 },
+            TextureDimension::D2,
+            TextureFormat::Rgba8UnormSrgb,
+            RenderAssetUsages::RENDER_WORLD,
+        );
+        image.texture_descriptor.usage |=
+            TextureUsages::RENDER_ATTACHMENT | TextureUsages::COPY_SRC;
         let image = images.add(image);
         let of_film = |whole: UVec2| (whole.as_vec2() / REFERENCE_SIZE).min_element();
         let scale_factor = match interface {
