@@ -71,7 +71,7 @@ proptest! {
             packet.truncate(index + 7);
             let now = pair.now() + Duration::from_millis(1);
             let outcome = pair.receiver.on_packet(now, &packet);
-            // These stages have no check: a packet of a few bytes can be read as that of another tick.
+            // These stages have no check: a damaged short packet can be a valid packet of another tick.
             prop_assume!(!matches!(outcome, Ok(PacketOutcome::Decoded { .. })));
         }
         prop_assert_eq!(pair.receiver.get(newest).cloned(), held);
