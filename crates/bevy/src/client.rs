@@ -1,6 +1,7 @@
 //! Client: remote bodies appear, move and vanish as the server's bodies did, one playout delay later.
 
 mod components;
+mod inputs;
 mod play;
 mod receiver;
 mod upstream;

@@ -2,9 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::quantize::smallest_three::{MAX_BITS, MIN_BITS};
-use crate::stages::IllegalStages;
-
 /// The meaning of the integers of a [`QuantizedSnapshot`](crate::QuantizedSnapshot).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Precision {
@@ -27,24 +24,6 @@ impl Precision {
                 Position::Quantized { .. },
             ) => Some(bits),
             _ => None,
-        }
-    }
-
-    pub(crate) const fn check(&self) -> Result<(), IllegalStages> {
-        if let Orientation::SmallestThree { bits } = self.orientation
-            && (bits < MIN_BITS || bits > MAX_BITS)
-        {
-            return Err(IllegalStages::ComponentBits(bits));
-        }
-        match self.position {
-            Position::Quantized { steps_per_metre: steps }
-                if !steps.is_power_of_two()
-                    || steps < Position::MIN_STEPS
-                    || steps > Position::MAX_STEPS =>
-            {
-                Err(IllegalStages::StepsPerMetre(steps))
-            }
-            _ => Ok(()),
         }
     }
 }

@@ -17,6 +17,7 @@ use cubewire_protocol::{Ack, Feedback};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
+use self::Bound::{AtLeast, AtMost};
 use self::Tactic::{Datagrams, Rounds, Sessions};
 use self::datagrams::{garbage, mutated, replayed};
 use self::rounds::{FORGED, LEFT_OUT, second_token, stolen_challenge};
@@ -25,9 +26,14 @@ use self::sessions::{
     requests, rogue, slow_reader,
 };
 use crate::client::{Client, Target};
-use crate::judge::Bound::{self, AtLeast, AtMost};
 use crate::relay::Captured;
 use crate::socket::{Counts, RECEIVED, RECEIVED_BYTES, SENT_BYTES, Socket, Tally, random_address};
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Bound {
+    AtMost(f64),
+    AtLeast(f64),
+}
 
 /// A kind of attack.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! The figures of a run, and their table.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use cubewire_cli::{Table, number};
@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::phases::Phase;
 use crate::socket::Counts;
+use crate::viewer::Snapshots;
 
 /// All figures of a run.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -81,9 +82,6 @@ fn listed(counts: &Counts) -> String {
     let counts = counts.iter().map(|(name, &count)| format!("{} {name}", shown(count)));
     counts.collect::<Vec<_>>().join(", ")
 }
-
-/// Viewer, tick and hash of snapshots.
-pub(crate) type Snapshots = HashSet<(u64, u64, u64)>;
 
 /// Reads the lines `viewer,tick,hash` of a digest.
 pub(crate) fn read_digest(digest: &str) -> io::Result<Snapshots> {

@@ -3,19 +3,13 @@
 #[cfg(test)]
 mod tests;
 
-use self::Bound::{AtLeast, AtMost};
 use self::Scope::{All, Fair, Worst};
 use self::Unit::{Less, PercentOf, PercentOfQuiet};
+use crate::attacks::Bound::{self, AtLeast, AtMost};
 use crate::attacks::{ATTACKS, Attack};
 use crate::figures::{Expectation, Figures, shown};
 use crate::phases::Phase;
 use crate::socket::get;
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Bound {
-    AtMost(f64),
-    AtLeast(f64),
-}
 
 /// Limits for the counts of the run. The likely causes of later failures come first.
 const RUN: &[(&str, Bound)] = &[

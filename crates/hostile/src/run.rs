@@ -17,13 +17,13 @@ use crate::attacks::Field;
 use crate::cli::Cli;
 use crate::client::Target;
 use crate::error::HostileError;
-use crate::figures::{BYSTANDER, Figures, NEWCOMERS, Snapshots, VIEWER, compare, read_digest};
+use crate::figures::{BYSTANDER, Figures, NEWCOMERS, VIEWER, compare, read_digest};
 use crate::judge::{GROWTH, LOG_RATE, judge};
 use crate::phases::{self, Phase, least_seconds};
 use crate::process::{END_PATIENCE, Process};
 use crate::relay::Relay;
 use crate::socket::{NONCES, RECEIVED, RECEIVED_BYTES, REPEATED, SENT, SENT_BYTES, Tally, get};
-use crate::viewer::{Measuring, Notes};
+use crate::viewer::{Measuring, Notes, Snapshots};
 
 /// Runs the attacks and prints the figures. Returns whether every expectation was met.
 ///

@@ -1,6 +1,7 @@
 //! Measuring threads: the honest viewer, which records every snapshot, newcomers, which connect and leave, and samples of
 //! the server's memory. They add to the figures of the current phase.
 
+use std::collections::HashSet;
 use std::io;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,9 +11,11 @@ use std::time::{Duration, Instant};
 use rand_chacha::ChaCha8Rng;
 
 use crate::client::{Client, TIMEOUT_SECONDS, Target};
-use crate::figures::Snapshots;
 use crate::process::Process;
 use crate::socket::{STEP, Tally};
+
+/// Viewer, tick and hash of snapshots.
+pub(crate) type Snapshots = HashSet<(u64, u64, u64)>;
 
 /// State that the measuring threads share.
 pub(crate) struct Measuring {

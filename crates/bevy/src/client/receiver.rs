@@ -14,7 +14,7 @@ use cubewire_protocol::{
 };
 
 use super::components::ReliableComponents;
-use super::upstream::Inputs;
+use super::inputs::Inputs;
 use super::{PlayoutDelay, SettingsRequest, VanishReason};
 use crate::body::disconnect;
 use crate::components::from_wire;

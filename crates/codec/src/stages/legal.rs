@@ -2,6 +2,7 @@
 
 use std::ops::Deref;
 
+use crate::precision::Precision;
 use crate::quantize::smallest_three::{MAX_ARITHMETIC_BITS, MAX_BITS, MIN_BITS};
 use crate::stages::{
     ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition,
@@ -102,6 +103,26 @@ const ARITHMETIC: IllegalStages = IllegalStages::Combination(
     "arithmetic coding needs orientations in nine bits, positions quantized in 512 steps per metre and no velocity, and \
      replaces relative positions, relative orientations and changed flags",
 );
+
+impl Precision {
+    pub(crate) const fn check(&self) -> Result<(), IllegalStages> {
+        if let Orientation::SmallestThree { bits } = self.orientation
+            && (bits < MIN_BITS || bits > MAX_BITS)
+        {
+            return Err(IllegalStages::ComponentBits(bits));
+        }
+        match self.position {
+            Position::Quantized { steps_per_metre: steps }
+                if !steps.is_power_of_two()
+                    || steps < Position::MIN_STEPS
+                    || steps > Position::MAX_STEPS =>
+            {
+                Err(IllegalStages::StepsPerMetre(steps))
+            }
+            _ => Ok(()),
+        }
+    }
+}
 
 impl StageOptions {
     /// Returns the stages with these options, if they are legal in the demo's scene.
