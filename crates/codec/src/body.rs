@@ -1,6 +1,12 @@
 //! The bodies of a bit-packed packet.
 //!
 //! ```text
+//! [lives change 1] | selection | slots or bodies
+//! ```
+//!
+//! *Lives change* says whether bodies come or go. It is written with delta in scenes with lives. A body:
+//!
+//! ```text
 //! no flags          interacting 1                                        | position | orientation | velocity
 //! separate flags    interacting 1 | position sent 1 | orientation sent 1 | …
 //! joint flags       usual 1 = 1                                          | …
@@ -15,20 +21,72 @@ use std::ops::RangeInclusive;
 
 use crate::baseline::Baseline;
 use crate::bits::{BitStream, Direction};
+use crate::flags::flagged;
 use crate::ledger::BitKind;
 use crate::predict::{LinearPredictor, Prediction};
 use crate::quantize::Bounded;
+use crate::selection;
 use crate::sequence::Sequence;
-use crate::snapshot::Fields;
-use crate::stages::{ChangedFlags, Orientation, Stages};
+use crate::snapshot::{Fields, QuantizedSnapshot};
+use crate::stages::{ChangedFlags, Delta, Orientation, Stages};
 
 pub use orientation::GROWING_ORIENTATION_RANGES;
 pub use position::PREDICTED_POSITION_RANGES;
-pub(crate) use slot::SlotCoder;
+use slot::SlotCoder;
+
+/// Codes all of the bodies. `current` has their fields: it is the snapshot to write or, for a reader, the reference's.
+/// A reader also passes `decoded`, which starts as a copy of the reference's snapshot. `sent` flags the bodies to write;
+/// a reader sets it. `indices` is scratch memory.
+///
+/// A function apart from its callers, so that its loops can use all registers.
+#[inline(never)]
+pub(crate) fn code_bodies<D: Direction>(
+    stream: &mut BitStream<'_, D>,
+    (sequence, stages): (Sequence, Stages),
+    reference: &Baseline,
+    current: &QuantizedSnapshot,
+    mut decoded: Option<&mut QuantizedSnapshot>,
+    sent: &mut [bool],
+    indices: &mut Vec<u16>,
+) -> Result<(), D::Error> {
+    let before = &*reference.snapshot;
+    let mut lives_change = false;
+    if stages.delta == Delta::Off {
+        sent.fill(true);
+    } else {
+        if current.plan().has_lives() {
+            let mut slots = flagged(sent);
+            let changes =
+                slots.any(|slot| !before.is_present(slot) || !current.is_same_life(before, slot));
+            lives_change = stream.flag(BitKind::Life, changes)?;
+        }
+        selection::code(stream, stages.delta, sent, &reference.motion.moved, indices)?;
+    }
+    if current.plan().has_slots() {
+        let coder = SlotCoder::new(stages, sequence, reference, lives_change);
+        for index in flagged(sent) {
+            let mut slot = current.slot(index);
+            coder.code(stream, index, &mut slot)?;
+            if let Some(decoded) = &mut decoded {
+                decoded.set_slot(index, &slot);
+            }
+        }
+        return Ok(());
+    }
+    let coder = BodyCoder::new(stages, sequence, reference);
+    for body in flagged(sent) {
+        let mut fields = current.fields(body);
+        coder.code(stream, body, &mut fields)?;
+        if let Some(decoded) = &mut decoded {
+            decoded.set_fields(body, &fields);
+        }
+    }
+    Ok(())
+}
 
 /// Codes the fields of the bodies of one packet.
 #[derive(Clone, Debug)]
-pub(crate) struct BodyCoder<'a> {
+struct BodyCoder<'a> {
     stages: Stages,
     baseline: &'a Baseline,
     predictor: LinearPredictor<'a>,
@@ -48,7 +106,7 @@ struct Sent {
 const BOTH_SENT: Sent = Sent { position: true, orientation: true };
 
 impl<'a> BodyCoder<'a> {
-    pub(crate) fn new(stages: Stages, sequence: Sequence, baseline: &'a Baseline) -> Self {
+    fn new(stages: Stages, sequence: Sequence, baseline: &'a Baseline) -> Self {
         let plan = baseline.snapshot.plan();
         let bounds = plan.position_bounds(stages.position).unwrap_or(*plan.bounds());
         let max_component = match stages.orientation {
@@ -66,7 +124,7 @@ impl<'a> BodyCoder<'a> {
     }
 
     /// Codes a body in place. When reading, `fields` must start as the reference's.
-    pub(crate) fn code<D: Direction>(
+    fn code<D: Direction>(
         &self,
         stream: &mut BitStream<'_, D>,
         body: usize,

@@ -5,25 +5,24 @@ mod begun;
 use std::sync::Arc;
 
 pub use self::begun::BegunPacket;
-use self::begun::{Bodies, begin_bins, decode_bins};
+use self::begun::{Bodies, begin_bins};
 
 use crate::baseline::Baseline;
-use crate::bits::{BitStream, Reading};
-use crate::body::{BodyCoder, SlotCoder};
+use crate::bits::BitStream;
+use crate::body::code_bodies;
 use crate::decode_error::DecodeError;
 use crate::encoder::Packet;
-use crate::entropy::{Coder, SnapshotHash, TrainedModel};
+use crate::entropy::{Bins, BitCostObserver, Coder, SnapshotHash, TrainedModel};
 use crate::flags::flagged;
 use crate::header::{BaselineId, Header};
 use crate::initial::{InitialState, InitialStateError};
-use crate::ledger::{BitKind, BitLedger};
+use crate::ledger::BitLedger;
 use crate::limits::Limits;
 use crate::merge::{Merged, Merges, Relation};
 use crate::plan::Plan;
-use crate::selection;
 use crate::sequence::Sequence;
 use crate::snapshot::{QuantizedSnapshot, Spares};
-use crate::stages::{Delta, Stages};
+use crate::stages::Delta;
 use crate::state::Snapshot;
 
 /// Decodes packets to quantized snapshots.
@@ -216,25 +215,35 @@ impl Decoder {
         let mut simulated = None;
         match begun.bodies {
             Bodies::Packed { at_bit } => {
-                decode_packed(
-                    BitStream::reader(begun.bytes, at_bit, self.ledger.as_mut()),
-                    sequence,
-                    stages,
-                    reference,
-                    decoded,
-                    &mut self.sent,
-                    &mut self.indices,
-                )?;
+                let before = &reference.snapshot;
+                decoded.copy_from(before);
+                self.sent.clear();
+                self.sent.resize(before.len(), false);
+                let mut stream = BitStream::reader(begun.bytes, at_bit, self.ledger.as_mut());
+                let numbered = (sequence, stages);
+                let (sent, indices) = (&mut self.sent, &mut self.indices);
+                let into = Some(&mut *decoded);
+                code_bodies(&mut stream, numbered, reference, before, into, sent, indices)?;
+                stream.finish()?;
                 // Bit-packed packets have no adaptive state. The old state's memory is kept.
                 self.coder.spares.release(out.state.take());
             }
-            Bodies::Arithmetic { check, bins } => {
+            Bodies::Arithmetic { check, coder } => {
                 let context = relation.context(stages, sequence);
                 let context =
                     context.expect("`decode_head` begins bins for arithmetic stages only");
                 let held = |sequence| held(sequence).map(Baseline::view);
-                let (coder, sent) = (&mut self.coder, &mut self.sent);
-                decode_bins(coder, self.ledger.as_mut(), context, held, bins, decoded, sent)?;
+                let sent = &mut self.sent;
+                match &mut self.ledger {
+                    None => {
+                        let bins = Bins { coder, observer: () };
+                        self.coder.decode(context, held, bins, decoded, sent)?;
+                    }
+                    Some(ledger) => {
+                        let bins = Bins { coder, observer: BitCostObserver::new(ledger) };
+                        self.coder.decode(context, held, bins, decoded, sent)?;
+                    }
+                }
                 let hash = self.coder.hash(&context, decoded, &self.sent);
                 if hash.check(sequence) != check {
                     return Err(DecodeError::Check(sequence));
@@ -288,44 +297,6 @@ impl Decoder {
     pub fn state_chunk(&self) -> &[u8] {
         &self.state_chunk
     }
-}
-
-/// Decodes the bodies of a bit-packed packet into `decoded`, and flags them in `sent`. `indices` is scratch memory.
-fn decode_packed(
-    mut stream: BitStream<'_, Reading<'_>>,
-    sequence: Sequence,
-    stages: Stages,
-    reference: &Baseline,
-    decoded: &mut QuantizedSnapshot,
-    sent: &mut Vec<bool>,
-    indices: &mut Vec<u16>,
-) -> Result<(), DecodeError> {
-    let plan = reference.snapshot.plan();
-    decoded.copy_from(&reference.snapshot);
-    // Without delta, every slot has its life anyway.
-    let has_lives = plan.has_lives() && stages.delta != Delta::Off;
-    let lives_change = has_lives && stream.flag(BitKind::Life, false)?;
-    sent.clear();
-    sent.resize(decoded.len(), stages.delta == Delta::Off);
-    if stages.delta != Delta::Off {
-        selection::code(&mut stream, stages.delta, sent, &reference.motion.moved, indices)?;
-    }
-    if plan.has_slots() {
-        let coder = SlotCoder::new(stages, sequence, reference, lives_change);
-        for index in flagged(sent) {
-            let mut slot = decoded.slot(index);
-            coder.code(&mut stream, index, &mut slot)?;
-            decoded.set_slot(index, &slot);
-        }
-        return stream.finish();
-    }
-    let coder = BodyCoder::new(stages, sequence, reference);
-    for body in flagged(sent) {
-        let mut fields = decoded.fields(body);
-        coder.code(&mut stream, body, &mut fields)?;
-        decoded.set_fields(body, &fields);
-    }
-    stream.finish()
 }
 
 #[cfg(test)]

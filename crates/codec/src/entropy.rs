@@ -18,7 +18,7 @@ mod adaptive;
 mod bins;
 mod blend;
 mod bodies;
-mod carried;
+mod body_context;
 mod carriers;
 mod check;
 pub mod coder;
@@ -46,7 +46,7 @@ use std::sync::Arc;
 
 use adaptive::SpareStates;
 pub(crate) use adaptive::{AdaptiveState, PackedHistory, StoredState};
-pub(crate) use bins::{BitCostObserver, CodingObserver, FixedBins, check_canonical};
+pub(crate) use bins::{Bins, BitCostObserver, CodingObserver};
 pub(crate) use blend::{BLEND_UNIT, BLENDED, Blend, BlendWeights};
 use bodies::Bodies;
 use carriers::Carriers;
@@ -140,15 +140,13 @@ impl Coder {
         offered: [Option<BaselineView<'_>>; 2],
         current: &QuantizedSnapshot,
         changed: &mut [bool],
-        bins: BinEncoder<'_>,
-        observer: O,
+        bins: Bins<BinEncoder<'_>, O>,
     ) {
         let additional = context.usable(offered);
         let ages = additional.map(|held| Some(context.reference.age(&held?)));
         let bodies = Bodies { target: Some(current), decoded: None, changed };
-        let (outcome, encoder) =
-            self.code(context, bins, observer, ages, |_| Ok(additional), bodies);
-        encoder.finish();
+        let (outcome, bins) = self.code(context, bins, ages, |_| Ok(additional), bodies);
+        bins.finish();
         outcome.expect("the encoder's own bins are canonical and in range");
     }
 
@@ -158,8 +156,7 @@ impl Coder {
         &mut self,
         context: CodingContext<'_>,
         held: impl Fn(Sequence) -> Option<BaselineView<'h>>,
-        bins: BinDecoder<'_>,
-        observer: O,
+        bins: Bins<BinDecoder<'_>, O>,
         decoded: &mut QuantizedSnapshot,
         changed: &mut Vec<bool>,
     ) -> Result<(), DecodeError> {
@@ -174,16 +171,15 @@ impl Coder {
                 .filter(|found| found.sequence == sequence && reference.accepts(found))
                 .ok_or(DecodeError::UnknownBaseline(sequence))
         };
-        let (outcome, decoder) = self.code(
+        let (outcome, bins) = self.code(
             context,
             bins,
-            observer,
             [None, None],
             |[first, second]| Ok([first.map(find).transpose()?, second.map(find).transpose()?]),
             bodies,
         );
         outcome?;
-        check_canonical(&decoder, decoder.is_canonical())
+        bins.finish()
     }
 
     /// Codes a packet in either direction. `ages` are the ages of the additional references relative to the reference
@@ -191,12 +187,11 @@ impl Coder {
     fn code<'a, B: BinCoder, O: CodingObserver>(
         &'a mut self,
         context: CodingContext<'a>,
-        bins: B,
-        observer: O,
+        bins: Bins<B, O>,
         ages: [Option<u16>; 2],
         find: impl FnOnce([Option<u16>; 2]) -> Result<[Option<BaselineView<'a>>; 2], DecodeError>,
         mut bodies: Bodies<'_>,
-    ) -> (Result<(), DecodeError>, B) {
+    ) -> (Result<(), DecodeError>, Bins<B, O>) {
         let state = context.state(&self.initial);
         let snapshot = context.reference.snapshot;
         let is_partial = context.coverage == Coverage::Partial;
@@ -206,7 +201,6 @@ impl Coder {
         self.next.merge(context.reference.merged);
         let mut coder = PacketCoder {
             bins,
-            observer,
             model: &self.model,
             snapshots: context.snapshots(),
             is_partial,

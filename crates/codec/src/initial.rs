@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::baseline::Baseline;
-use crate::bits::BitStream;
-use crate::body::BodyCoder;
+use crate::bits::{BitStream, Direction};
+use crate::body::code_bodies;
 use crate::decode_error::DecodeError;
 use crate::ladder;
 use crate::ledger::BitKind;
@@ -113,11 +113,7 @@ pub fn encode_initial(snapshot: &Snapshot, bytes: &mut Vec<u8>) -> Result<(), In
     let mut stream = BitStream::writer(bytes, None);
     let bodies = snapshot.bodies.len();
     let Ok(_) = stream.field(BitKind::Header).number(COUNT_BITS, bodies as u32);
-    let coder = BodyCoder::new(BLOCK_STAGES, Sequence::default(), &initial);
-    for body in 0..bodies {
-        let mut fields = initial.snapshot.fields(body);
-        let Ok(()) = coder.code(&mut stream, body, &mut fields);
-    }
+    let Ok(()) = code_block(&mut stream, &initial, None);
     stream.finish();
     Ok(())
 }
@@ -136,16 +132,23 @@ pub fn decode_initial(bytes: &[u8], limits: Limits) -> Result<Snapshot, DecodeEr
     let mut snapshot = Snapshot { bodies: vec![BodyState::default(); room] };
     let blank = quantized(&Plan::cubes(), &snapshot, BLOCK_STAGES.precision())
         .expect("bodies at the origin can be quantized");
-    let coder = BodyCoder::new(BLOCK_STAGES, Sequence::default(), &blank);
     let mut decoded = (*blank.snapshot).clone();
-    for body in 0..room {
-        let mut fields = decoded.fields(body);
-        coder.code(&mut stream, body, &mut fields)?;
-        decoded.set_fields(body, &fields);
-    }
+    code_block(&mut stream, &blank, Some(&mut decoded))?;
     stream.finish()?;
     decoded.dequantize(&mut snapshot);
     Ok(snapshot)
+}
+
+/// Codes all bodies of an initial state. A reader gets them in `decoded`.
+fn code_block<D: Direction>(
+    stream: &mut BitStream<'_, D>,
+    initial: &Baseline,
+    decoded: Option<&mut QuantizedSnapshot>,
+) -> Result<(), D::Error> {
+    let numbered = (Sequence::default(), BLOCK_STAGES);
+    let sent = &mut vec![true; initial.snapshot.len()];
+    let indices = &mut Vec::new();
+    code_bodies(stream, numbered, initial, &initial.snapshot, decoded, sent, indices)
 }
 
 const BLOCK_BODY_BITS: u64 = 1 + 96 + 128 + 96;

@@ -11,9 +11,9 @@ use crate::baseline::Baseline;
 pub use crate::entropy::Feature;
 use crate::entropy::coder::{BinEncoder, ONE};
 use crate::entropy::{
-    ADAPTIVE_FLAGS, AdaptiveState, BLEND_SETS, BLEND_UNIT, BLENDED, Blend, BlendWeights, Coder,
-    CodingContext, CodingObserver, MAX_LOG_ODDS, SLOTS, StoredState, TABLE_UNIT, TrainedModel,
-    VARIANT_WEIGHT_SETS, Variant, blend_index,
+    ADAPTIVE_FLAGS, AdaptiveState, BLEND_SETS, BLEND_UNIT, BLENDED, Bins, Blend, BlendWeights,
+    Coder, CodingContext, CodingObserver, MAX_LOG_ODDS, SLOTS, StoredState, TABLE_UNIT,
+    TrainedModel, VARIANT_WEIGHT_SETS, Variant, blend_index,
 };
 use crate::snapshot::QuantizedSnapshot;
 use crate::stages::{Delta, Stages};
@@ -133,8 +133,7 @@ impl Trainer {
             additional.map(|baseline| Some(baseline?.view())),
             current,
             &mut self.changed,
-            BinEncoder::new(&mut self.bytes),
-            counter,
+            Bins { coder: BinEncoder::new(&mut self.bytes), observer: counter },
         );
         let slot = &mut self.states[variant as usize];
         self.coder.store(&context, &self.changed, slot);

@@ -25,14 +25,14 @@ use crate::stages::{
     ChangedFlags, Coverage, Delta, RelativeOrientation, RelativePosition, StageOptions, Stages,
 };
 
-pub(crate) struct SlotCoder<'a> {
+pub(super) struct SlotCoder<'a> {
     coder: BodyCoder<'a>,
     absolute: BodyCoder<'a>,
     lives_change: bool,
 }
 
 impl<'a> SlotCoder<'a> {
-    pub(crate) fn new(
+    pub(super) fn new(
         stages: Stages,
         sequence: Sequence,
         baseline: &'a Baseline,
@@ -54,7 +54,7 @@ impl<'a> SlotCoder<'a> {
 
     /// Codes a slot in place. When reading, `slot` must start as the reference's.
     #[inline(never)]
-    pub(crate) fn code<D: Direction>(
+    pub(super) fn code<D: Direction>(
         &self,
         stream: &mut BitStream<'_, D>,
         index: usize,

@@ -5,16 +5,12 @@ use crate::bits::{BitStream, Reading};
 use crate::decode_error::DecodeError;
 use crate::entropy::coder::BinDecoder;
 use crate::entropy::simulated::{SceneBaseline, has_long_check};
-use crate::entropy::{
-    BaselineView, BitCostObserver, CHECK_BITS, Coder, CodingContext, CodingObserver, FixedBins,
-    check_canonical,
-};
+use crate::entropy::{Bins, BitCostObserver, CHECK_BITS, CodingObserver};
 use crate::header::Header;
-use crate::ledger::{BitKind, BitLedger};
+use crate::ledger::BitKind;
 use crate::merge::Merges;
 use crate::sequence::Sequence;
 use crate::simulation::{Inputs, Simulated};
-use crate::snapshot::QuantizedSnapshot;
 use crate::stages::Stages;
 
 /// A packet that is decoded up to its bodies. Returned by [`Decoder::begin`](crate::Decoder::begin).
@@ -37,8 +33,8 @@ pub struct BegunPacket<'p> {
 pub(super) enum Bodies<'p> {
     /// Bit-packed. The selection starts at `at_bit`.
     Packed { at_bit: u64 },
-    /// Arithmetically coded. `bins` has decoded everything before the bodies.
-    Arithmetic { check: u32, bins: BinDecoder<'p> },
+    /// Arithmetically coded. `coder` has decoded everything before the bodies.
+    Arithmetic { check: u32, coder: BinDecoder<'p> },
     /// No bodies: the caller simulates them. `long_check` is in one of 64 packets.
     Simulated { check: u32, long_check: Option<u32>, inputs: Inputs },
 }
@@ -69,52 +65,30 @@ pub(super) fn begin_bins<'p>(
     let check = stream.field(BitKind::Check).number(CHECK_BITS, 0)?;
     stream.pad()?;
     let head = (stream.at_bit / 8) as usize;
-    let mut bins = BinDecoder::new(stream.rest()).after(head);
-    if let Some(baseline) = scene {
-        let begun = match stream.ledger() {
-            None => begin_scene(&mut bins, &mut (), sequence, baseline, state_chunk),
-            Some(ledger) => {
-                let mut observer = BitCostObserver::new(ledger);
-                begin_scene(&mut bins, &mut observer, sequence, baseline, state_chunk)
-            }
-        };
-        if let Some((inputs, long_check)) = begun? {
-            return Ok(Bodies::Simulated { check, long_check, inputs });
+    let mut coder = BinDecoder::new(stream.rest());
+    coder.head = head;
+    let Some(baseline) = scene else { return Ok(Bodies::Arithmetic { check, coder }) };
+    match stream.ledger() {
+        None => begin_scene(Bins { coder, observer: () }, check, sequence, baseline, state_chunk),
+        Some(ledger) => {
+            let bins = Bins { coder, observer: BitCostObserver::new(ledger) };
+            begin_scene(bins, check, sequence, baseline, state_chunk)
         }
     }
-    Ok(Bodies::Arithmetic { check, bins })
 }
 
-/// Reads the data of a simulated scene. Returns the inputs and the longer check, or `None` if bodies follow.
-fn begin_scene(
-    bins: &mut BinDecoder<'_>,
-    observer: &mut impl CodingObserver,
+/// Reads the data of a simulated scene.
+fn begin_scene<'p>(
+    mut bins: Bins<BinDecoder<'p>, impl CodingObserver>,
+    check: u32,
     sequence: Sequence,
     baseline: Option<SceneBaseline>,
     state_chunk: &mut Vec<u8>,
-) -> Result<Option<(Inputs, Option<u32>)>, DecodeError> {
-    let mut fixed = FixedBins { bins, observer };
-    let Some(inputs) = fixed.scene(Simulated::default(), baseline, state_chunk)? else {
-        return Ok(None);
+) -> Result<Bodies<'p>, DecodeError> {
+    let Some(inputs) = bins.scene(Simulated::default(), baseline, state_chunk)? else {
+        return Ok(Bodies::Arithmetic { check, coder: bins.coder });
     };
-    let long_check = has_long_check(sequence).then(|| fixed.long_check(0));
-    check_canonical(bins, bins.is_canonical())?;
-    Ok(Some((inputs, long_check)))
-}
-
-pub(super) fn decode_bins<'h>(
-    coder: &mut Coder,
-    ledger: Option<&mut BitLedger>,
-    context: CodingContext<'_>,
-    held: impl Fn(Sequence) -> Option<BaselineView<'h>>,
-    bins: BinDecoder<'_>,
-    decoded: &mut QuantizedSnapshot,
-    sent: &mut Vec<bool>,
-) -> Result<(), DecodeError> {
-    match ledger {
-        None => coder.decode(context, held, bins, (), decoded, sent),
-        Some(ledger) => {
-            coder.decode(context, held, bins, BitCostObserver::new(ledger), decoded, sent)
-        }
-    }
+    let long_check = has_long_check(sequence).then(|| bins.long_check(0));
+    bins.finish()?;
+    Ok(Bodies::Simulated { check, long_check, inputs })
 }

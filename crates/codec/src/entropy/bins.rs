@@ -1,12 +1,15 @@
-//! Bins of constant probability, the observer of bins, and the observer that records their cost in a ledger.
+//! Bins with their observer, and the observer that records their cost in a ledger.
 
 use std::ops::RangeInclusive;
 
 use super::blend::Blend;
-use super::coder::{BinCoder, ONE};
+use super::coder::{BinCoder, BinDecoder, BinEncoder, ONE};
+use super::layout::Inputs;
+use super::mixing;
 use super::rotation::Vector;
 use crate::decode_error::DecodeError;
 use crate::ledger::{BitKind, BitLedger, Form, INDICES};
+use crate::selection::index_bits;
 
 /// Observes every bin, to count its cost or to train the model.
 pub(crate) trait CodingObserver {
@@ -53,57 +56,114 @@ impl Element {
     }
 }
 
-/// Returns an error if `is_canonical` is false. A value has only one valid encoding: a decoder refuses bins that the
-/// encoder would not write for it.
-pub(crate) fn check_canonical(bins: &impl BinCoder, is_canonical: bool) -> Result<(), DecodeError> {
-    if is_canonical { Ok(()) } else { Err(DecodeError::NonCanonical { at_bit: bins.at_bit() }) }
+/// A coder of bins, and the observer of its bins.
+pub(crate) struct Bins<B, O> {
+    pub(crate) coder: B,
+    pub(crate) observer: O,
 }
 
-/// Checks that no more bins were decoded than the bytes contain.
-pub(crate) fn check_end(bins: &impl BinCoder) -> Result<(), DecodeError> {
-    check_canonical(bins, !bins.is_past_end())
-}
-
-pub(crate) fn check_range<T: Copy + Into<i64> + PartialOrd>(
-    bins: &impl BinCoder,
-    element: Element,
-    value: T,
-    range: &RangeInclusive<T>,
-) -> Result<(), DecodeError> {
-    if range.contains(&value) {
-        return Ok(());
-    }
-    Err(DecodeError::OutOfRange {
-        at_bit: bins.at_bit(),
-        field: element.kind,
-        body: element.body,
-        value: value.into(),
-        min: (*range.start()).into(),
-        max: (*range.end()).into(),
-    })
-}
-
-/// Codes bins of constant probability.
-pub(crate) struct FixedBins<'b, B, O> {
-    pub(crate) bins: &'b mut B,
-    pub(crate) observer: &'b mut O,
-}
-
-impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
-    /// Codes a bin that is set with probability `one` / [`ONE`]; with `ONE / 2`, a bypass bin.
-    pub(crate) fn flag(&mut self, element: Element, one: u32, value: bool) -> bool {
-        let value = self.bins.bin(value, one);
+impl<B: BinCoder, O: CodingObserver> Bins<B, O> {
+    /// Codes a bin of an element that is set with probability `one` / [`ONE`].
+    pub(super) fn flag(&mut self, element: Element, one: u32, value: bool) -> bool {
         self.observer.begins(element);
+        self.bin(one, value)
+    }
+
+    /// Codes the lowest `count` digits of a number as bypass bins of an element, highest digit first.
+    pub(super) fn digits(&mut self, element: Element, count: u32, digits: u32) -> u32 {
+        self.observer.begins(element);
+        self.bypass(count, digits)
+    }
+
+    /// Codes a number below `count` as bypass bins of an element.
+    pub(super) fn number(
+        &mut self,
+        element: Element,
+        count: usize,
+        value: usize,
+    ) -> Result<usize, DecodeError> {
+        let coded = self.digits(element, index_bits(count), value as u32) as usize;
+        self.check_range(element, coded as i64, &(0..=count as i64 - 1))?;
+        Ok(coded)
+    }
+
+    #[inline(always)]
+    pub(super) fn bin(&mut self, one: u32, value: bool) -> bool {
+        let value = self.coder.bin(value, one);
         self.observer.coded(&[], value, one);
         value
     }
 
-    /// Codes the lowest `count` digits of a number as bypass bins, highest digit first.
-    pub(crate) fn digits(&mut self, element: Element, count: u32, digits: u32) -> u32 {
-        let digits = self.bins.bypass(digits, count);
-        self.observer.begins(element);
+    #[inline(always)]
+    pub(super) fn bypass(&mut self, count: u32, digits: u32) -> u32 {
+        let digits = self.coder.bypass(digits, count);
         self.observer.bypassed(digits, count);
         digits
+    }
+
+    /// Codes a bin with the probability that two sets of weights mix from its inputs, and updates the weights. `slots`
+    /// are the indices of the inputs in the trained table.
+    #[inline(always)]
+    pub(super) fn mixed<const N: usize>(
+        &mut self,
+        slots: [usize; N],
+        inputs: [i16; N],
+        weights: [&mut Inputs; 2],
+        value: bool,
+    ) -> bool {
+        let inputs = mixing::inputs(inputs);
+        let one = mixing::mix(inputs, [&*weights[0], &*weights[1]]);
+        let value = self.coder.bin(value, one);
+        mixing::update(weights, inputs, one, value);
+        self.observer.coded(&slots, value, one);
+        value
+    }
+
+    /// Returns an error if `is_canonical` is false. A value has only one valid encoding: a decoder refuses bins that
+    /// the encoder would not write for it.
+    pub(super) fn check_canonical(&self, is_canonical: bool) -> Result<(), DecodeError> {
+        match is_canonical {
+            true => Ok(()),
+            false => Err(DecodeError::NonCanonical { at_bit: self.coder.at_bit() }),
+        }
+    }
+
+    /// Checks that no more bins were decoded than the bytes contain.
+    pub(super) fn check_end(&self) -> Result<(), DecodeError> {
+        self.check_canonical(!self.coder.is_past_end())
+    }
+
+    pub(super) fn check_range<T: Copy + Into<i64> + PartialOrd>(
+        &self,
+        element: Element,
+        value: T,
+        range: &RangeInclusive<T>,
+    ) -> Result<(), DecodeError> {
+        if range.contains(&value) {
+            return Ok(());
+        }
+        Err(DecodeError::OutOfRange {
+            at_bit: self.coder.at_bit(),
+            field: element.kind,
+            body: element.body,
+            value: value.into(),
+            min: (*range.start()).into(),
+            max: (*range.end()).into(),
+        })
+    }
+}
+
+impl<O> Bins<BinEncoder<'_>, O> {
+    /// Writes the last bytes.
+    pub(crate) fn finish(self) {
+        self.coder.finish();
+    }
+}
+
+impl<O: CodingObserver> Bins<BinDecoder<'_>, O> {
+    /// Checks that an encoder writes exactly these bytes.
+    pub(crate) fn finish(self) -> Result<(), DecodeError> {
+        self.check_canonical(self.coder.is_canonical())
     }
 }
 

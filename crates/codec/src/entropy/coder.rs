@@ -151,7 +151,7 @@ pub struct BinDecoder<'a> {
     value: u64,
     consumed: usize,
     /// Bytes of the packet before the bins.
-    head: usize,
+    pub(crate) head: usize,
 }
 
 impl<'a> BinDecoder<'a> {
@@ -159,11 +159,6 @@ impl<'a> BinDecoder<'a> {
     pub fn new(bytes: &'a [u8]) -> Self {
         let value = u64::from(word_at(bytes, 0)) << 32 | u64::from(word_at(bytes, WORD));
         Self { bytes, interval: Interval::ALL, value, consumed: 0, head: 0 }
-    }
-
-    /// Sets the number of bytes of the packet before the bins.
-    pub(crate) const fn after(self, head: usize) -> Self {
-        Self { head, ..self }
     }
 
     /// Whether [`BinEncoder`] writes exactly these bytes for the decoded bins.

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::bins::{CodingObserver, Element, check_range};
+use super::bins::{CodingObserver, Element};
 use super::coder::BinCoder;
 use super::layout::{
     Field, RESIDUAL_BINS, RESIDUAL_INPUTS, RESIDUAL_WEIGHT_SETS, ResidualContexts,
@@ -21,7 +21,7 @@ pub(super) struct Components {
     pub(super) prediction: [i32; 3],
     /// The values to encode; `None` when decoding.
     pub(super) target: Option<[i32; 3]>,
-    /// Classes that select the weights: [`zone`](super::bodies::BodyContext::zone), and the magnitude of the body's
+    /// Classes that select the weights: [`zone`](super::body_context::BodyContext::zone), and the magnitude of the body's
     /// residual in the reference's packet plus 1, or 0 if it is not known.
     pub(super) zone: usize,
     pub(super) history: usize,
@@ -41,8 +41,8 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let mut values = [0; 3];
         let mut so_far = 0;
         let first = self.first_slot();
-        self.observer.begins(element);
-        self.observer.part_ends(None);
+        self.bins.observer.begins(element);
+        self.bins.observer.part_ends(None);
         for axis in order {
             let group = ResidualContexts::of(field, axis);
             let contexts = contexts(axis, so_far);
@@ -51,7 +51,6 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
                 self.next.weights[group.weights()].split_at_mut(RESIDUAL_WEIGHT_SETS);
             let mut bins = ResidualBins {
                 bins: &mut self.bins,
-                observer: &mut self.observer,
                 slots,
                 inputs: slots.map(|slot| row(&self.model.table[slot..])),
                 weights: [(whole(by_zone), zone), (whole(by_history), history / 2)],
@@ -60,10 +59,10 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             let residual = bins.code(residual);
             let value = prediction[axis] + residual;
             let range = range(self.snapshots.plan, field, axis);
-            check_range(&self.bins, element, value, &range)?;
+            self.bins.check_range(element, value, &range)?;
             values[axis] = value;
             so_far = so_far.max(magnitude(residual));
-            self.observer.part_ends(Some(axis));
+            self.bins.observer.part_ends(Some(axis));
         }
         Ok((values, so_far))
     }

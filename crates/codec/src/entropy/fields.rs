@@ -1,9 +1,9 @@
 //! The fields of one changed body. The orientation is first, because the prediction of the position depends on it.
 
 use super::adaptive::update_mean;
-use super::bins::{CodingObserver, Element, check_canonical};
+use super::bins::{CodingObserver, Element};
 use super::blend::Blend;
-use super::bodies::{BodyContext, largest};
+use super::body_context::{BodyContext, largest};
 use super::coder::BinCoder;
 use super::components::{Components, kind};
 use super::history::Position;
@@ -94,7 +94,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let (best, nearest_error) = self.update_errors::<P, _, _>(&field, selected[0], error);
         if let Some((blend, blended)) = blend.zip(blended) {
             self.next.record_blend_errors(&blend, [nearest_error, error(blended)]);
-            let observer = &mut self.observer;
+            let observer = &mut self.bins.observer;
             observer.blended(&blend, || {
                 rotation_vector(actual, nearest).map(|angle| angle * steps_per_radian)
             });
@@ -136,13 +136,13 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
                 so_far * 16 + around,
             ]
         })?;
-        self.observer.note(|| match by_size(predicted)[0] == largest {
+        self.bins.observer.note(|| match by_size(predicted)[0] == largest {
             true => form(residual),
             false => Form::OtherLargest,
         });
         let value =
             SmallestThree { largest: largest as u8, components: values.map(|value| value as u16) };
-        check_canonical(&self.bins, value != history.packed)?;
+        self.bins.check_canonical(value != history.packed)?;
         Ok((value, residual))
     }
 
@@ -234,7 +234,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let (best, nearest_error) = self.update_errors::<P, _, _>(&field, selected[0], error);
         if let Some((blend, blended)) = blend.zip(blended) {
             self.next.record_blend_errors(&blend, [nearest_error, error(blended)]);
-            let observer = &mut self.observer;
+            let observer = &mut self.bins.observer;
             observer.blended(&blend, || difference(value, nearest));
         }
         Ok(Coded { value, residual, best })
@@ -265,8 +265,8 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
                 so_far * 16 + orientation_residual,
             ]
         })?;
-        self.observer.note(|| form(residual));
-        check_canonical(&self.bins, value != history.position)?;
+        self.bins.observer.note(|| form(residual));
+        self.bins.check_canonical(value != history.position)?;
         Ok((value, residual))
     }
 

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::residual::{FIRST, SHAPES, shape};
 use crate::stages::Delta;
 
 /// The model that codes a packet. Each variant has a separate part of every table.
@@ -53,8 +52,16 @@ pub(crate) const WEIGHT_ONE: i16 = 1 << 14;
 /// Unit of the trained table, in steps of log odds (1/256), so that the model file has one byte per entry.
 pub(crate) const TABLE_UNIT: i16 = 16;
 
-/// Bins of the binarization of a residual.
+/// Number of bins of the [binarization](super::residual) of a residual.
 pub(crate) const RESIDUAL_BINS: usize = 32;
+
+// Index of the first bin of each syntax element of a residual. The tree of the number of digits starts at 0.
+/// Bins of the sign. Add the number of digits minus 1.
+pub(crate) const NEGATIVE: usize = 7;
+/// Bins of the first digit after the leading 1. Add the number of digits, at most 12, minus 2.
+pub(crate) const FIRST: usize = 14;
+/// Bins of whether there are more digits. Add the number of digits minus 7, at most 6.
+pub(crate) const MORE: usize = 25;
 
 /// Number of context values of each input of a residual.
 const RESIDUAL_CONTEXTS: usize = 256;
@@ -173,23 +180,28 @@ impl ResidualContexts {
     }
 }
 
-/// Index of a bin's set of weights for a class, below [`RESIDUAL_WEIGHT_SETS`].
+/// Index of a bin's set of weights for a class, below [`RESIDUAL_WEIGHT_SETS`]. All signs share one set per class. The
+/// bins after the signs have one set for all classes.
 #[inline(always)]
 pub(crate) const fn residual_weights(bin: usize, class: usize) -> usize {
     debug_assert!(class < CLASSES_OF_WEIGHTS);
-    match shape(bin) {
-        Some(shape) => class % CLASSES_OF_WEIGHTS * SHAPES + shape,
-        None => SHAPES * CLASSES_OF_WEIGHTS + bin - FIRST,
-    }
+    let set = match bin {
+        0..NEGATIVE => bin,
+        NEGATIVE..FIRST => NEGATIVE,
+        _ => return SETS_PER_CLASS * CLASSES_OF_WEIGHTS + bin - FIRST,
+    };
+    class % CLASSES_OF_WEIGHTS * SETS_PER_CLASS + set
 }
 
+/// Number of sets for a class: one for each bin of the tree, and one for the signs.
+const SETS_PER_CLASS: usize = NEGATIVE + 1;
 /// Number of weight classes of a bin that codes the size or the sign of a residual.
 const CLASSES_OF_WEIGHTS: usize = 8;
 /// Number of bins that have one set of weights for all classes.
 const OTHER_BINS: usize = RESIDUAL_BINS - FIRST;
 /// Sets of weights of the bins of a residual. Each group has twice as many: one half is selected by zone, the other
 /// by the residual in the reference's packet.
-pub(crate) const RESIDUAL_WEIGHT_SETS: usize = SHAPES * CLASSES_OF_WEIGHTS + OTHER_BINS;
+pub(crate) const RESIDUAL_WEIGHT_SETS: usize = SETS_PER_CLASS * CLASSES_OF_WEIGHTS + OTHER_BINS;
 const FLAG_WEIGHT_SETS: usize = 2 * FLAGS;
 
 /// Orientation, horizontal position, height.

@@ -8,13 +8,12 @@
 //! out. All bins have constant probabilities, because the codec does not know where bodies come from.
 
 use super::adaptive::ResidualHistory;
-use super::bins::{CodingObserver, Element, check_canonical, check_end, check_range};
+use super::bins::{CodingObserver, Element};
 use super::bodies::Bodies;
 use super::coder::{BinCoder, ONE};
 use super::packet_coder::PacketCoder;
 use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
-use crate::selection::index_bits;
 use crate::snapshot::{Life, LifeWord, Slot};
 
 impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
@@ -39,11 +38,12 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         loop {
             let element = Element::of_packet(BitKind::Life);
             let has_more = next < changed_lives.len();
-            if !self.fixed(element, ONE / 4 * 3, has_more) {
+            if !self.bins.flag(element, ONE / 4 * 3, has_more) {
                 return Ok(());
             }
             let slot = changed_lives.get(next).copied().unwrap_or(0);
-            let slot = self.number(element, reference.len() - min, slot.saturating_sub(min))? + min;
+            let slot =
+                self.bins.number(element, reference.len() - min, slot.saturating_sub(min))? + min;
             // An encoder listed all slots before. A decoder lists each slot as it comes.
             if next == changed_lives.len() {
                 changed_lives.push(slot);
@@ -54,7 +54,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             if min == reference.len() {
                 return Ok(());
             }
-            check_end(&self.bins)?;
+            self.bins.check_end()?;
         }
     }
 
@@ -68,14 +68,14 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let before = reference.life_word(index);
         let mut slot = Slot::default();
         let is_gone = before != LifeWord::default()
-            && self.fixed(element, ONE / 4 * 3, life == LifeWord::default());
+            && self.bins.flag(element, ONE / 4 * 3, life == LifeWord::default());
         if !is_gone {
             let Life { kind, generation } = life.get().unwrap_or_default();
-            let kind = self.number(element, plan.schema().kinds.len(), kind.into())?;
-            let generation = self.bypass(element, u8::BITS, generation.into());
+            let kind = self.bins.number(element, plan.schema().kinds.len(), kind.into())?;
+            let generation = self.bins.digits(element, u8::BITS, generation.into());
             slot.life =
                 LifeWord::new(Some(Life { kind: kind as u8, generation: generation as u8 }));
-            check_canonical(&self.bins, slot.life != before)?;
+            self.bins.check_canonical(slot.life != before)?;
             self.whole(index, target.as_ref(), &mut slot)?;
         }
         // Resets the history of the body that was in the slot before.
@@ -98,41 +98,30 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let of = |kind| Element { kind, body: Some(index) };
         let fields = target.map(|target| target.fields).unwrap_or_default();
         if plan.has_flag() {
-            let flag = self.bypass(of(BitKind::Interacting), 1, fields.interacting.into());
+            let flag = self.bins.digits(of(BitKind::Interacting), 1, fields.interacting.into());
             slot.fields.interacting = flag == 1;
         }
         for axis in 0..3 {
             let bounds = &plan.bounds()[axis];
             let count = bounds.max.abs_diff(bounds.min) as usize + 1;
             let steps = (fields.position[axis].wrapping_sub(bounds.min)).max(0) as usize;
-            let steps = self.number(of(BitKind::Position), count, steps)?;
+            let steps = self.bins.number(of(BitKind::Position), count, steps)?;
             slot.fields.position[axis] = bounds.min + steps as i32;
         }
         let element = of(BitKind::Orientation);
         let packed = fields.smallest_three;
-        slot.fields.smallest_three.largest = self.bypass(element, 2, packed.largest.into()) as u8;
+        slot.fields.smallest_three.largest =
+            self.bins.digits(element, 2, packed.largest.into()) as u8;
         let count = plan.components.max as usize + 1;
         for component in 0..3 {
-            let coded = self.number(element, count, packed.components[component].into())?;
+            let coded = self.bins.number(element, count, packed.components[component].into())?;
             slot.fields.smallest_three.components[component] = coded as u16;
         }
         for value in &plan.values {
             let coded = target.map_or(0, |target| value.get(&target.words));
-            let coded = self.number(of(value.kind), value.max as usize + 1, coded as usize)?;
+            let coded = self.bins.number(of(value.kind), value.max as usize + 1, coded as usize)?;
             value.set(&mut slot.words, coded as u32);
         }
         Ok(())
-    }
-
-    /// Codes a number below `count` as bypass bins.
-    pub(super) fn number(
-        &mut self,
-        element: Element,
-        count: usize,
-        value: usize,
-    ) -> Result<usize, DecodeError> {
-        let coded = self.bypass(element, index_bits(count), value as u32) as usize;
-        check_range(&self.bins, element, coded as i64, &(0..=count as i64 - 1))?;
-        Ok(coded)
     }
 }

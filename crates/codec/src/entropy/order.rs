@@ -10,52 +10,50 @@ use crate::snapshot::PackedPosition;
 /// Memory that is reused from packet to packet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
-    /// Whether each body is coded before the untouched bodies: active bodies, the anchor, and resting bodies once they
-    /// were touched.
+    /// Whether each body is not among the resting bodies that are coded last: the active bodies, the anchor, and the
+    /// touched bodies once they are coded.
     pub(super) has_turn: Vec<bool>,
-    /// Active bodies in coding order.
+    /// The anchor, then the active bodies, in coding order.
     pub(super) order: Vec<OrderKey>,
-    /// Histories of the anchor and the active bodies, in coding order.
+    /// Histories of the bodies in `order`.
     pub(super) histories: Vec<KinematicHistory>,
     pub(super) resting: Resting,
-    pub(super) untouched: Vec<usize>,
-    /// Resting bodies in a partial packet.
-    pub(super) carried: Vec<usize>,
     /// Slots in which bodies come or go.
     pub(super) changed_lives: Vec<usize>,
 }
 
 impl Scratch {
-    /// Flags the active bodies and the anchor in `has_turn`. Returns the anchor if it is in the reference and stays.
-    pub(super) fn flag_turns(&mut self, snapshots: &BaselineHistory<'_>) -> Option<usize> {
+    /// Flags the active bodies and the anchor in `has_turn`, if they are in the reference and stay.
+    pub(super) fn flag_turns(&mut self, snapshots: &BaselineHistory<'_>) {
         self.has_turn.clone_from(&snapshots.motion.moved);
         if let Some((older, _)) = snapshots.additional[0] {
             snapshots.reference.flag_differing(older, &mut self.has_turn);
         }
-        if snapshots.plan.has_lives() {
-            for body in 0..self.has_turn.len() {
-                self.has_turn[body] &= self.is_coded(snapshots, body);
-            }
-        }
-        let anchor = snapshots.anchor();
-        let anchor = anchor.filter(|&anchor| self.is_coded(snapshots, anchor));
-        if let Some(anchor) = anchor {
+        if let Some(anchor) = snapshots.anchor() {
             self.has_turn[anchor] = true;
         }
-        anchor
+        if snapshots.plan.has_lives() {
+            for body in 0..self.has_turn.len() {
+                self.has_turn[body] &= self.stays(snapshots, body);
+            }
+        }
     }
 
     /// Whether the slot has the same body in the reference and in the packet. `lives` codes all other slots.
-    pub(super) fn is_coded(&self, snapshots: &BaselineHistory<'_>, slot: usize) -> bool {
+    fn stays(&self, snapshots: &BaselineHistory<'_>, slot: usize) -> bool {
         let is_changed = self.changed_lives.binary_search(&slot).is_ok();
         snapshots.reference.is_present(slot) && !is_changed
     }
 
-    /// Sorts the bodies that have a turn by distance to the anchor, or by index without one. Leaves out the anchor.
-    pub(super) fn sort(&mut self, snapshots: &BaselineHistory<'_>, anchor: Option<usize>) {
+    /// Sorts the bodies that have a turn: the anchor first, the others by distance to it, or by index without one.
+    /// Computes their histories.
+    pub(super) fn sort(&mut self, snapshots: &BaselineHistory<'_>) {
         let center = snapshots.center();
         let positions = &snapshots.reference.packed_positions;
+        let anchor = snapshots.anchor().filter(|&anchor| self.has_turn[anchor]);
         self.order.clear();
+        self.order.extend(anchor.map(|anchor| OrderKey::new(anchor, 0)));
+        let others = self.order.len();
         flagged(&self.has_turn).for_each(|body| {
             let position = positions[body].position();
             let distance = center.map_or(0, |center| distance_squared(position, center));
@@ -63,7 +61,28 @@ impl Scratch {
                 self.order.push(OrderKey::new(body, distance));
             }
         });
-        self.order.sort_unstable();
+        self.order[others..].sort_unstable();
+        self.histories.clear();
+        self.histories.extend(self.order.iter().map(|key| snapshots.of(key.body())));
+    }
+
+    /// Starts a packet with the resting bodies: those that stay and have no turn. If the packet is partial, only those
+    /// that it carries.
+    pub(super) fn place_resting(
+        &mut self,
+        snapshots: &BaselineHistory<'_>,
+        is_carried: Option<&[bool]>,
+    ) {
+        if snapshots.plan.has_lives() {
+            for body in 0..self.has_turn.len() {
+                self.has_turn[body] |= !self.stays(snapshots, body);
+            }
+        }
+        for (has_turn, is_carried) in self.has_turn.iter_mut().zip(is_carried.unwrap_or_default()) {
+            *has_turn |= !is_carried;
+        }
+        let positions = &snapshots.reference.packed_positions;
+        self.resting.reset(positions, &self.has_turn, &snapshots.plan.lengths);
     }
 }
 
@@ -138,8 +157,14 @@ impl Resting {
         is_active: &[bool],
         lengths: &Lengths,
     ) {
-        self.clear(positions.len(), lengths);
         let bits = lengths.cell_bits;
+        self.cell_bits = bits;
+        self.anchor_margin = lengths.anchor_margin;
+        self.class_width = 24.0 * lengths.scale;
+        self.touched.clear(positions.len());
+        self.approached = 0;
+        self.cells.clear();
+        self.cells.resize(CELL_COUNT, NONE);
         let cells: &mut [u32; CELL_COUNT] = self.cells.first_chunk_mut().expect("it was resized");
         let bodies = positions.iter().zip(is_active).zip(0..);
         self.bodies.clear();
@@ -151,35 +176,6 @@ impl Resting {
             }
             Body { packed, next, nearest: FAR }
         }));
-    }
-
-    /// Starts a packet with only these bodies in the grid.
-    pub(crate) fn reset_few(
-        &mut self,
-        positions: &[PackedPosition],
-        few: &[usize],
-        lengths: &Lengths,
-    ) {
-        self.clear(positions.len(), lengths);
-        // Bodies outside the grid.
-        let nowhere = Body { packed: PackedPosition::default(), next: NONE, nearest: FAR };
-        self.bodies.resize(positions.len(), nowhere);
-        for &body in few {
-            let packed = positions[body];
-            let [x, y] = packed.shifted_xy(lengths.cell_bits);
-            let next = std::mem::replace(&mut self.cells[cell(x, y)], body as u32);
-            self.bodies[body] = Body { packed, next, nearest: FAR };
-        }
-    }
-
-    fn clear(&mut self, bodies: usize, lengths: &Lengths) {
-        self.cell_bits = lengths.cell_bits;
-        self.anchor_margin = lengths.anchor_margin;
-        self.class_width = 24.0 * lengths.scale;
-        self.cells.clear();
-        self.cells.resize(CELL_COUNT, NONE);
-        self.touched.clear(bodies);
-        self.approached = 0;
     }
 
     /// Returns the first touched body with at least this index.

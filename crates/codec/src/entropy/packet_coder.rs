@@ -1,39 +1,22 @@
 //! The coding of one packet. The same code encodes and decodes.
 
 use super::adaptive::AdaptiveState;
-use super::bins::{CodingObserver, Element, FixedBins, check_canonical};
+use super::bins::{Bins, CodingObserver, Element};
 use super::coder::{BinCoder, ONE};
 use super::history::BaselineHistory;
-use super::layout::{FlagContexts, Inputs, VARIANT_SLOTS};
+use super::layout::{FlagContexts, VARIANT_SLOTS};
 use super::mixing;
 use super::model::TrainedModel;
 use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
 
 pub(crate) struct PacketCoder<'a, B, O> {
-    pub(crate) bins: B,
-    pub(crate) observer: O,
+    pub(crate) bins: Bins<B, O>,
     pub(crate) model: &'a TrainedModel,
     pub(crate) snapshots: BaselineHistory<'a>,
     pub(crate) is_partial: bool,
     /// Adaptive state, updated with every bin.
     pub(crate) next: &'a mut AdaptiveState,
-}
-
-/// Codes a bin with the probability that two sets of weights mix from its inputs, and updates the weights. Returns the
-/// bin and its probability.
-#[inline(always)]
-pub(super) fn code_mixed<const N: usize>(
-    bins: &mut impl BinCoder,
-    inputs: [i16; N],
-    weights: [&mut Inputs; 2],
-    value: bool,
-) -> (bool, u32) {
-    let inputs = mixing::inputs(inputs);
-    let one = mixing::mix(inputs, [&*weights[0], &*weights[1]]);
-    let value = bins.bin(value, one);
-    mixing::update(weights, inputs, one, value);
-    (value, one)
 }
 
 impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
@@ -51,10 +34,8 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             unreachable!("a flag has two sets")
         };
         let inputs = slots.map(|slot| self.model.table[slot]);
-        let (value, one) = code_mixed(&mut self.bins, inputs, sets.each_mut(), value);
-        self.observer.begins(element);
-        self.observer.coded(&slots, value, one);
-        value
+        self.bins.observer.begins(element);
+        self.bins.mixed(slots, inputs, sets.each_mut(), value)
     }
 
     /// The first slot of the variant's table.
@@ -71,25 +52,9 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         probability: impl FnOnce(&mut AdaptiveState) -> &mut u16,
     ) -> bool {
         let adaptive = probability(self.next);
-        let one = u32::from(*adaptive);
-        let value = self.bins.bin(value, one);
+        let value = self.bins.flag(element, (*adaptive).into(), value);
         mixing::adapt(adaptive, value);
-        self.observer.begins(element);
-        self.observer.coded(&[], value, one);
         value
-    }
-
-    /// Codes a bin of constant probability.
-    pub(super) fn fixed(&mut self, element: Element, one: u32, value: bool) -> bool {
-        self.fixed_bins().flag(element, one, value)
-    }
-
-    pub(super) fn bypass(&mut self, element: Element, count: u32, digits: u32) -> u32 {
-        self.fixed_bins().digits(element, count, digits)
-    }
-
-    const fn fixed_bins(&mut self) -> FixedBins<'_, B, O> {
-        FixedBins { bins: &mut self.bins, observer: &mut self.observer }
     }
 
     /// Codes the ages of the additional references: ticks before the reference, below 16. The probabilities are
@@ -101,18 +66,18 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         const USUAL: [Option<u16>; 2] = [Some(1), Some(2)];
         const NONE: [Option<u16>; 2] = [None, None];
         let element = Element::of_packet(BitKind::Selection);
-        if self.fixed(element, ONE / 16 * 15, ages == USUAL) {
+        if self.bins.flag(element, ONE / 16 * 15, ages == USUAL) {
             return Ok(USUAL);
         }
-        if self.fixed(element, ONE / 2, ages == NONE) {
+        if self.bins.flag(element, ONE / 2, ages == NONE) {
             return Ok(NONE);
         }
         let ages = ages.map(|age| {
             let age = age.unwrap_or(0);
-            let coded = self.bypass(element, 4, age.into());
+            let coded = self.bins.digits(element, 4, age.into());
             Some(coded as u16).filter(|&age| age > 0)
         });
-        check_canonical(&self.bins, ages != USUAL && ages != NONE)?;
+        self.bins.check_canonical(ages != USUAL && ages != NONE)?;
         Ok(ages)
     }
 }

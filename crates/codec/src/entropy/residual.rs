@@ -7,23 +7,13 @@
 //!
 //! Zero has no digits and no sign.
 
-use super::bins::CodingObserver;
+use super::bins::{Bins, CodingObserver};
 use super::coder::{BinCoder, ONE};
 use super::layout::{
-    Inputs, RESIDUAL_BINS, RESIDUAL_INPUTS, RESIDUAL_WEIGHT_SETS, residual_weights,
+    FIRST, Inputs, MORE, NEGATIVE, RESIDUAL_BINS, RESIDUAL_INPUTS, RESIDUAL_WEIGHT_SETS,
+    residual_weights,
 };
 use super::mixing;
-use super::packet_coder::code_mixed;
-
-// Index of the first bin of each syntax element, below `RESIDUAL_BINS`.
-/// Bins of the tree. Add the path from the root, a 1 and a binary digit for each decision so far, minus 1.
-const TREE: usize = 0;
-/// Bins of the sign. Add the number of digits minus 1.
-const NEGATIVE: usize = 7;
-/// Bins of the first digit after the leading 1. Add the number of digits, at most [`MAX_CONTEXT_DIGITS`], minus 2.
-pub(crate) const FIRST: usize = 14;
-/// Bins of whether there are more digits. Add the number of digits minus [`MANY_DIGITS`], at most 6.
-const MORE: usize = 25;
 
 /// Number of bins on the path from the root to a leaf.
 const TREE_DEPTH: u32 = 3;
@@ -45,8 +35,7 @@ const MAX_DIGITS: u32 = 20;
 
 /// The bins of one residual.
 pub(super) struct ResidualBins<'s, B, O> {
-    pub(super) bins: &'s mut B,
-    pub(super) observer: &'s mut O,
+    pub(super) bins: &'s mut Bins<B, O>,
     /// Slots of the first bin, by input.
     pub(super) slots: [usize; RESIDUAL_INPUTS],
     pub(super) inputs: [&'s [i16; RESIDUAL_BINS]; RESIDUAL_INPUTS],
@@ -59,7 +48,10 @@ impl<B: BinCoder, O: CodingObserver> ResidualBins<'_, B, O> {
     pub(super) fn code(&mut self, value: i32) -> i32 {
         let size = value.unsigned_abs();
         let wanted = u32::BITS - size.leading_zeros();
-        let mut digits = self.tree(wanted.min(MANY_DIGITS));
+        let mut digits = match B::DECODES {
+            true => self.decode_tree(),
+            false => self.encode_tree(wanted.min(MANY_DIGITS)),
+        };
         if digits == 0 {
             return 0;
         }
@@ -79,10 +71,10 @@ impl<B: BinCoder, O: CodingObserver> ResidualBins<'_, B, O> {
             number = number << 1 | u32::from(bit);
         }
         if digits >= 3 {
-            let bit = self.fixed(SECOND_ONE, size >> (digits - 3) & 1 == 1);
+            let bit = self.bins.bin(SECOND_ONE, size >> (digits - 3) & 1 == 1);
             number = number << 1 | u32::from(bit);
             let rest = digits - 3;
-            number = number << rest | self.bypass(size, rest);
+            number = number << rest | self.bins.bypass(rest, size);
         }
         let number = number.cast_signed();
         if negative { -number } else { number }
@@ -95,51 +87,28 @@ impl<B: BinCoder, O: CodingObserver> ResidualBins<'_, B, O> {
         let inputs = self.inputs.map(|row| row[index]);
         let weights =
             [by_zone, by_history].map(|(sets, class)| &mut sets[residual_weights(index, *class)]);
-        let (value, one) = code_mixed(self.bins, inputs, weights, value);
-        let slots = self.slots.map(|slot| slot + index);
-        self.observer.coded(&slots, value, one);
-        value
+        self.bins.mixed(self.slots.map(|slot| slot + index), inputs, weights, value)
     }
 
-    /// Codes the bins of the tree on the path to `leaf`. Returns the leaf.
-    #[inline(always)]
-    fn tree(&mut self, leaf: u32) -> u32 {
-        if B::DECODES { self.decode_tree() } else { self.encode_tree(leaf) }
-    }
-
-    #[inline(always)]
-    fn fixed(&mut self, one: u32, value: bool) -> bool {
-        let value = self.bins.bin(value, one);
-        self.observer.coded(&[], value, one);
-        value
-    }
-
-    #[inline(always)]
-    fn bypass(&mut self, digits: u32, count: u32) -> u32 {
-        let digits = self.bins.bypass(digits, count);
-        self.observer.bypassed(digits, count);
-        digits
-    }
-
-    /// Codes the bins of the tree one after another.
+    /// Encodes the bins of the tree on the path to `leaf`, one after another. Returns the leaf.
     #[inline(always)]
     fn encode_tree(&mut self, leaf: u32) -> u32 {
         // Unrolled, so that the compiler knows the bounds of the indices.
-        let path = 2 | u32::from(self.bin(TREE, leaf & 4 != 0));
-        let path = path << 1 | u32::from(self.bin(TREE + path as usize - 1, leaf & 2 != 0));
-        let path = path << 1 | u32::from(self.bin(TREE + path as usize - 1, leaf & 1 != 0));
+        let path = 2 | u32::from(self.bin(0, leaf & 4 != 0));
+        let path = path << 1 | u32::from(self.bin(path as usize - 1, leaf & 2 != 0));
+        let path = path << 1 | u32::from(self.bin(path as usize - 1, leaf & 1 != 0));
         path - (1 << TREE_DEPTH)
     }
 
-    /// Decodes the tree. It mixes the probabilities of all bins first, because a processor can compute them in
+    /// Decodes the leaf of the tree. It mixes the probabilities of all bins first, because a processor can compute them in
     /// parallel. Mixing only the bins on the path would make each wait for the one before.
     #[inline(always)]
     fn decode_tree(&mut self) -> u32 {
-        let rows = self.inputs.map(|row| row[TREE..].first_chunk());
+        let rows = self.inputs.map(|row| row.first_chunk());
         let rows = rows.map(|row| row.expect("a row is longer than the tree"));
         let inputs = mixing::inputs_of_bins(rows);
         let [(by_zone, zone), (by_history, history)] = &mut self.weights;
-        let indices = |bin| [*zone, *history].map(|class| residual_weights(TREE + bin, class));
+        let indices = |bin| [*zone, *history].map(|class| residual_weights(bin, class));
         // Longer by one than needed, so that the compiler can remove the bounds checks.
         let mut probabilities = [0; TREE_BINS + 1];
         for bin in 0..TREE_BINS {
@@ -150,34 +119,21 @@ impl<B: BinCoder, O: CodingObserver> ResidualBins<'_, B, O> {
         for _ in 0..TREE_DEPTH {
             let bin = (path - 1) & TREE_BINS;
             let one = probabilities[bin];
-            let value = self.bins.bin(false, one);
+            let value = self.bins.coder.bin(false, one);
             let [zone, history] = indices(bin);
             let weights = [&mut by_zone[zone], &mut by_history[history]];
             mixing::update(weights, inputs[bin], one, value);
-            let slots = self.slots.map(|slot| slot + TREE + bin);
-            self.observer.coded(&slots, value, one);
+            let slots = self.slots.map(|slot| slot + bin);
+            self.bins.observer.coded(&slots, value, one);
             path = path << 1 | usize::from(value);
         }
         (path - (TREE_BINS + 1)) as u32
     }
 }
 
-const _: () = assert!(NEGATIVE == TREE + TREE_BINS);
+const _: () = assert!(NEGATIVE == TREE_BINS);
 const _: () = assert!(NEGATIVE + MANY_DIGITS as usize == FIRST);
 const _: () = assert!(FIRST + MAX_CONTEXT_DIGITS as usize - 1 == MORE);
-
-/// Index of a bin among the bins for the size and the sign of a residual. All signs share one index. `None` for the
-/// bins of further digits.
-pub(crate) const fn shape(bin: usize) -> Option<usize> {
-    match bin {
-        TREE..NEGATIVE => Some(bin - TREE),
-        NEGATIVE..FIRST => Some(SHAPES - 1),
-        _ => None,
-    }
-}
-
-/// Number of values of [`shape`].
-pub(crate) const SHAPES: usize = NEGATIVE - TREE + 1;
 
 /// Magnitude of a number: the class of its absolute value, 0 to 14, with growing widths. 0 is for 0 only.
 #[inline]

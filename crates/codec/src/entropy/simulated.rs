@@ -4,7 +4,7 @@
 //! All probabilities are constant, because these bins depend on the network and on the player. The usual value of
 //! each bin is 1. A packet with only usual bins ends in zero bytes, which are not sent.
 
-use super::bins::{CodingObserver, Element, FixedBins, check_canonical, check_end, check_range};
+use super::bins::{Bins, CodingObserver, Element};
 use super::coder::{BinCoder, ONE};
 use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
@@ -42,7 +42,7 @@ const HALF: u32 = ONE / 2;
 const INPUTS: Element = Element::of_packet(BitKind::Inputs);
 const STATE: Element = Element::of_packet(BitKind::State);
 
-impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
+impl<B: BinCoder, O: CodingObserver> Bins<B, O> {
     /// Codes the inputs and the state chunk. Returns the inputs. A decoded state chunk is appended to `state_chunk`.
     pub(crate) fn scene(
         &mut self,
@@ -77,7 +77,7 @@ impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
             let input = target.map_or(0, |target| target.bytes[tick]);
             last = self.input(input, last)?;
             inputs.bytes[tick] = last;
-            check_end(self.bins)?;
+            self.check_end()?;
         }
         Ok(inputs)
     }
@@ -105,8 +105,8 @@ impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
         };
         let age = target.map_or(0, Origin::age);
         let origin = kind(self.digits(INPUTS, 8, age.into()) as u8);
-        check_range(self.bins, INPUTS, origin.age(), &(1..=u8::MAX))?;
-        check_canonical(self.bins, Some(origin) != usual)?;
+        self.check_range(INPUTS, origin.age(), &(1..=u8::MAX))?;
+        self.check_canonical(Some(origin) != usual)?;
         Ok(origin)
     }
 
@@ -120,7 +120,7 @@ impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
             let same = self.flag(INPUTS, SAME_BIT, changes >> bit & 1 == 0);
             coded | u8::from(!same) << bit
         });
-        check_canonical(self.bins, changes != 0)?;
+        self.check_canonical(changes != 0)?;
         Ok(last ^ changes)
     }
 
@@ -129,12 +129,12 @@ impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
             return Ok(());
         }
         let length = self.digits(STATE, LENGTH_BITS, target.len() as u32);
-        check_canonical(self.bins, length > 0)?;
+        self.check_canonical(length > 0)?;
         for index in 0..length as usize {
             let byte = target.get(index).copied().unwrap_or(0);
             let byte = self.digits(STATE, u8::BITS, byte.into());
             chunk.push(byte as u8);
-            check_end(self.bins)?;
+            self.check_end()?;
         }
         Ok(())
     }

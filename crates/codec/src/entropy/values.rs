@@ -1,7 +1,7 @@
 //! The values of a body's further fields: whether each changed, and by how much. The probabilities adapt from packet
 //! to packet. They start at even odds in every scene.
 
-use super::bins::{CodingObserver, Element, check_canonical, check_range};
+use super::bins::{CodingObserver, Element};
 use super::coder::BinCoder;
 use super::layout::{DECREASES, DIGITS, VALUE_CLASSES, VALUE_STATES};
 use super::packet_coder::PacketCoder;
@@ -43,8 +43,8 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             return Ok(1 - before);
         }
         if value.is_name {
-            let coded = self.number(element, value.max as usize + 1, target as usize)? as u32;
-            check_canonical(&self.bins, coded != before)?;
+            let coded = self.bins.number(element, value.max as usize + 1, target as usize)? as u32;
+            self.bins.check_canonical(coded != before)?;
             return Ok(coded);
         }
         let count = i64::from(value.max) + 1;
@@ -57,12 +57,12 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         // A decoder passes 0.
         let size = change.unsigned_abs().max(1);
         let digits = self.digits(element, states + DIGITS, size.ilog2());
-        let rest = self.bypass(element, digits, (size - (1 << size.ilog2())) as u32);
+        let rest = self.bins.digits(element, digits, (size - (1 << size.ilog2())) as u32);
         let size = (1_i64 << digits) + i64::from(rest);
         let changed = i64::from(before) + if decreases { -size } else { size };
         let changed = if value.wraps { changed.rem_euclid(count) } else { changed };
-        check_range(&self.bins, element, changed, &(0..=value.max.into()))?;
-        check_canonical(&self.bins, changed as u32 != before)?;
+        self.bins.check_range(element, changed, &(0..=value.max.into()))?;
+        self.bins.check_canonical(changed as u32 != before)?;
         Ok(changed as u32)
     }
 
