@@ -4,15 +4,14 @@
 //! the receiver has, so both sides can use it to predict the next snapshot even if other packets are lost. All
 //! arithmetic is in integers, so that both sides get the same result.
 
-mod falls;
 mod past;
 
 use std::sync::Arc;
 
-use self::falls::Falls;
 use self::past::Past;
 use crate::flags::{Bits, flagged};
 use crate::memory::SharedMemory;
+use crate::schema::Linear;
 use crate::snapshot::{QuantizedSnapshot, Spares};
 
 /// Maximum time between two snapshots, in ticks, for their motion to be known.
@@ -108,9 +107,8 @@ impl Motion {
         if before.ticks == 0 {
             return;
         }
-        let falls = Falls::new(current, baseline, before);
         for body in flagged(&self.moved) {
-            self.falling.set_if(body, falls.is_falling(body, ticks, before.ticks));
+            self.falling.set_if(body, is_falling(current, ticks, baseline, before, body));
         }
     }
 
@@ -123,7 +121,6 @@ impl Motion {
         self.copy_tracks(before, current.len());
         let elapsed = ticks.map_or(UNKNOWN_AGE, saturated);
         let Self { moved, falling, tracks, .. } = self;
-        let falls = Falls::new(current, reference, before);
         for age in &mut tracks.ages {
             *age = age.saturating_add(elapsed);
         }
@@ -135,9 +132,8 @@ impl Motion {
             let age = u16::from(std::mem::take(&mut tracks.ages[body]));
             let is_known = (1..=MAX_TICKS).contains(&age);
             moved[body] = is_known && current.differs(reference, body);
-            let span = before.span(body);
-            let can_fall = moved[body] && span > 0 && past.is_some();
-            falling.set(body, can_fall && falls.is_falling(body, age, span));
+            let can_fall = moved[body] && before.span(body) > 0 && past.is_some();
+            falling.set(body, can_fall && is_falling(current, age, reference, before, body));
             tracks.spans[body] = if is_known { age as u8 } else { 0 };
         }
         tracks.past = past;
@@ -320,6 +316,29 @@ impl Tracks {
         self.spans.clear();
         self.past = None;
     }
+}
+
+/// Whether the downward acceleration of a body is above half of gravity: it moved for `ticks` from `baseline` to
+/// `current`, and before that with the motion `before`.
+#[inline(always)]
+fn is_falling(
+    current: &QuantizedSnapshot,
+    ticks: u16,
+    baseline: &QuantizedSnapshot,
+    before: &Motion,
+    body: usize,
+) -> bool {
+    let Linear { gravity: (numerator, denominator), fall_height, .. } = current.plan().linear;
+    let height = current.position(body)[2];
+    if height <= fall_height || !current.is_same_life(baseline, body) {
+        return false;
+    }
+    let rise = i64::from(height - baseline.position(body)[2]);
+    let rise_before = i64::from(before.displacement(baseline, body)[2]);
+    let (ticks, span) = (i64::from(ticks), i64::from(before.span(body)));
+    // rise / ticks − rise_before / span < −gravity / 2 × (ticks + span) / 2, multiplied by the denominators.
+    (rise * span - rise_before * ticks) * 4 * denominator
+        < -numerator * (ticks + span) * ticks * span
 }
 
 /// Limits ticks to [`UNKNOWN_AGE`].

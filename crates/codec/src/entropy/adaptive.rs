@@ -66,7 +66,7 @@ impl ResidualHistory {
 }
 
 /// The adaptive state while a packet is coded.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct AdaptiveState {
     pub(crate) variant: Variant,
     /// Weights of the mixer, by [`FlagContexts::weights`](super::layout::FlagContexts::weights) and
@@ -227,15 +227,7 @@ impl SpareStates {
 impl AdaptiveState {
     /// Copies a stored state, without residual histories.
     pub(crate) fn new(stored: &StoredState) -> Self {
-        let mut state = Self {
-            variant: stored.variant,
-            weights: Vec::new(),
-            adaptive: stored.adaptive,
-            errors: Vec::new(),
-            residual_histories: Vec::new(),
-            values: Vec::new(),
-            hash: SnapshotHash::default(),
-        };
+        let mut state = Self::default();
         state.load(stored);
         state
     }

@@ -15,7 +15,9 @@ use super::packet_coder::PacketCoder;
 use super::predictor::Predictor;
 use super::residual::signed_magnitude;
 use super::rigid_body::quantize;
-use super::rotation::{Quaternion, by_size, difference, pack, rotation_vector, turned, unpack};
+use super::rotation::{
+    Quaternion, Vector, by_size, difference, pack, rotation_vector, turned, unpack,
+};
 use crate::decode_error::DecodeError;
 use crate::ledger::{BitKind, Form};
 use crate::quantize::smallest_three::SmallestThree;
@@ -91,14 +93,9 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             let [x, y, z] = rotation_vector(actual, candidate).map(f32::abs);
             ((x + y + z) * steps_per_radian) as u32
         };
-        let (best, nearest_error) = self.update_errors::<P, _, _>(&field, selected[0], error);
-        if let Some((blend, blended)) = blend.zip(blended) {
-            self.next.record_blend_errors(&blend, [nearest_error, error(blended)]);
-            let observer = &mut self.bins.observer;
-            observer.blended(&blend, || {
-                rotation_vector(actual, nearest).map(|angle| angle * steps_per_radian)
-            });
-        }
+        let best = self.update_errors(&field, selected[0], blend.zip(blended), error, || {
+            rotation_vector(actual, nearest).map(|angle| angle * steps_per_radian)
+        });
         Ok((Coded { value, residual, best }, actual))
     }
 
@@ -231,12 +228,8 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             let axes = 0..3;
             axes.map(|axis| value[axis].abs_diff(candidate[axis])).sum()
         };
-        let (best, nearest_error) = self.update_errors::<P, _, _>(&field, selected[0], error);
-        if let Some((blend, blended)) = blend.zip(blended) {
-            self.next.record_blend_errors(&blend, [nearest_error, error(blended)]);
-            let observer = &mut self.bins.observer;
-            observer.blended(&blend, || difference(value, nearest));
-        }
+        let exact = || difference(value, nearest);
+        let best = self.update_errors(&field, selected[0], blend.zip(blended), error, exact);
         Ok(Coded { value, residual, best })
     }
 
@@ -296,30 +289,32 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         }
     }
 
-    /// Updates the mean error of each candidate. Returns the nearest candidate, and the error of the selected one.
-    fn update_errors<P: Predictor, T, C: Copy>(
+    /// Updates the mean errors of the candidates and of the blend, if the predictor selects. `exact` is the sum of
+    /// differences that would have predicted the field exactly. Returns the nearest candidate.
+    fn update_errors<T, C: Copy>(
         &mut self,
         field: &FieldContext<'_, T, C>,
         selected: usize,
+        blended: Option<(Blend, C)>,
         error: impl Fn(C) -> u32,
-    ) -> (usize, u32) {
-        if !P::SELECTS {
-            return (0, 0);
-        }
-        let mut best = (0, u32::MAX);
-        let mut selected_error = 0;
+        exact: impl FnOnce() -> Vector,
+    ) -> usize {
+        let Some((blend, blended)) = blended else { return 0 };
+        let (mut best, mut smallest, mut selected_error) = (0, u32::MAX, 0);
         for (candidate, &value) in field.candidates.iter().enumerate() {
             let error = error(value);
             let mean = error_index(field.field, field.class) + candidate;
             update_mean(&mut self.next.errors[mean], error);
-            if error < best.1 {
-                best = (candidate, error);
+            if error < smallest {
+                (best, smallest) = (candidate, error);
             }
             if candidate == selected {
                 selected_error = error;
             }
         }
-        (best.0, selected_error)
+        self.next.record_blend_errors(&blend, [selected_error, error(blended)]);
+        self.bins.observer.blended(&blend, exact);
+        best
     }
 }
 

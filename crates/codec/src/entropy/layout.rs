@@ -5,9 +5,10 @@ use std::ops::Range;
 use crate::stages::Delta;
 
 /// The model that codes a packet. Each variant has a separate part of every table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Variant {
     /// Residuals relative to the reference.
+    #[default]
     Plain = 0,
     /// Residuals relative to predictions.
     Predicted = 1,

@@ -1,5 +1,7 @@
 //! Poses of bodies before they were last carried.
 
+use std::iter::once;
+
 use crate::flags::{Bits, flagged};
 use crate::plan::Plan;
 use crate::precision::Precision;
@@ -49,7 +51,7 @@ impl Past {
     /// Replaces the record of a body, if it has one.
     pub(super) fn replace(&mut self, body: usize, was: &QuantizedSnapshot) {
         if let Some(record) = self.record(body) {
-            self.records.copy_to_slot(record, was, body);
+            self.records.put_slots(|| once((was, body)), || once(record));
         }
     }
 

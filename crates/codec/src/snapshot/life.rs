@@ -1,5 +1,6 @@
 //! Slots and the lives in them.
 
+use std::iter::once;
 use std::ops::RangeInclusive;
 
 use super::{Fields, QuantizeError, QuantizedBody, QuantizedSnapshot};
@@ -155,19 +156,8 @@ impl QuantizedSnapshot {
 
     /// Copies a slot from another snapshot of the same scene and precision.
     pub fn copy_slot(&mut self, slot: usize, other: &Self) {
-        self.copy_to_slot(slot, other, slot);
-    }
-
-    /// Like [`copy_slot`](Self::copy_slot), from slot `from` of the other snapshot.
-    pub(crate) fn copy_to_slot(&mut self, slot: usize, other: &Self, from: usize) {
         assert!(slot < self.len(), "there is no slot {slot}");
-        let at = (slot, from);
-        copy(at, &mut self.packed_positions, &other.packed_positions);
-        copy(at, &mut self.narrow, &other.narrow);
-        copy(at, &mut self.wide, &other.wide);
-        copy(at, &mut self.fields, &other.fields);
-        copy(at, &mut self.lives, &other.lives);
-        self.set_words(slot, other.words_of(from));
+        self.put_slots(|| once((other, slot)), || once(slot));
     }
 
     /// Life of the body in a slot. `None` if the slot is empty.
@@ -251,13 +241,6 @@ impl QuantizedSnapshot {
         }
         let words = self.plan.words;
         self.words[index * words..][..words].copy_from_slice(&slot.words[..words]);
-    }
-}
-
-/// Copies a value of a column, unless the column is empty.
-fn copy<T: Copy>((slot, from_slot): (usize, usize), to: &mut [T], from: &[T]) {
-    if !to.is_empty() {
-        to[slot] = from[from_slot];
     }
 }
 
