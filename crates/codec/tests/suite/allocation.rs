@@ -6,8 +6,8 @@ use allocation_counter::measure;
 use cubewire_codec::ladder::{self, SIMULATED};
 use cubewire_codec::schema::{CUBES, Field, FieldForm, Schema, Slots};
 use cubewire_codec::{
-    Baseline, Baselines, BitLedger, Decoder, Encoder, Inputs, Limits, Origin, Packet, Plan,
-    QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
+    Baseline, BitLedger, Decoder, Inputs, Limits, Origin, Plan, QuantizedSnapshot, Sequence,
+    Snapshot, Stages,
 };
 use proptest::prelude::*;
 use rand::SeedableRng;
@@ -15,16 +15,12 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::golden::play;
 use crate::hostile::mutate;
+use crate::lane::floats;
 use crate::random::{cases, schema};
 use crate::recording;
+use crate::replay::{AGE, Replay};
 use crate::scenes::{legal_rungs, send, step};
 use crate::world::World;
-
-/// Age of a baseline in ticks.
-const AGE: usize = 6;
-
-/// Number of snapshots that each side keeps: the baseline, and two more references.
-const RING: usize = AGE + 3;
 
 /// Sends `frames` frames repeatedly on each rung. `fill` sets a snapshot to a frame, and `inputs` returns the inputs
 /// that a receiver simulates.
@@ -36,36 +32,14 @@ fn check(
     fill: impl Fn(usize, Stages, &mut QuantizedSnapshot),
     inputs: impl Fn(usize) -> Option<Inputs>,
 ) {
-    let (scene, limits) = (|| Arc::clone(plan), Limits::default());
-    let mut encoder = Encoder::new(scene(), initial.clone(), limits).unwrap();
-    let mut decoder = Decoder::new(scene(), initial.clone(), limits).unwrap();
-    decoder.set_ledger(Some(BitLedger::itemized()));
     for &stages in rungs {
-        let mut packet = Packet { ledger: BitLedger::itemized(), ..Packet::default() };
-        let mut current = QuantizedSnapshot::new(scene(), stages.precision());
-        let ring = || -> Vec<Baseline> { (0..RING).map(|_| Baseline::default()).collect() };
-        let (mut sent, mut received) = (ring(), ring());
-        let [mut kept, mut decoded] = [Baseline::default(), Baseline::default()];
+        let mut replay = Replay::without_frames(plan, initial, stages, AGE + 3);
+        replay.packet.ledger = BitLedger::itemized();
+        replay.decoder.set_ledger(Some(BitLedger::itemized()));
         let mut run = || {
             for tick in 0..frames {
-                let sequence = Sequence(tick as u16);
-                fill(tick, stages, &mut current);
-                let inputs = inputs(tick);
-                let held = |age: usize| Some(&sent[tick.checked_sub(age)? % RING]);
-                let references = Baselines {
-                    baseline: held(AGE),
-                    additional: [held(AGE + 1), held(AGE + 2)],
-                    simulated: Simulated { inputs: inputs.as_ref(), state_chunk: &[] },
-                    ..Baselines::default()
-                };
-                let next = Some(&mut kept);
-                encoder.encode(sequence, stages, &current, references, &mut packet, next).unwrap();
-                let held = |sequence: Sequence| Some(&received[usize::from(sequence.0) % RING]);
-                let begun = decoder.begin(&packet.bytes, held).unwrap();
-                decoder.finish(begun, held, Some(&current), &mut decoded).unwrap();
-                let slot = tick % RING;
-                std::mem::swap(&mut sent[slot], &mut kept);
-                std::mem::swap(&mut received[slot], &mut decoded);
+                fill(tick, stages, &mut replay.current);
+                replay.send(inputs(tick).as_ref());
             }
         };
         // The second run begins with full rings.
@@ -78,13 +52,7 @@ fn check(
 
 #[test]
 fn encoding_and_decoding_allocate_nothing_once_warm() {
-    let frames = recording::frames("dev-pull");
-    let mut states = Vec::new();
-    for frame in frames.iter().skip(900).take(40) {
-        let mut state = Snapshot::default();
-        frame.dequantize(&mut state);
-        states.push(state);
-    }
+    let states: Vec<_> = recording::frames("dev-pull")[900..940].iter().map(floats).collect();
     let fill = |tick: usize, stages: Stages, current: &mut QuantizedSnapshot| {
         let quantized = current.quantize(&states[tick], stages.precision());
         quantized.unwrap();

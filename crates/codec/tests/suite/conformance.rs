@@ -12,7 +12,7 @@ use cubewire_codec::{
 };
 use proptest::prelude::*;
 
-use crate::lane::{Lane, any_packed_stages};
+use crate::lane::{Lane, any_packed_stages, flip, floats, quantized};
 use crate::plays::plays;
 use crate::random::{cases, schema};
 use crate::recording;
@@ -237,9 +237,7 @@ impl Pair {
         stages: Stages,
         course: Course,
     ) {
-        let precision = stages.precision();
-        let mut current = QuantizedSnapshot::new(Plan::cubes(), precision);
-        current.quantize(snapshot, precision).unwrap();
+        let current = quantized(&Plan::cubes(), snapshot, stages);
         self.send_quantized((*sequence, &current), stages, course);
     }
 
@@ -293,20 +291,13 @@ impl Pair {
     /// Whether both accept the last packet with some bits flipped.
     pub(crate) fn reads_flipped(&mut self, flips: &[usize]) -> bool {
         let mut bytes = self.lane.packet.bytes.clone();
-        for bit in flips {
-            bytes[bit / 8] ^= 0x80 >> (bit % 8);
-        }
+        flips.iter().for_each(|&bit| flip(&mut bytes, bit));
         self.reads(&bytes)
     }
 }
 
 /// Some frames of a recording, with consecutive sequence numbers.
 pub(crate) fn real_play(frames: usize) -> Vec<(Sequence, Snapshot)> {
-    let frames = recording::frames("dev-pull").iter().enumerate().skip(600).take(frames);
-    let state = |(index, frame): (usize, &QuantizedSnapshot)| {
-        let mut state = Snapshot::default();
-        frame.dequantize(&mut state);
-        (Sequence(index as u16), state)
-    };
-    frames.map(state).collect()
+    let frames = (600..).zip(&recording::frames("dev-pull")[600..][..frames]);
+    frames.map(|(number, frame)| (Sequence(number), floats(frame))).collect()
 }

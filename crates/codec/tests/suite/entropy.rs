@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::conformance::real_play;
 use crate::golden::play;
-use crate::lane::Lane;
+use crate::lane::{Lane, floats};
 use crate::recording;
 
 /// Frames between a snapshot and its baseline.
@@ -51,12 +51,6 @@ fn is_decoded(lane: &mut Lane, rung: Rung, current: &QuantizedSnapshot) -> bool 
     lane.encode((sequence, rung.stages), current, names, Simulated::default());
     let bytes = lane.packet.bytes.clone();
     lane.decode(&bytes, None).is_ok()
-}
-
-fn floats(snapshot: &QuantizedSnapshot) -> Snapshot {
-    let mut floats = Snapshot::default();
-    snapshot.dequantize(&mut floats);
-    floats
 }
 
 fn trained(frames: &[QuantizedSnapshot]) -> Arc<TrainedModel> {

@@ -8,7 +8,7 @@ use cubewire_codec::{
 };
 use glam::{Quat, Vec3};
 
-use crate::lane::Lane;
+use crate::lane::{Lane, flip};
 
 /// Steps per metre of a position.
 const STEPS: f32 = 512.0;
@@ -132,7 +132,7 @@ fn components_end_where_the_decoder_reads_them() {
             for (component, bits) in components.into_iter().enumerate() {
                 end += bits as usize;
                 let mut bytes = lane.packet.bytes.clone();
-                bytes[(end - 1) / 8] ^= 0x80 >> ((end - 1) % 8);
+                flip(&mut bytes, end - 1);
                 // The changed number may be out of range.
                 let Ok(decoded) = lane.decode(&bytes, None) else { continue };
                 let [sent_numbers, numbers] =

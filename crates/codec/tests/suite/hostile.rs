@@ -14,7 +14,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::golden::play;
-use crate::lane::Lane;
+use crate::lane::{Lane, flip};
 use crate::plays::Play;
 use crate::random::schema;
 use crate::scenes::{legal_rungs, send};
@@ -168,7 +168,7 @@ pub(crate) fn mutate(rng: &mut ChaCha8Rng, bytes: &mut Vec<u8>) {
             3 => *bytes = (0..rng.random_range(0..80)).map(|_| rng.random()).collect(),
             _ if !bytes.is_empty() => {
                 let bit = rng.random_range(0..bytes.len() * 8);
-                bytes[bit / 8] ^= 0x80 >> (bit % 8);
+                flip(bytes, bit);
             }
             _ => {}
         }

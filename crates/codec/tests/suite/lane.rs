@@ -118,8 +118,7 @@ impl Lane {
         baseline: Option<Sequence>,
         additional: [Option<Sequence>; 2],
     ) {
-        let mut current = QuantizedSnapshot::new(Arc::clone(&self.plan), stages.precision());
-        current.quantize(snapshot, stages.precision()).unwrap();
+        let current = quantized(&self.plan, snapshot, stages);
         let names = [baseline, additional[0], additional[1]];
         self.send_simulated((sequence, stages), &current, names, Simulated::default());
     }
@@ -146,7 +145,7 @@ impl Lane {
             assert_eq!(recorded, kept, "{stages:?}");
         }
 
-        let changed = self.count_changed(current, baseline);
+        let changed = self.count_changed(stages, current, baseline);
         if !has_merged {
             assert_eq!(self.packet.changed_bodies, changed, "{stages:?}");
         }
@@ -233,18 +232,43 @@ impl Lane {
         kept
     }
 
-    fn count_changed(&self, current: &QuantizedSnapshot, baseline: Option<&Baseline>) -> usize {
-        let precision = current.precision();
-        let mut initial = QuantizedSnapshot::new(Arc::clone(&self.plan), precision);
-        initial.quantize(&self.initial, precision).unwrap();
+    fn count_changed(
+        &self,
+        stages: Stages,
+        current: &QuantizedSnapshot,
+        baseline: Option<&Baseline>,
+    ) -> usize {
+        let initial = quantized(&self.plan, &self.initial, stages);
         let reference = baseline
             .map(Baseline::snapshot)
-            .filter(|baseline| baseline.precision() == precision)
+            .filter(|baseline| baseline.precision() == current.precision())
             .unwrap_or(&initial);
         let mut differs = Vec::new();
         current.compare(reference, &mut differs);
         differs.into_iter().filter(|&differs| differs).count()
     }
+}
+
+/// Quantizes a snapshot in the precision of the stages.
+pub(crate) fn quantized(
+    plan: &Arc<Plan>,
+    snapshot: &Snapshot,
+    stages: Stages,
+) -> QuantizedSnapshot {
+    let mut quantized = QuantizedSnapshot::new(Arc::clone(plan), stages.precision());
+    quantized.quantize(snapshot, stages.precision()).unwrap();
+    quantized
+}
+
+pub(crate) fn floats(quantized: &QuantizedSnapshot) -> Snapshot {
+    let mut snapshot = Snapshot::default();
+    quantized.dequantize(&mut snapshot);
+    snapshot
+}
+
+/// Flips a bit. The first bit of a byte is the most significant one.
+pub(crate) fn flip(bytes: &mut [u8], bit: usize) {
+    bytes[bit / 8] ^= 0x80 >> (bit % 8);
 }
 
 pub(crate) fn body_of(snapshot: &QuantizedSnapshot, body: usize) -> QuantizedBody {

@@ -15,17 +15,16 @@ use glam::Quat;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::lane::Lane;
+use crate::lane::{Lane, quantized};
 use crate::scenes::legal_rungs;
 
 fn bodies(count: usize) -> Snapshot {
     Snapshot { bodies: vec![Default::default(); count] }
 }
 
-fn quantized(snapshot: &Snapshot, stages: Stages) -> QuantizedSnapshot {
-    let mut quantized = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
-    quantized.quantize(snapshot, stages.precision()).unwrap();
-    quantized
+/// Bodies of the demo's scene.
+fn cubes(count: usize, stages: Stages) -> QuantizedSnapshot {
+    quantized(&Plan::cubes(), &bodies(count), stages)
 }
 
 #[test]
@@ -55,7 +54,7 @@ fn a_number_that_is_none_is_named_with_body_and_field() {
         // The check does not depend on whether the rung sends the field.
         for rung in ladder::LADDER {
             let precision = rung.stages.precision();
-            let mut snapshot = quantized(&bodies(3), rung.stages);
+            let mut snapshot = cubes(3, rung.stages);
             let error = snapshot.quantize(&state, precision).unwrap_err();
             assert_eq!(error.to_string(), message);
             assert!(snapshot.is_empty());
@@ -152,12 +151,12 @@ fn what_does_not_fit_together_is_not_encoded() {
         (encoded.map(|_| ()), packet.bytes.clone(), kept.clone())
     };
     let (delta, none) = (ladder::DELTA.stages, Baselines::default());
-    let current = quantized(&bodies(3), delta);
+    let current = cubes(3, delta);
     let (encoded, bytes, kept) = encode(delta, &current, none);
     assert_eq!(encoded, Ok(()));
 
     let mut other_count = Baseline::default();
-    other_count.record(Sequence(1), delta, &quantized(&bodies(2), delta), None);
+    other_count.record(Sequence(1), delta, &cubes(2, delta), None);
     let too_long = Baselines {
         simulated: Simulated { inputs: None, state_chunk: &[0; MAX_STATE_CHUNK_BYTES + 1] },
         ..none
@@ -166,14 +165,9 @@ fn what_does_not_fit_together_is_not_encoded() {
     let (simulated, other) = (ladder::SIMULATED.stages, ladder::NO_VELOCITY.stages);
     for (stages, snapshot, references, error) in [
         (other, &current, none, None),
-        (delta, &quantized(&bodies(4), delta), none, Some(count(4))),
+        (delta, &cubes(4, delta), none, Some(count(4))),
         (delta, &current, Some(&other_count).into(), Some(count(2))),
-        (
-            simulated,
-            &quantized(&bodies(3), simulated),
-            too_long,
-            Some(EncodeError::StateChunk(1_024)),
-        ),
+        (simulated, &cubes(3, simulated), too_long, Some(EncodeError::StateChunk(1_024))),
     ] {
         let (encoded, bytes_now, kept_now) = encode(stages, snapshot, references);
         match error {
@@ -184,7 +178,7 @@ fn what_does_not_fit_together_is_not_encoded() {
     }
     // Stages without a baseline ignore it.
     let position = ladder::POSITION.stages;
-    let snapshot = quantized(&bodies(3), position);
+    let snapshot = cubes(3, position);
     assert_eq!(encode(position, &snapshot, Some(&other_count).into()).0, Ok(()));
 }
 

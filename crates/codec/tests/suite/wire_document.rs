@@ -11,13 +11,12 @@ use cubewire_codec::simulation::{MAX_SIMULATED_TICKS, MAX_STATE_CHUNK_BYTES};
 use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition, Stages};
 use cubewire_codec::{
     BodyState, GROWING_ORIENTATION_RANGES, Inputs, MAX_BODIES, Origin, PREDICTED_INDEX_BITS,
-    PREDICTED_POSITION_RANGES, Plan, QuantizedSnapshot, Sequence, Simulated, Snapshot,
-    encode_initial, ladder,
+    PREDICTED_POSITION_RANGES, Plan, Sequence, Simulated, Snapshot, encode_initial, ladder,
 };
 use glam::{Quat, Vec3};
 
 use crate::conformance::{Course, Pair};
-use crate::lane::Lane;
+use crate::lane::{Lane, quantized};
 use crate::second::{Bits, STAGE_BITS};
 
 const DOCUMENT: &str = include_str!("../../WIRE.md");
@@ -222,9 +221,7 @@ pub(crate) fn send_example(
             _ => &[],
         },
     };
-    let precision = SIMULATED.stages.precision();
-    let mut current = QuantizedSnapshot::new(Plan::cubes(), precision);
-    current.quantize(state, precision).unwrap();
+    let current = quantized(&Plan::cubes(), state, SIMULATED.stages);
     let numbered = (sequence, SIMULATED.stages);
     lane.send_simulated(numbered, &current, [baseline, None, None], simulated);
 }
