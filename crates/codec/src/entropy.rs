@@ -35,7 +35,6 @@ mod model;
 mod order;
 mod packet_coder;
 mod pages;
-mod predictor;
 mod residual;
 mod rigid_body;
 pub(crate) mod rotation;
@@ -62,7 +61,6 @@ pub(crate) use mixing::MAX_LOG_ODDS;
 pub use model::{ModelError, TrainedModel};
 use order::Scratch;
 use packet_coder::PacketCoder;
-use predictor::HoldPredictor;
 use rigid_body::RigidBodyPredictor;
 
 use crate::decode_error::DecodeError;
@@ -145,9 +143,8 @@ impl Coder {
         let additional = context.usable(offered);
         let ages = additional.map(|held| Some(context.reference.age(&held?)));
         let bodies = Bodies { target: Some(current), decoded: None, changed };
-        let (outcome, bins) = self.code(context, bins, ages, |_| Ok(additional), bodies);
-        bins.finish();
-        outcome.expect("the encoder's own bins are canonical and in range");
+        let coded = self.code(context, bins, ages, |_| Ok(additional), bodies);
+        coded.expect("the encoder's own bins are canonical and in range").finish();
     }
 
     /// Decodes bins into `decoded`. Sets `changed` to the bodies that differ from the reference. `held` looks up
@@ -171,19 +168,14 @@ impl Coder {
                 .filter(|found| found.sequence == sequence && reference.accepts(found))
                 .ok_or(DecodeError::UnknownBaseline(sequence))
         };
-        let (outcome, bins) = self.code(
-            context,
-            bins,
-            [None, None],
-            |[first, second]| Ok([first.map(find).transpose()?, second.map(find).transpose()?]),
-            bodies,
-        );
-        outcome?;
-        bins.finish()
+        let find_both = |[first, second]: [Option<u16>; 2]| {
+            Ok([first.map(find).transpose()?, second.map(find).transpose()?])
+        };
+        self.code(context, bins, [None, None], find_both, bodies)?.finish()
     }
 
     /// Codes a packet in either direction. `ages` are the ages of the additional references relative to the reference
-    /// when encoding. `find` looks them up by age.
+    /// when encoding. `find` looks them up by age. Returns the bins, to be finished.
     fn code<'a, B: BinCoder, O: CodingObserver>(
         &'a mut self,
         context: CodingContext<'a>,
@@ -191,7 +183,7 @@ impl Coder {
         ages: [Option<u16>; 2],
         find: impl FnOnce([Option<u16>; 2]) -> Result<[Option<BaselineView<'a>>; 2], DecodeError>,
         mut bodies: Bodies<'_>,
-    ) -> (Result<(), DecodeError>, Bins<B, O>) {
+    ) -> Result<Bins<B, O>, DecodeError> {
         let state = context.state(&self.initial);
         let snapshot = context.reference.snapshot;
         let is_partial = context.coverage == Coverage::Partial;
@@ -199,32 +191,28 @@ impl Coder {
         let values = snapshot.plan().values.len() * VALUE_STATES + carries;
         self.next.follow(state, snapshot.len(), values);
         self.next.merge(context.reference.merged);
+        let snapshots = context.snapshots();
+        let carriers = &mut self.carriers;
+        let predictor = match context.variant {
+            Variant::Plain => None,
+            Variant::Predicted => Some(RigidBodyPredictor::new(carriers, &snapshots)),
+        };
         let mut coder = PacketCoder {
             bins,
             model: &self.model,
-            snapshots: context.snapshots(),
+            snapshots,
             is_partial,
             next: &mut self.next,
+            predictor,
         };
-        let (scratch, carriers) = (&mut self.scratch, &mut self.carriers);
-        let run = || {
-            if context.has_additional() {
-                let ages = coder.additional_ages(ages)?;
-                coder.snapshots.additional = find(ages)?.map(|held| {
-                    let held = held?;
-                    Some((&**held.snapshot, context.reference.age(&held).into()))
-                });
-            }
-            match context.variant {
-                Variant::Plain => coder.bodies(&mut HoldPredictor, scratch, &mut bodies),
-                Variant::Predicted => {
-                    let mut predictor = RigidBodyPredictor::new(carriers, &coder.snapshots);
-                    coder.bodies(&mut predictor, scratch, &mut bodies)
-                }
-            }
-        };
-        let outcome = run();
-        let PacketCoder { bins, .. } = coder;
-        (outcome, bins)
+        if context.has_additional() {
+            let ages = coder.additional_ages(ages)?;
+            coder.snapshots.additional = find(ages)?.map(|held| {
+                let held = held?;
+                Some((&**held.snapshot, context.reference.age(&held).into()))
+            });
+        }
+        coder.bodies(&mut self.scratch, &mut bodies)?;
+        Ok(coder.bins)
     }
 }

@@ -25,17 +25,6 @@ pub(crate) const fn index_bits(bodies: usize) -> u32 {
     usize::BITS - bodies.saturating_sub(1).leading_zeros()
 }
 
-/// Maximum number of indices that can be smaller than changed bits, if the shortest index takes `min_bits`.
-const fn max_index_count(bodies: usize, min_bits: u32) -> usize {
-    let divisor = if min_bits == 0 { 1 } else { min_bits };
-    bodies / divisor as usize
-}
-
-/// Number of bits of the count of indices, if the shortest index takes `min_bits`.
-const fn index_count_bits(bodies: usize, min_bits: u32) -> u32 {
-    usize::BITS - max_index_count(bodies, min_bits).leading_zeros()
-}
-
 /// Codes which bodies are in a packet, as flags in `sent`. For predicted indices, the bodies that `moved` before the
 /// reference are predicted to be sent. `indices` is scratch memory.
 pub(crate) fn code<D: Direction>(
@@ -90,6 +79,7 @@ fn code_listed<D: Direction>(
 #[derive(Clone, Copy)]
 struct IndexForm {
     count_bits: u32,
+    /// Maximum number of indices that can be smaller than one bit per body.
     max_count: usize,
     index_bits: u32,
     /// Ranges of the distance minus 1, for relative and predicted indices.
@@ -106,12 +96,9 @@ impl IndexForm {
         let distance =
             small_ranges.map(|[near, far]| Ranges::new([near, far, (index_bits as u8).max(1)]));
         let min_bits = small_ranges.map_or(index_bits, |[near, _]| 1 + u32::from(near));
-        Self {
-            count_bits: index_count_bits(bodies, min_bits),
-            max_count: max_index_count(bodies, min_bits),
-            index_bits,
-            distance,
-        }
+        let max_count = bodies / min_bits.max(1) as usize;
+        let count_bits = usize::BITS - max_count.leading_zeros();
+        Self { count_bits, max_count, index_bits, distance }
     }
 
     /// Whether these indices take fewer bits than one per body.

@@ -1,10 +1,9 @@
 //! The adaptive state: probabilities and weights that change from packet to packet and are kept with each baseline.
 
-use super::blend::Blend;
 use super::check::SnapshotHash;
 use super::layout::{
     ADAPTIVE_FLAGS, CANDIDATES, DISABLED, EVEN, Field, Inputs, VARIANT_WEIGHT_SETS, Variant,
-    blend_error_index, error_index,
+    error_index,
 };
 use super::model::TrainedModel;
 use super::pages::{Pages, SparePages};
@@ -74,7 +73,8 @@ pub(crate) struct AdaptiveState {
     pub(crate) weights: Vec<Inputs>,
     /// Probabilities by [`AdaptiveFlag`](super::layout::AdaptiveFlag), in 1/65536.
     pub(crate) adaptive: [u16; ADAPTIVE_FLAGS],
-    /// Mean errors of candidates and blends, in sixteenths, by [`error_index`] and [`blend_error_index`]; empty for
+    /// Mean errors of candidates and blends, in sixteenths, by [`error_index`] and
+    /// [`blend_error_index`](super::layout::blend_error_index); empty for
     /// [`Variant::Plain`].
     pub(crate) errors: Vec<u16>,
     /// History of each body: from this packet if it has already coded the body, otherwise from the reference's
@@ -266,20 +266,6 @@ impl AdaptiveState {
         let others = keys().map(|key| if key == best { u32::MAX } else { key });
         let next = others.fold(u32::MAX, u32::min);
         [best, next].map(|key| (key & 3) as usize)
-    }
-
-    /// Whether the blend has a smaller mean error than the selected candidate.
-    pub(crate) fn blend_is_better(&self, blend: &Blend) -> bool {
-        let index = blend_error_index(blend.field, blend.class);
-        self.errors[index + 1] < self.errors[index]
-    }
-
-    /// Updates the mean errors of the selected candidate and of the blend, in this order.
-    pub(crate) fn record_blend_errors(&mut self, blend: &Blend, errors: [u32; 2]) {
-        let index = blend_error_index(blend.field, blend.class);
-        for (mean, error) in self.errors[index..].iter_mut().zip(errors) {
-            update_mean(mean, error);
-        }
     }
 }
 

@@ -64,13 +64,13 @@ impl Blend {
         history: &KinematicHistory,
         class: usize,
         selected: Position,
-        candidates: &[Position],
+        candidates: &[Position; 4],
         velocity: Vector,
         weights: [&BlendWeights; 2],
     ) -> Self {
         let stay = difference(history.position, selected);
         let ticks = history.ticks as f32;
-        let [a, b, c, d] = std::array::from_fn(|index| difference(candidates[index], selected));
+        let [a, b, c, d] = candidates.map(|candidate| difference(candidate, selected));
         let long = history.motion_6_ticks.map(|axis| axis as f32);
         let differences = [
             a,

@@ -27,7 +27,6 @@ use super::layout::{
 };
 use super::order::{Resting, Scratch, UNTOUCHED};
 use super::packet_coder::PacketCoder;
-use super::predictor::Predictor;
 use crate::decode_error::DecodeError;
 use crate::flags::flagged;
 use crate::ledger::BitKind;
@@ -46,17 +45,15 @@ pub(crate) struct Bodies<'c> {
 }
 
 /// The data that each coded body updates.
-struct Pass<'p, 'c, P> {
-    predictor: &'p mut P,
+struct Pass<'p, 'c> {
     resting: &'p mut Resting,
     bodies: &'p mut Bodies<'c>,
 }
 
 impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     /// Codes all bodies.
-    pub(crate) fn bodies<P: Predictor>(
+    pub(crate) fn bodies(
         &mut self,
-        predictor: &mut P,
         scratch: &mut Scratch,
         bodies: &mut Bodies<'_>,
     ) -> Result<(), DecodeError> {
@@ -72,8 +69,10 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let is_carried = self.is_partial.then_some(&*bodies.changed);
         scratch.place_resting(&self.snapshots, is_carried);
         let Scratch { has_turn, order, histories, resting, .. } = scratch;
-        predictor.prepare(histories);
-        let pass = &mut Pass { predictor, resting, bodies };
+        if let Some(predictor) = &self.predictor {
+            predictor.prepare(histories);
+        }
+        let pass = &mut Pass { resting, bodies };
         for (key, history) in order.iter().zip(&*histories) {
             let context = self.context(history, key.distance());
             if self.is_partial || self.active_changes(&context, pass) {
@@ -119,7 +118,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     }
 
     /// Codes whether an active body of a complete packet changes. Magnitudes are below 16.
-    fn active_changes<P>(&mut self, context: &BodyContext<'_>, pass: &mut Pass<'_, '_, P>) -> bool {
+    fn active_changes(&mut self, context: &BodyContext<'_>, pass: &mut Pass<'_, '_>) -> bool {
         let changes = &mut pass.bodies.changed[context.body];
         let interacting = usize::from(self.snapshots.reference.is_interacting(context.body));
         let element = Element { kind: BitKind::Selection, body: Some(context.body) };
@@ -132,15 +131,15 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     }
 
     /// Codes the resting bodies of a complete packet: the touched ones, then the others.
-    fn resting_bodies<P: Predictor>(
+    fn resting_bodies(
         &mut self,
         has_turn: &mut [bool],
-        pass: &mut Pass<'_, '_, P>,
+        pass: &mut Pass<'_, '_>,
     ) -> Result<(), DecodeError> {
         // One pass in ascending order. A body that is touched only after the pass went by its index is among the
         // others.
         let mut from = 0;
-        while let Some(body) = pass.resting.touched_from(from) {
+        while let Some(body) = pass.resting.touched.next(from) {
             from = body + 1;
             has_turn[body] = true;
             self.resting_body(body, pass)?;
@@ -158,10 +157,10 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
 
     /// Codes bodies in groups, each with one flag for whether any of its bodies changes. A body that was touched in the
     /// meantime is coded by itself and does not count for a group.
-    fn groups<P: Predictor>(
+    fn groups(
         &mut self,
         mut bodies: impl Iterator<Item = usize>,
-        pass: &mut Pass<'_, '_, P>,
+        pass: &mut Pass<'_, '_>,
     ) -> Result<(), DecodeError> {
         let mut flag = AdaptiveFlag::GroupAfterClear;
         loop {
@@ -169,7 +168,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             while count < GROUP
                 && let Some(body) = bodies.next()
             {
-                if pass.resting.is_touched(body) {
+                if pass.resting.touched.get(body) {
                     self.resting_body(body, pass)?;
                 } else {
                     group[count] = body;
@@ -193,11 +192,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     }
 
     /// Codes a resting body of a complete packet.
-    fn resting_body<P: Predictor>(
-        &mut self,
-        body: usize,
-        pass: &mut Pass<'_, '_, P>,
-    ) -> Result<(), DecodeError> {
+    fn resting_body(&mut self, body: usize, pass: &mut Pass<'_, '_>) -> Result<(), DecodeError> {
         let changes = pass.bodies.changed[body];
         let changes = match pass.resting.nearest(body) {
             // There are hundreds of these flags and few are set. One adaptive probability saves the time for mixing.
@@ -218,11 +213,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     }
 
     /// Codes the fields of a resting body that the packet carries.
-    fn resting_fields<P: Predictor>(
-        &mut self,
-        body: usize,
-        pass: &mut Pass<'_, '_, P>,
-    ) -> Result<(), DecodeError> {
+    fn resting_fields(&mut self, body: usize, pass: &mut Pass<'_, '_>) -> Result<(), DecodeError> {
         let history = self.snapshots.of(body);
         let context = self.context(&history, self.snapshots.distance_to_anchor(body));
         self.fields(&context, pass.resting.nearest(body), pass)
@@ -230,22 +221,22 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
 
     /// Codes the fields of a body that the packet carries, and marks the resting bodies near it as touched. `nearest` is
     /// its distance class from [`Resting::nearest`].
-    fn fields<P: Predictor>(
+    fn fields(
         &mut self,
         context: &BodyContext<'_>,
         nearest: usize,
-        pass: &mut Pass<'_, '_, P>,
+        pass: &mut Pass<'_, '_>,
     ) -> Result<(), DecodeError> {
         let BodyContext { body, history, .. } = *context;
-        let Pass { predictor, resting, bodies } = pass;
+        let Pass { resting, bodies } = pass;
         let (reference, target) = (self.snapshots.reference, bodies.target);
         let interacting = reference.is_interacting(body);
         let toggles = target.is_some_and(|target| target.is_interacting(body) != interacting);
         let toggles = self.toggles(context, nearest, toggles);
         let packed = target.map(|target| target.smallest_three(body));
-        let (orientation, unpacked) = self.orientation(context, *predictor, packed)?;
+        let (orientation, unpacked) = self.orientation(context, packed)?;
         let position = target.map(|target| target.position(body));
-        let position = self.position(context, *predictor, orientation, unpacked, position)?;
+        let position = self.position(context, orientation, unpacked, position)?;
         let fields = Fields {
             position: position.value,
             interacting: interacting ^ toggles,
@@ -269,8 +260,10 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             best_position: position.best as u8,
         };
         self.next.residual_histories[body] = residual_history.pack();
-        let residuals = [orientation.residual, position.residual];
-        predictor.update(history, unpacked, position.value, residuals);
+        if let Some(predictor) = &mut self.predictor {
+            let residuals = [orientation.residual, position.residual];
+            predictor.update(history, unpacked, position.value, residuals);
+        }
         resting.approach(position.value, self.snapshots.plan.anchor == Some(body));
         // Without this check, missing bytes decode to changes of thousands of bodies.
         self.bins.check_end()

@@ -9,10 +9,9 @@ use super::components::{Components, kind};
 use super::history::Position;
 use super::layout::{
     CANDIDATES, Field, FlagContexts, NEXT_LARGEST, SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION,
-    error_index,
+    blend_error_index, error_index,
 };
 use super::packet_coder::PacketCoder;
-use super::predictor::Predictor;
 use super::residual::signed_magnitude;
 use super::rigid_body::quantize;
 use super::rotation::{
@@ -44,34 +43,36 @@ struct FieldContext<'c, T, C> {
 
 impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     /// Codes an orientation. Returns it packed and as a quaternion.
-    pub(super) fn orientation<P: Predictor>(
+    pub(super) fn orientation(
         &mut self,
         context: &BodyContext<'_>,
-        predictor: &mut P,
         target: Option<SmallestThree>,
     ) -> Result<(Coded<SmallestThree>, Quaternion), DecodeError> {
         let BodyContext { history, clearance, distance, .. } = context;
         let plan = self.snapshots.plan;
         let steps_per_radian = plan.components.steps_per_radian;
-        let candidates = predictor.orientations(history);
+        let candidates = match &mut self.predictor {
+            Some(predictor) => predictor.orientations(history),
+            None => [history.orientation; 3],
+        };
         let was_best = usize::from(context.residual_history.best_orientation);
         let field = FieldContext {
             field: Field::Orientation,
-            candidates: candidates.as_ref(),
+            candidates: &candidates,
             class: (clearance * CANDIDATES[0] + was_best) * 16 + distance,
             reference: history.packed,
             target,
         };
-        let selected = self.select::<P, _, _>(&field);
+        let selected = self.select(&field);
         let [nearest, secondary] = selected.map(|candidate| field.candidates[candidate]);
-        let blend = P::SELECTS.then(|| {
+        let blend = self.predictor.as_ref().map(|predictor| {
             let class = (clearance * CANDIDATES[0] + selected[0]) * 4 + distance / 4;
             let weights = self.model.blend(Field::Orientation, class);
             Blend::of_orientations(
                 history,
                 class,
                 [nearest, secondary],
-                predictor.extrapolated().spins,
+                predictor.alone.spins,
                 weights,
                 steps_per_radian,
             )
@@ -85,8 +86,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let (value, residual) = if self.is_unchanged(context, &field, SAME_ORIENTATION, unchanged) {
             (history.packed, 0)
         } else {
-            let around = predictor.neighbour_residuals();
-            self.orientation_residual(context, [prediction, secondary], around, target)?
+            self.orientation_residual(context, [prediction, secondary], target)?
         };
         let actual = unpack(&plan.components, value);
         let error = |candidate| {
@@ -99,13 +99,11 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         Ok((Coded { value, residual, best }, actual))
     }
 
-    /// Codes an orientation that differs from the reference's. `around` has the residuals of the bodies around it.
-    /// Returns the orientation and the magnitude of the largest residual.
+    /// Codes an orientation that differs from the reference's. Returns it and the magnitude of the largest residual.
     fn orientation_residual(
         &mut self,
         context: &BodyContext<'_>,
         [predicted, secondary]: [Quaternion; 2],
-        around: Option<[usize; 2]>,
         target: Option<SmallestThree>,
     ) -> Result<(SmallestThree, usize), DecodeError> {
         let BodyContext { history, zone, .. } = context;
@@ -122,8 +120,9 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             zone: context.zone,
             history: context.residual_history.context(context.residual_history.orientation),
         };
-        // `HoldPredictor` does not know the bodies around. The motion of the body takes their place.
-        let around = around.map_or(context.velocity, |[orientation, _]| orientation);
+        // Without a predictor, the motion of the body takes the place of the residuals around it.
+        let around = self.predictor.as_ref();
+        let around = around.map_or(context.velocity, |around| around.neighbour_residuals()[0]);
         let (values, residual) = self.components(context.body, &components, |axis, so_far| {
             [
                 context.residual_history.context(context.residual_history.orientation) * 16
@@ -171,32 +170,38 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     }
 
     /// Codes a position, after the orientation of the same body. `unpacked` is the orientation as a quaternion.
-    pub(super) fn position<P: Predictor>(
+    pub(super) fn position(
         &mut self,
         context: &BodyContext<'_>,
-        predictor: &mut P,
         orientation: Coded<SmallestThree>,
         unpacked: Quaternion,
         target: Option<Position>,
     ) -> Result<Coded<Position>, DecodeError> {
         let BodyContext { history, clearance, distance, .. } = context;
-        let candidates = predictor.positions(history, unpacked);
+        let candidates = match &self.predictor {
+            Some(predictor) => predictor.positions(history, unpacked),
+            None => {
+                let [from, motion] = [history.position, history.motion_6_ticks];
+                let moved = std::array::from_fn(|axis| from[axis] + motion[axis]);
+                [from, moved, from, from]
+            }
+        };
         let was_best = usize::from(context.residual_history.best_position);
         let field = FieldContext {
             field: Field::Position,
-            candidates: candidates.as_ref(),
+            candidates: &candidates,
             class: (clearance * CANDIDATES[1] + was_best) * 16 + distance,
             reference: history.position,
             target,
         };
-        let selected = self.select::<P, _, _>(&field);
+        let selected = self.select(&field);
         let [nearest, secondary] = selected.map(|candidate| field.candidates[candidate]);
-        let blend = P::SELECTS.then(|| {
-            let near = usize::from(predictor.is_carried());
+        let blend = self.predictor.as_ref().map(|predictor| {
+            let near = usize::from(predictor.around.is_some());
             let class = (clearance * CANDIDATES[1] + selected[0]) * 8 + near * 4 + distance / 4;
             let weights = self.model.blend(Field::Position, class);
-            let velocity = predictor.extrapolated().velocity;
-            Blend::of_positions(history, class, nearest, field.candidates, velocity, weights)
+            let velocity = predictor.alone.velocity;
+            Blend::of_positions(history, class, nearest, &candidates, velocity, weights)
         });
         let blended = blend.map(|blend| {
             quantize(
@@ -221,8 +226,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
                 zone: context.zone,
                 history: context.residual_history.context(context.residual_history.position),
             };
-            let around = predictor.neighbour_residuals();
-            self.position_residual(context, &components, secondary, around, orientation.residual)?
+            self.position_residual(context, &components, secondary, orientation.residual)?
         };
         let error = |candidate: Position| {
             let axes = 0..3;
@@ -239,7 +243,6 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         context: &BodyContext<'_>,
         components: &Components,
         secondary: Position,
-        around: Option<[usize; 2]>,
         orientation_residual: usize,
     ) -> Result<(Position, usize), DecodeError> {
         let BodyContext { history, zone, .. } = context;
@@ -249,7 +252,8 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             std::array::from_fn(|axis| 6 * history.velocity[axis] - history.motion_6_ticks[axis]);
         let acceleration = largest(acceleration).min(7);
         // As for orientations, but the body's own residual in the reference's packet takes the place.
-        let around = around.map_or(components.history, |[_, position]| position);
+        let around = self.predictor.as_ref();
+        let around = around.map_or(components.history, |around| around.neighbour_residuals()[1]);
         let (value, residual) = self.components(context.body, components, |axis, so_far| {
             [
                 around * 16 + so_far,
@@ -277,19 +281,24 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     }
 
     /// Indices of the candidates for the prediction and the secondary prediction.
-    fn select<P: Predictor, T, C>(&self, field: &FieldContext<'_, T, C>) -> [usize; 2] {
-        if P::SELECTS { self.next.best_candidates(field.field, field.class) } else { [0, 1] }
+    fn select<T, C>(&self, field: &FieldContext<'_, T, C>) -> [usize; 2] {
+        match self.predictor {
+            Some(_) => self.next.best_candidates(field.field, field.class),
+            None => [0, 1],
+        }
     }
 
     /// Returns the blend if its mean error is smaller than the nearest candidate's, otherwise the candidate.
     fn choose<T>(&self, nearest: T, blended: Option<(Blend, T)>) -> T {
-        match blended {
-            Some((blend, blended)) if self.next.blend_is_better(&blend) => blended,
-            _ => nearest,
+        let Some((blend, blended)) = blended else { return nearest };
+        let without = blend_error_index(blend.field, blend.class);
+        match self.next.errors[without + 1] < self.next.errors[without] {
+            true => blended,
+            false => nearest,
         }
     }
 
-    /// Updates the mean errors of the candidates and of the blend, if the predictor selects. `exact` is the sum of
+    /// Updates the mean errors of the candidates and of the blend, if there is a predictor. `exact` is the sum of
     /// differences that would have predicted the field exactly. Returns the nearest candidate.
     fn update_errors<T, C: Copy>(
         &mut self,
@@ -312,7 +321,9 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
                 selected_error = error;
             }
         }
-        self.next.record_blend_errors(&blend, [selected_error, error(blended)]);
+        let without = blend_error_index(blend.field, blend.class);
+        update_mean(&mut self.next.errors[without], selected_error);
+        update_mean(&mut self.next.errors[without + 1], error(blended));
         self.bins.observer.blended(&blend, exact);
         best
     }

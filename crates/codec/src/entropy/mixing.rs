@@ -47,23 +47,18 @@ pub(crate) fn mix(inputs: i16x8, weights: [&Inputs; 2]) -> u32 {
     let [first, second] = weights.map(|weights| i16x8::from(*weights) >> 1);
     let sum = inputs.dot(first + second).reduce_add();
     // Weights are in 1/16384.
-    squash(clamp(sum >> 14, -MAX_LOG_ODDS, MAX_LOG_ODDS))
+    let log_odds = clamp(sum >> 14, -MAX_LOG_ODDS, MAX_LOG_ODDS);
+    SQUASHED[(log_odds + 2048) as usize].into()
 }
 
-/// Change of each weight after a bin, proportional to its input and the coding error.
+/// Moves both sets of weights after a bin, in proportion to each input and the coding error.
 #[inline(always)]
-fn weight_steps(inputs: i16x8, one: u32, bin: bool) -> i16x8 {
+pub(crate) fn update(weights: [&mut Inputs; 2], inputs: i16x8, one: u32, bin: bool) {
     let target = if bin { ONE as i32 } else { 0 };
     // Halved so that it fits 16 bits.
     let error = ((target - one as i32) >> 1) as i16;
     // 2 × input × error / 2¹⁶. The high half of the product is one SIMD instruction.
-    (inputs + inputs).mul_keep_high(i16x8::splat(error))
-}
-
-/// Moves both sets of weights after a bin.
-#[inline(always)]
-pub(crate) fn update(weights: [&mut Inputs; 2], inputs: i16x8, one: u32, bin: bool) {
-    let steps = weight_steps(inputs, one, bin);
+    let steps = (inputs + inputs).mul_keep_high(i16x8::splat(error));
     for set in weights {
         *set = i16x8::from(*set).saturating_add(steps).to_array();
     }
@@ -95,13 +90,7 @@ const MAX_ADAPTIVE: i32 = ONE as i32 - 33;
 /// Log odds are in steps of 1/256, in −2047..=2047.
 pub(crate) const MAX_LOG_ODDS: i32 = 2047;
 
-/// Probability, in 1/[`ONE`], of log odds within ±[`MAX_LOG_ODDS`]: 1 / (1 + e^−x).
-#[inline]
-pub(crate) fn squash(log_odds: i32) -> u32 {
-    SQUASHED[(log_odds + 2048) as usize].into()
-}
-
-/// Probabilities of log odds from −2048 on.
+/// Probabilities of log odds from −2048 on, in 1/[`ONE`]: 1 / (1 + e^−x).
 static SQUASHED: [u16; 4096] = squash_table();
 
 /// e^(1/256) in 1/2^32.

@@ -115,7 +115,7 @@ pub(crate) struct Resting {
     /// All bodies of the snapshot, resting or not.
     bodies: Vec<Body>,
     /// Resting bodies that a coded body came near.
-    touched: Bits,
+    pub(super) touched: Bits,
     /// Number of coded bodies compared with the resting ones so far.
     approached: usize,
     /// Binary logarithm of the side of a cell, in steps.
@@ -178,11 +178,6 @@ impl Resting {
         }));
     }
 
-    /// Returns the first touched body with at least this index.
-    pub(crate) fn touched_from(&self, body: usize) -> Option<usize> {
-        self.touched.next(body)
-    }
-
     /// Adds a body at its coded `position`. It touches the resting bodies nearer than the side of a cell. The anchor
     /// touches those nearer than two sides.
     pub(crate) fn approach(&mut self, position: Position, is_anchor: bool) {
@@ -213,10 +208,6 @@ impl Resting {
                 }
             }
         }
-    }
-
-    pub(crate) fn is_touched(&self, body: usize) -> bool {
-        self.touched.get(body)
     }
 
     /// Distance class of the nearest coded body: 0 to 14, or [`UNTOUCHED`].
@@ -253,7 +244,7 @@ mod tests {
         assert_eq!([1, 2].map(|body| resting.nearest(body)), [0, UNTOUCHED]);
         resting.approach(far, false);
         assert_eq!(resting.nearest(2), UNTOUCHED);
-        assert_eq!([0, 2].map(|body| resting.touched_from(body)), [Some(1), None]);
+        assert_eq!([0, 2].map(|body| resting.touched.next(body)), [Some(1), None]);
         resting.reset(&positions, &[true, true, false], lengths);
         resting.approach(far, false);
         assert_eq!(resting.nearest(2), 0);

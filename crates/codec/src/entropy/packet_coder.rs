@@ -7,6 +7,7 @@ use super::history::BaselineHistory;
 use super::layout::{FlagContexts, VARIANT_SLOTS};
 use super::mixing;
 use super::model::TrainedModel;
+use super::rigid_body::RigidBodyPredictor;
 use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
 
@@ -17,6 +18,9 @@ pub(crate) struct PacketCoder<'a, B, O> {
     pub(crate) is_partial: bool,
     /// Adaptive state, updated with every bin.
     pub(crate) next: &'a mut AdaptiveState,
+    /// Predictor of [`Variant::Predicted`](super::layout::Variant::Predicted). Without it, bodies are predicted to stay
+    /// at their pose in the reference, and constant velocity is a context.
+    pub(crate) predictor: Option<RigidBodyPredictor<'a>>,
 }
 
 impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {

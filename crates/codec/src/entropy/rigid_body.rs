@@ -6,14 +6,15 @@ use wide::f32x4;
 use super::carriers::{Carriers, MeanMotion, RigidMotion};
 use super::extrapolation::{self, Body, LANES};
 use super::history::{BaselineHistory, Extrapolation, KinematicHistory, Position};
-use super::predictor::{Predictor, UNKNOWN_RESIDUAL};
 use super::rotation::{
     Matrix, Quaternion, Vector, difference, dot, matrix, mul_add, multiply, relative_rotation,
     rotation_vector, transform,
 };
 use crate::plan::{Plan, Solid};
 
-/// Predicts with the candidates [`ORIENTATION_CANDIDATES`] and [`POSITION_CANDIDATES`].
+/// Predicts one body at a time, in coding order: candidates for its orientation, then for its position given the decoded
+/// orientation. The candidate with the smallest mean error for similar bodies is the prediction. Afterwards
+/// [`update`](Self::update) gets both actual values.
 #[derive(Debug)]
 pub(crate) struct RigidBodyPredictor<'a> {
     plan: &'a Plan,
@@ -24,10 +25,13 @@ pub(crate) struct RigidBodyPredictor<'a> {
     /// `player.turn` as a matrix.
     player_rotation: Matrix,
     /// Extrapolation of the current body, as if no other body carried it along.
-    alone: Extrapolation,
+    pub(super) alone: Extrapolation,
     /// Mean motion of the bodies near the current body.
-    around: Option<MeanMotion>,
+    pub(super) around: Option<MeanMotion>,
 }
+
+/// Context for an unknown residual; above every magnitude.
+const UNKNOWN_RESIDUAL: usize = 15;
 
 /// Names of the candidates of [`RigidBodyPredictor`], in order.
 pub(crate) const ORIENTATION_CANDIDATES: [&str; 3] = [
@@ -70,14 +74,9 @@ impl<'a> RigidBodyPredictor<'a> {
         anchor.is_some_and(|anchor| anchor != history.body)
             && dot(distance, distance) < reach * reach
     }
-}
 
-impl Predictor for RigidBodyPredictor<'_> {
-    const SELECTS: bool = true;
-    type Orientations = [Quaternion; ORIENTATION_CANDIDATES.len()];
-    type Positions = [Position; POSITION_CANDIDATES.len()];
-
-    fn prepare(&self, histories: &mut [KinematicHistory]) {
+    /// Extrapolates the bodies that will probably be coded, several at a time.
+    pub(super) fn prepare(&self, histories: &mut [KinematicHistory]) {
         let plan = self.plan;
         let high = plan.motion.floor.map(|floor| floor as i32 + plan.lengths.high);
         // Bodies that are extrapolated together take the same branches: high bodies skip the contacts with the floor.
@@ -106,7 +105,8 @@ impl Predictor for RigidBodyPredictor<'_> {
         }
     }
 
-    fn orientations(&mut self, history: &KinematicHistory) -> [Quaternion; 3] {
+    /// Returns the [`ORIENTATION_CANDIDATES`].
+    pub(super) fn orientations(&mut self, history: &KinematicHistory) -> [Quaternion; 3] {
         self.alone = history.extrapolation.unwrap_or_else(|| Extrapolation::at_rest(history));
         let turned = if self.is_near_player(history) {
             multiply(self.player.turn, history.orientation)
@@ -119,7 +119,12 @@ impl Predictor for RigidBodyPredictor<'_> {
         [turned, alone, around]
     }
 
-    fn positions(&mut self, history: &KinematicHistory, orientation: Quaternion) -> [Position; 4] {
+    /// Returns the [`POSITION_CANDIDATES`]. Called after [`orientations`](Self::orientations), for the same body.
+    pub(super) fn positions(
+        &self,
+        history: &KinematicHistory,
+        orientation: Quaternion,
+    ) -> [Position; 4] {
         let start = history.position.map(|axis| axis as f32);
         let now = Turned::new(orientation);
         let before = Turned::new(history.orientation);
@@ -148,20 +153,14 @@ impl Predictor for RigidBodyPredictor<'_> {
             .map(|position| quantize(self.plan, position))
     }
 
-    fn is_carried(&self) -> bool {
-        self.around.is_some()
+    /// Magnitudes of the residuals of bodies near the current body, by [`Field`](super::layout::Field).
+    /// [`UNKNOWN_RESIDUAL`] if no body is near.
+    pub(super) fn neighbour_residuals(&self) -> [usize; 2] {
+        self.around.map_or([UNKNOWN_RESIDUAL; 2], |around| around.residuals)
     }
 
-    fn extrapolated(&self) -> Extrapolation {
-        self.alone
-    }
-
-    fn neighbour_residuals(&self) -> Option<[usize; 2]> {
-        let unknown = [UNKNOWN_RESIDUAL; 2];
-        Some(self.around.map_or(unknown, |around| around.residuals))
-    }
-
-    fn update(
+    /// Reports the actual values of a body, and the magnitudes of its largest residuals.
+    pub(super) fn update(
         &mut self,
         history: &KinematicHistory,
         orientation: Quaternion,

@@ -125,6 +125,8 @@ pub(crate) struct Lengths {
 impl Lengths {
     pub(super) fn new(scale: f32) -> Self {
         let whole = |length: f32| (length * scale).round() as i32;
+        // The nearest power of two.
+        let cell_bits = ((512.0 * scale * (4.0 / 3.0)) as u32).checked_ilog2().unwrap_or(0);
         Self {
             scale,
             distance_classes: 1.0 / (64.0 * scale),
@@ -133,7 +135,7 @@ impl Lengths {
             high: whole(300.0),
             contact: 8.0 * scale,
             near_floor: 44.0 * scale,
-            cell_bits: power_of_two(512.0 * scale).clamp(2, 14),
+            cell_bits: cell_bits.clamp(2, 14),
             anchor_margin: whole(280.0).into(),
             clearances: [-12.0, 5.0, 19.0, 59.0, 150.0].map(whole),
         }
@@ -143,14 +145,5 @@ impl Lengths {
     #[inline]
     pub(crate) fn clearance_class(&self, clearance: i32) -> usize {
         self.clearances.iter().filter(|&&bound| clearance > bound).count()
-    }
-}
-
-/// Binary logarithm of the power of two that is nearest to a length.
-const fn power_of_two(length: f32) -> u32 {
-    let steps = length * (4.0 / 3.0);
-    match steps as u32 {
-        0 => 0,
-        steps => steps.ilog2(),
     }
 }

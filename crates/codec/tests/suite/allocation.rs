@@ -37,6 +37,7 @@ fn check(
         replay.packet.ledger = BitLedger::itemized();
         replay.decoder.set_ledger(Some(BitLedger::itemized()));
         let mut run = || {
+            replay.frame = AGE;
             for tick in 0..frames {
                 fill(tick, stages, &mut replay.current);
                 replay.send(inputs(tick).as_ref());

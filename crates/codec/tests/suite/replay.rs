@@ -29,7 +29,8 @@ pub(crate) struct Replay<'a> {
     pub(crate) sent: Vec<Baseline>,
     received: Vec<Baseline>,
     spare: [Baseline; 2],
-    frame: usize,
+    /// Number of the next frame to send; the first one is [`AGE`].
+    pub(crate) frame: usize,
 }
 
 impl<'a> Replay<'a> {
