@@ -13,7 +13,8 @@ use glam::{Quat, Vec3};
 
 pub use self::fill::{QuantizeError, QuantizedBody};
 pub use self::life::Life;
-pub(crate) use self::life::{LifeWord, Slot};
+use self::life::LifeWord;
+pub(crate) use self::life::Slot;
 pub(crate) use self::packed_position::PackedPosition;
 pub use self::pool::SnapshotPool;
 pub(crate) use self::pool::Spares;

@@ -20,7 +20,7 @@ use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
 use crate::selection::index_bits;
 use crate::sequence::Sequence;
-use crate::snapshot::{Life, LifeWord, Slot};
+use crate::snapshot::{Life, Slot};
 use crate::stages::{
     ChangedFlags, Coverage, Delta, RelativeOrientation, RelativePosition, StageOptions, Stages,
 };
@@ -67,7 +67,7 @@ impl<'a> SlotCoder<'a> {
             true => self.life(stream, index, before.life, &mut slot.life)?,
             false => true,
         };
-        if slot.life == LifeWord::default() && snapshot.plan().has_lives() {
+        if slot.life.is_none() && snapshot.plan().has_lives() {
             *slot = Slot::default();
             return Ok(());
         }
@@ -85,10 +85,10 @@ impl<'a> SlotCoder<'a> {
         &self,
         stream: &mut BitStream<'_, D>,
         index: usize,
-        before: LifeWord,
-        life: &mut LifeWord,
+        before: Option<Life>,
+        life: &mut Option<Life>,
     ) -> Result<bool, D::Error> {
-        let was_there = before != LifeWord::default();
+        let was_there = before.is_some();
         let has_delta = self.coder.stages.delta != Delta::Off;
         if has_delta {
             if !self.lives_change {
@@ -103,20 +103,20 @@ impl<'a> SlotCoder<'a> {
         }
         let is_partial = self.coder.stages.coverage() == Coverage::Partial;
         let is_there = match was_there || !has_delta || is_partial {
-            true => stream.flag(BitKind::Life, life.get().is_some())?,
+            true => stream.flag(BitKind::Life, life.is_some())?,
             false => true,
         };
         if !is_there {
-            *life = LifeWord::default();
+            *life = None;
             return Ok(false);
         }
-        let Life { kind, generation } = life.get().unwrap_or_default();
+        let Life { kind, generation } = life.unwrap_or_default();
         let kinds = self.coder.baseline.snapshot.plan().schema().kinds.len();
         let mut field = stream.field(BitKind::Life);
         let kind = field.number(index_bits(kinds), kind.into())?;
         let kind = field.in_range(kind.into(), 0..=kinds as i32 - 1)? as u8;
         let generation = field.number(u8::BITS, generation.into())? as u8;
-        *life = LifeWord::new(Some(Life { kind, generation }));
+        *life = Some(Life { kind, generation });
         Ok(false)
     }
 

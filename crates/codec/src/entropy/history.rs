@@ -175,7 +175,7 @@ impl PastPose {
 
 impl KinematicHistory {
     /// Mean of the newest and the previous velocity, in steps per tick.
-    pub(crate) fn velocity(&self) -> Vector {
+    pub(crate) fn mean_velocity(&self) -> Vector {
         let newer = self.additional[0].or(self.previous);
         let older = self.additional[1].or(newer);
         let [newer, older] = [newer, older].map(|pose| {

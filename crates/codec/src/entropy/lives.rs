@@ -14,7 +14,7 @@ use super::coder::{BinCoder, ONE};
 use super::packet_coder::PacketCoder;
 use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
-use crate::snapshot::{Life, LifeWord, Slot};
+use crate::snapshot::{Life, Slot};
 
 impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     /// Codes all changes of life in the order of slots, and lists these slots in `changed_lives`.
@@ -64,17 +64,15 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let plan = self.snapshots.plan;
         let element = Element { kind: BitKind::Life, body: Some(index) };
         let target = bodies.target.map(|target| target.slot(index));
-        let life = target.map_or(LifeWord::default(), |slot| slot.life);
-        let before = reference.life_word(index);
+        let life = target.and_then(|slot| slot.life);
+        let before = reference.life_word(index).get();
         let mut slot = Slot::default();
-        let is_gone = before != LifeWord::default()
-            && self.bins.flag(element, ONE / 4 * 3, life == LifeWord::default());
+        let is_gone = before.is_some() && self.bins.flag(element, ONE / 4 * 3, life.is_none());
         if !is_gone {
-            let Life { kind, generation } = life.get().unwrap_or_default();
+            let Life { kind, generation } = life.unwrap_or_default();
             let kind = self.bins.number(element, plan.schema().kinds.len(), kind.into())?;
             let generation = self.bins.digits(element, u8::BITS, generation.into());
-            slot.life =
-                LifeWord::new(Some(Life { kind: kind as u8, generation: generation as u8 }));
+            slot.life = Some(Life { kind: kind as u8, generation: generation as u8 });
             self.bins.check_canonical(slot.life != before)?;
             self.whole(index, target.as_ref(), &mut slot)?;
         }

@@ -214,7 +214,7 @@ fn extrapolate(plan: &Plan, histories: &mut [KinematicHistory], indices: &[usize
             contact: plan.contacts[history.kind],
             position: [x, y, z - floor],
             orientation: history.orientation,
-            velocity: history.velocity(),
+            velocity: history.mean_velocity(),
             spin: spins[0][lane],
         }
     });

@@ -25,7 +25,7 @@ pub(crate) struct LifeWord(pub(crate) u16);
 impl LifeWord {
     const ALIVE: u16 = 1 << 15;
 
-    pub(crate) fn new(life: Option<Life>) -> Self {
+    fn new(life: Option<Life>) -> Self {
         Self(life.map_or(0, |Life { kind, generation }| {
             Self::ALIVE | u16::from(kind) << 8 | u16::from(generation)
         }))
@@ -41,7 +41,7 @@ impl LifeWord {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Slot {
-    pub(crate) life: LifeWord,
+    pub(crate) life: Option<Life>,
     pub(crate) fields: Fields,
     /// Packed values. Words beyond [`Plan::words`] are unused.
     pub(crate) words: [u32; Plan::MAX_WORDS],
@@ -127,11 +127,8 @@ impl QuantizedSnapshot {
         assert_eq!(values.len(), self.plan.schema().fields.len(), "a value for each field");
         let kinds = self.plan.schema().kinds.len() as i64;
         check(index, BitKind::Life, life.kind.into(), 0..=kinds - 1)?;
-        let mut slot = Slot {
-            life: LifeWord::new(self.plan.has_lives().then_some(life)),
-            fields,
-            ..Slot::default()
-        };
+        let mut slot =
+            Slot { life: self.plan.has_lives().then_some(life), fields, ..Slot::default() };
         let (flag, values) = values.split_at(usize::from(self.plan.has_flag()));
         for &flag in flag {
             check(index, BitKind::Interacting, flag.into(), 0..=1)?;
@@ -227,8 +224,11 @@ impl QuantizedSnapshot {
     }
 
     pub(crate) fn slot(&self, index: usize) -> Slot {
-        let mut slot =
-            Slot { life: self.life_word(index), fields: self.fields(index), ..Slot::default() };
+        let mut slot = Slot {
+            life: self.life_word(index).get(),
+            fields: self.fields(index),
+            ..Slot::default()
+        };
         let words = self.words_of(index);
         slot.words[..words.len()].copy_from_slice(words);
         slot
@@ -237,7 +237,7 @@ impl QuantizedSnapshot {
     pub(crate) fn set_slot(&mut self, index: usize, slot: &Slot) {
         self.set_fields(index, &slot.fields);
         if let Some(life) = self.lives.get_mut(index) {
-            *life = slot.life;
+            *life = LifeWord::new(slot.life);
         }
         let words = self.plan.words;
         self.words[index * words..][..words].copy_from_slice(&slot.words[..words]);
