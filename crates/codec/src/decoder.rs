@@ -13,7 +13,7 @@ use crate::body::code_bodies;
 use crate::decode_error::DecodeError;
 use crate::encoder::Packet;
 use crate::entropy::{Bins, BitCostObserver, Coder, SnapshotHash, TrainedModel};
-use crate::flags::flagged;
+use crate::flags::count;
 use crate::header::{BaselineId, Header};
 use crate::initial::{InitialState, InitialStateError};
 use crate::ledger::BitLedger;
@@ -203,35 +203,32 @@ impl Decoder {
         prediction: Option<&QuantizedSnapshot>,
         out: &mut Baseline,
     ) -> Result<Header, DecodeError> {
-        let (header, stages, named) = (begun.header, begun.stages, begun.named);
+        let BegunPacket { bytes, header, stages, named, merges, bodies } = begun;
         let sequence = header.sequence;
-        let (initial, merged) = (&mut self.initial, &mut self.merged);
-        let spares = &mut self.spares;
-        let merges = begun.merges;
+        let (initial, merged, spares) = (&mut self.initial, &mut self.merged, &mut self.spares);
         let relation = Relation::new(stages, named, merges, &held, initial, merged, spares)
             .map_err(DecodeError::UnknownBaseline)?;
         let reference = relation.reference;
         let decoded = self.spares.unshared(&mut self.decoded);
         let mut simulated = None;
-        match begun.bodies {
+        match bodies {
             Bodies::Packed { at_bit } => {
-                let before = &reference.snapshot;
+                let (before, sent) = (&reference.snapshot, &mut self.sent);
                 decoded.copy_from(before);
-                self.sent.clear();
-                self.sent.resize(before.len(), false);
-                let mut stream = BitStream::reader(begun.bytes, at_bit, self.ledger.as_mut());
-                let numbered = (sequence, stages);
-                let (sent, indices) = (&mut self.sent, &mut self.indices);
-                let into = Some(&mut *decoded);
+                sent.clear();
+                sent.resize(before.len(), false);
+                let mut stream = BitStream::reader(bytes, at_bit, self.ledger.as_mut());
+                let (numbered, into) = ((sequence, stages), Some(&mut *decoded));
+                let indices = &mut self.indices;
                 code_bodies(&mut stream, numbered, reference, before, into, sent, indices)?;
                 stream.finish()?;
                 // Bit-packed packets have no adaptive state. The old state's memory is kept.
                 self.coder.spares.release(out.state.take());
             }
             Bodies::Arithmetic { check, coder } => {
-                let context = relation.context(stages, sequence);
-                let context =
-                    context.expect("`decode_head` begins bins for arithmetic stages only");
+                let context = relation
+                    .context(stages, sequence)
+                    .expect("`decode_head` begins bins for arithmetic stages only");
                 let held = |sequence| held(sequence).map(Baseline::view);
                 let sent = &mut self.sent;
                 match &mut self.ledger {
@@ -252,15 +249,11 @@ impl Decoder {
             }
             Bodies::Simulated { check, long_check, inputs } => {
                 // The packet carries no bodies. The prediction is the snapshot if its hash matches.
-                let prediction = prediction
-                    .filter(|prediction| prediction.has_form_of(&reference.snapshot))
-                    .filter(|prediction| {
-                        let hash = SnapshotHash::new(prediction);
-                        hash.check(sequence) == check
-                            && long_check.is_none_or(|long| long == hash.long_check())
-                    })
-                    .ok_or(DecodeError::Desync(sequence))?;
-                decoded.copy_from(prediction);
+                let prediction = prediction.filter(|snapshot| {
+                    snapshot.has_form_of(&reference.snapshot)
+                        && SnapshotHash::new(snapshot).matches(sequence, check, long_check)
+                });
+                decoded.copy_from(prediction.ok_or(DecodeError::Desync(sequence))?);
                 decoded.compare(&reference.snapshot, &mut self.sent);
                 self.coder.spares.release(out.state.take());
                 simulated = Some((inputs.origin(), inputs.last()));
@@ -268,14 +261,11 @@ impl Decoder {
         }
         if let Some(ledger) = &mut self.ledger {
             if stages.delta.is_arithmetic() {
-                ledger.record_overhead(begun.bytes);
+                ledger.record_overhead(bytes);
             }
             let differs = |&body: &usize| decoded.differs(&reference.snapshot, body);
             self.changed_bodies = (0..decoded.len()).filter(differs).count();
-            self.sent_bodies = match simulated {
-                Some(_) => 0,
-                None => flagged(&self.sent).count(),
-            };
+            self.sent_bodies = if simulated.is_some() { 0 } else { count(&self.sent) };
         }
         std::mem::swap(&mut out.snapshot, &mut self.decoded);
         let sent = Some(&self.sent[..]);
@@ -341,7 +331,7 @@ mod tests {
                 cut[length - 1] = last;
                 let mut out = Baseline::default();
                 assert!(decoder.decode(&cut, |_| None, &mut out).is_err());
-                let changed = flagged(&decoder.sent).count();
+                let changed = count(&decoder.sent);
                 // A changed body takes more than half a byte with the shipped model.
                 assert!(changed <= 2 * (length + MAX_OMITTED), "{changed} of {length} bytes");
                 most = most.max(changed);

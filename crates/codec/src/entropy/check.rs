@@ -31,6 +31,11 @@ impl SnapshotHash {
         fold(self.0) as u32
     }
 
+    /// Whether the checks are those of this hash. The longer one is in few packets.
+    pub(crate) fn matches(self, sequence: Sequence, check: u32, long_check: Option<u32>) -> bool {
+        self.check(sequence) == check && long_check.is_none_or(|long| long == self.long_check())
+    }
+
     pub(crate) fn check(self, sequence: Sequence) -> u32 {
         let hash = fold(mix(sequence.0.into(), self.0));
         (hash >> (64 - CHECK_BITS)) as u32
