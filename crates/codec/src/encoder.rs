@@ -123,7 +123,8 @@ impl Encoder {
         snapshot.compare(&compared.snapshot, &mut writer.changed);
         packet.changed_bodies = count(&writer.changed);
         packet.sent_bodies = packet.changed_bodies;
-        if stages.coverage() == Coverage::Partial {
+        let is_partial = stages.coverage() == Coverage::Partial;
+        if is_partial {
             // The receiver keeps the bodies that the packet does not carry, so its snapshot is the reference with only
             // the carried bodies replaced.
             let target = writer.spares.unshared(target);
@@ -146,9 +147,12 @@ impl Encoder {
         let frame = Frame { header, stages, merges, relation };
         writer.put(&frame, &snapshot, &references, packet, state);
         if let Some(out) = baseline_out {
-            match stages.coverage() {
-                Coverage::Complete => writer.store(snapshot, &mut out.snapshot),
-                Coverage::Partial => std::mem::swap(&mut out.snapshot, target),
+            match snapshot {
+                _ if is_partial => std::mem::swap(&mut out.snapshot, target),
+                CurrentSnapshot::Shared(shared) => out.snapshot = Arc::clone(shared),
+                CurrentSnapshot::Borrowed(current) => {
+                    writer.spares.unshared(&mut out.snapshot).copy_from(current);
+                }
             }
             let sent = Some(&writer.changed[..]);
             let (reference, ticks) = (relation.reference, relation.ticks(sequence));

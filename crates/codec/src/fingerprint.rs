@@ -4,7 +4,7 @@
 //! The predictors compute in floats, with operations whose results IEEE 754 defines. Without the fingerprint, a
 //! machine or a compiler that deviates would only be noticed by packets that do not decode.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
@@ -87,12 +87,10 @@ fn floats() -> impl Iterator<Item = u64> {
             }
         });
         extrapolation::run(&mut bodies, 24, &plan);
-        let packed = bodies.map(|body| {
+        let plan = Arc::clone(&plan);
+        bodies.into_iter().zip(starts).flat_map(move |(body, start)| {
             let end = turned(body.orientation, body.spin);
-            pack(&plan.components, end, 3).map(|component| component as f32)
-        });
-        bodies.into_iter().zip(starts).zip(packed).flat_map(|((body, start), packed)| {
-            let end = turned(body.orientation, body.spin);
+            let packed = pack(&plan.components, end, 3).map(|component| component as f32);
             let angles = rotation_vector(end, start);
             let floats = [&body.position[..], &body.velocity, &end, &angles, &packed].concat();
             floats.into_iter().map(|float| u64::from(float.to_bits()))
@@ -121,15 +119,9 @@ fn packets(rung: Rung) -> Vec<Vec<u8>> {
         let references =
             Baselines { baseline: at(3), additional: [at(4), at(5)], ..Baselines::default() };
         let (mut packet, mut baseline) = (Packet::default(), Baseline::default());
+        let out = Some(&mut baseline);
         encoder
-            .encode(
-                Sequence(tick),
-                rung.stages,
-                &current,
-                references,
-                &mut packet,
-                Some(&mut baseline),
-            )
+            .encode(Sequence(tick), rung.stages, &current, references, &mut packet, out)
             .expect("the stages are legal, and the number of bodies is unchanged");
         baselines.push(baseline);
         packets.push(packet.bytes);

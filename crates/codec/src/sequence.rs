@@ -43,22 +43,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_number_after_the_last_is_zero_and_newer() {
-        let last = Sequence(u16::MAX);
-        assert_eq!(last.next(), Sequence(0));
-        assert!(last.next().is_newer_than(last));
-        assert!(!last.is_newer_than(last.next()));
-        assert_eq!(last.next().ticks_since(last), 1);
-    }
-
-    #[test]
-    fn newer_ends_at_half_the_range() {
-        let here = Sequence(1000);
-        for (ahead, newer) in
-            [(0, false), (1, true), (0x7fff, true), (0x8000, false), (0x8001, false)]
-        {
-            let other = Sequence(here.0.wrapping_add(ahead));
-            assert_eq!(other.is_newer_than(here), newer, "{ahead} ahead");
+    fn newer_ends_at_half_the_range_and_goes_on_at_the_wrap() {
+        for here in [Sequence(1000), Sequence(u16::MAX)] {
+            assert_eq!(here.next().ticks_since(here), 1);
+            for (ahead, newer) in
+                [(0, false), (1, true), (0x7fff, true), (0x8000, false), (0xffff, false)]
+            {
+                let other = Sequence(here.0.wrapping_add(ahead));
+                assert_eq!(other.is_newer_than(here), newer, "{ahead} ahead");
+            }
         }
+        assert_eq!(Sequence(u16::MAX).next(), Sequence(0));
     }
 }

@@ -35,7 +35,7 @@ pub struct Trainer {
     passes: usize,
     /// The newest adaptive state of each variant.
     states: [Option<Box<StoredState>>; 2],
-    disabled: Vec<Feature>,
+    disabled: Option<Feature>,
 }
 
 impl Default for Trainer {
@@ -49,7 +49,7 @@ impl Default for Trainer {
             regressions: vec![Regression::default(); BLEND_SETS],
             passes: 0,
             states: [None, None],
-            disabled: Vec::new(),
+            disabled: None,
         }
     }
 }
@@ -91,18 +91,10 @@ impl CodingObserver for Counter<'_> {
 impl Trainer {
     /// Disables a feature, to measure how much it saves. Starts from an untrained model.
     #[must_use]
-    pub fn without(mut self, feature: Feature) -> Self {
-        self.disabled.push(feature);
+    pub fn without(self, feature: Feature) -> Self {
         let mut model = TrainedModel::untrained();
-        self.disable_features(&mut model);
-        self.coder = Coder::new(Arc::new(model));
-        self
-    }
-
-    fn disable_features(&self, model: &mut TrainedModel) {
-        for feature in &self.disabled {
-            feature.disable(model);
-        }
+        feature.disable(&mut model);
+        Self { coder: Coder::new(Arc::new(model)), disabled: Some(feature), ..self }
     }
 
     /// Learns from the packet that would encode `current`, `ticks` after `baseline`. The other arguments
@@ -188,16 +180,15 @@ impl Trainer {
                 model.errors.clone_from(&state.errors);
             }
         }
-        self.disable_features(&mut model);
+        if let Some(feature) = self.disabled {
+            feature.disable(&mut model);
+        }
         self.coder = Coder::new(Arc::new(model));
     }
 
     /// Returns the trained model. `trained_on` are hashes of the recordings.
-    #[must_use]
     pub fn finish(self, trained_on: Vec<u64>) -> TrainedModel {
-        let mut model = (*self.coder.model).clone();
-        model.trained_on = trained_on;
-        model
+        TrainedModel { trained_on, ..Arc::unwrap_or_clone(self.coder.model) }
     }
 }
 

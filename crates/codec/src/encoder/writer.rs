@@ -1,8 +1,6 @@
 //! Writes packets.
 
-use std::sync::Arc;
-
-use super::packet::{Baselines, CurrentSnapshot, Packet};
+use super::packet::{Baselines, Packet};
 use crate::bits::BitStream;
 use crate::body::code_bodies;
 use crate::entropy::coder::BinEncoder;
@@ -35,18 +33,6 @@ pub(super) struct Frame<'a> {
 }
 
 impl Writer {
-    /// Stores a snapshot in a baseline. Reuses the memory of the previous one.
-    pub(super) fn store(
-        &mut self,
-        snapshot: CurrentSnapshot<'_>,
-        slot: &mut Arc<QuantizedSnapshot>,
-    ) {
-        match snapshot {
-            CurrentSnapshot::Shared(shared) => *slot = Arc::clone(shared),
-            CurrentSnapshot::Borrowed(current) => self.spares.unshared(slot).copy_from(current),
-        }
-    }
-
     /// Writes the packet, and the adaptive state after it to `state_out`.
     pub(super) fn put(
         &mut self,

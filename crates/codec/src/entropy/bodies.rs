@@ -214,7 +214,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
 
     /// Codes the fields of a resting body that the packet carries.
     fn resting_fields(&mut self, body: usize, pass: &mut Pass<'_, '_>) -> Result<(), DecodeError> {
-        let history = self.snapshots.of(body);
+        let history = self.snapshots.history(body);
         let context = self.context(&history, self.snapshots.distance_to_anchor(body));
         self.fields(&context, pass.resting.nearest(body), pass)
     }

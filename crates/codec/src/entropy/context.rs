@@ -43,8 +43,7 @@ impl BaselineView<'_> {
     /// Whether a packet with this reference can name `other` as an additional one.
     pub(super) fn accepts(&self, other: &Self) -> bool {
         (1..=MAX_ADDITIONAL_AGE).contains(&self.age(other))
-            && other.snapshot.precision() == self.snapshot.precision()
-            && other.snapshot.len() == self.snapshot.len()
+            && other.snapshot.has_form_of(self.snapshot)
     }
 }
 

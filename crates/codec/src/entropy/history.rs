@@ -108,7 +108,7 @@ impl BaselineHistory<'_> {
 
     /// Computes the history of a body.
     #[inline]
-    pub(crate) fn of(&self, body: usize) -> KinematicHistory {
+    pub(crate) fn history(&self, body: usize) -> KinematicHistory {
         let position = self.reference.position(body);
         let packed = self.reference.smallest_three(body);
         let pose = |(past, ticks)| self.past_pose(body, position, past, ticks);

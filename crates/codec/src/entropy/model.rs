@@ -42,7 +42,6 @@ const INITIAL_ERROR: u16 = 1600;
 
 impl TrainedModel {
     /// The model before training. Every bin has even odds.
-    #[must_use]
     pub fn untrained() -> Self {
         Self {
             trained_on: Vec::new(),

@@ -63,7 +63,7 @@ impl Scratch {
         });
         self.order[others..].sort_unstable();
         self.histories.clear();
-        self.histories.extend(self.order.iter().map(|key| snapshots.of(key.body())));
+        self.histories.extend(self.order.iter().map(|key| snapshots.history(key.body())));
     }
 
     /// Starts a packet with the resting bodies: those that stay and have no turn. If the packet is partial, only those

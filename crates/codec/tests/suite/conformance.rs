@@ -125,12 +125,9 @@ pub(crate) fn float_bodies(snapshot: &Snapshot) -> Vec<FloatBody> {
 
 /// Converts a snapshot to the second decoder's integers.
 fn integers(snapshot: &QuantizedSnapshot) -> Vec<Body> {
-    let widen = |integers: [i32; 3], full: bool| {
-        integers.map(
-            |integer| {
-                if full { i64::from(integer.cast_unsigned()) } else { i64::from(integer) }
-            },
-        )
+    let widen = |integers: [i32; 3], full: bool| match full {
+        true => integers.map(|word| word.cast_unsigned().into()),
+        false => integers.map(i64::from),
     };
     let precision = snapshot.precision();
     let schema = snapshot.plan().schema();

@@ -163,17 +163,16 @@ fn what_does_not_fit_together_is_not_encoded() {
     };
     let count = |bodies| EncodeError::BodyCount { bodies, initial: 3 };
     let (simulated, other) = (ladder::SIMULATED.stages, ladder::NO_VELOCITY.stages);
+    let (snapshot, stages) = (delta.precision(), other.precision());
+    let precision = EncodeError::Precision { snapshot, stages };
     for (stages, snapshot, references, error) in [
-        (other, &current, none, None),
-        (delta, &cubes(4, delta), none, Some(count(4))),
-        (delta, &current, Some(&other_count).into(), Some(count(2))),
-        (simulated, &cubes(3, simulated), too_long, Some(EncodeError::StateChunk(1_024))),
+        (other, &current, none, precision),
+        (delta, &cubes(4, delta), none, count(4)),
+        (delta, &current, Some(&other_count).into(), count(2)),
+        (simulated, &cubes(3, simulated), too_long, EncodeError::StateChunk(1_024)),
     ] {
         let (encoded, bytes_now, kept_now) = encode(stages, snapshot, references);
-        match error {
-            Some(error) => assert_eq!(encoded, Err(error)),
-            None => assert!(matches!(encoded, Err(EncodeError::Precision { .. }))),
-        }
+        assert_eq!(encoded, Err(error));
         assert_eq!((bytes_now, kept_now), (bytes.clone(), kept.clone()));
     }
     // Stages without a baseline ignore it.

@@ -252,16 +252,21 @@ fn a_receiver_with_another_world_or_none_is_out_of_sync() {
     }
 }
 
+type Bin = (bool, u32);
+
 const HALF: u32 = 32_768;
-const SIMULATED_BIN: (bool, u32) = (true, 63_488);
-const NO_STATE_CHUNK: (bool, u32) = (true, 65_280);
+const SIMULATED_BIN: Bin = (true, 63_488);
+/// The origin is the baseline's tick, or an input equals the previous one.
+const SAME: Bin = (true, 64_512);
+const OTHER: Bin = (false, 64_512);
+const NO_STATE_CHUNK: Bin = (true, 65_280);
 
 /// Bins of a packet with an origin of this kind and age, spelled out, and unchanged inputs.
-fn spelled_out(kind: &[bool], age: u8) -> Vec<(bool, u32)> {
-    let mut bins = vec![SIMULATED_BIN, (false, 64_512)];
+fn spelled_out(kind: &[bool], age: u8) -> Vec<Bin> {
+    let mut bins = vec![SIMULATED_BIN, OTHER];
     bins.extend(kind.iter().map(|&bin| (bin, HALF)));
     bins.extend((0..8).rev().map(|bit| (age >> bit & 1 == 1, HALF)));
-    bins.extend(vec![(true, 64_512); age.into()]);
+    bins.extend(vec![SAME; age.into()]);
     bins.push(NO_STATE_CHUNK);
     bins
 }
@@ -269,29 +274,15 @@ fn spelled_out(kind: &[bool], age: u8) -> Vec<(bool, u32)> {
 /// Bins that have the same meaning as a shorter form. No encoder writes them, except the first.
 #[test]
 fn other_forms_of_the_same_are_refused() {
-    let (initial, frames) = play();
-    let mut lane = Lane::new(&initial, BitLedger::new());
-    let baseline = Some(Sequence(1));
-    for (sequence, frame) in [(1, 0), (7, 6)] {
-        let inputs = Inputs::new(Origin::FromSceneStart(sequence as u8), &vec![0; sequence.into()]);
-        let simulated = Simulated { inputs: inputs.as_ref(), state_chunk: &[] };
-        let numbered = (Sequence(sequence), SIMULATED.stages);
-        let names = [baseline.filter(|_| sequence > 1), None, None];
-        lane.send_simulated(numbered, &frames[frame], names, simulated);
-    }
-    let start = vec![SIMULATED_BIN, (true, 64_512)];
-    let mut same_as_change = start.clone();
-    same_as_change.push((false, 64_512));
-    same_as_change.extend([(true, 49_152); 8]);
-    same_as_change.extend([(true, 64_512); 5]);
-    same_as_change.push(NO_STATE_CHUNK);
-    let mut usual = [start, vec![(true, 64_512); 6]].concat();
-    let mut empty = usual.clone();
-    empty.push((false, 65_280));
-    empty.extend([(false, HALF); 10]);
-    usual.push(NO_STATE_CHUNK);
+    let mut ends = Ends::new();
+    ends.send_after(6, 6, continued(&[7; 6]), &[]);
+    let head = ends.lane.packet.bytes[..HEAD].to_vec();
+    let start = &[SIMULATED_BIN, SAME][..];
+    let same_as_change =
+        [start, &[OTHER], &[(true, 49_152); 8], &[SAME; 5], &[NO_STATE_CHUNK]].concat();
+    let empty = [start, &[SAME; 6], &[(false, 65_280)], &[(false, HALF); 10]].concat();
     for (what, bins, is_read) in [
-        ("the usual form", usual, true),
+        ("the usual form", [start, &[SAME; 6], &[NO_STATE_CHUNK]].concat(), true),
         ("started", spelled_out(&[false, true], 6), true),
         ("restored", spelled_out(&[false, false], 6), true),
         ("another tick", spelled_out(&[true], 5), true),
@@ -300,14 +291,13 @@ fn other_forms_of_the_same_are_refused() {
         ("the same input as a change", same_as_change, false),
         ("a state chunk of no bytes", empty, false),
     ] {
-        // Header and check.
-        let mut bytes = lane.packet.bytes[..5].to_vec();
+        let mut bytes = head.clone();
         let mut encoder = BinEncoder::new(&mut bytes);
         for (bin, one) in bins {
             encoder.bin(bin, one);
         }
         encoder.finish();
-        let decoded = lane.decode(&bytes, Some(&frames[6]));
+        let decoded = ends.lane.decode(&bytes, Some(&ends.frames[6]));
         assert_eq!(decoded.is_ok(), is_read, "{what}: {:?}", decoded.err());
     }
 }
