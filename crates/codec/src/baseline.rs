@@ -247,10 +247,4 @@ impl Baseline {
         snapshot.put_slots(|| bodies().map(|body| (&*other.snapshot, body)), &bodies);
         self.motion.merge_bodies(&bodies, &other.motion, &other.snapshot, ticks);
     }
-
-    /// Displacement of a body since the baseline of the packet, in 1/512 m. Zero if the [motion](crate::motion) is
-    /// unknown or positions do not have 512 steps per metre, because only stages with 512 steps use it.
-    pub(crate) fn displacement(&self, body: usize) -> [i32; 3] {
-        self.motion.displacement(&self.snapshot, body)
-    }
 }

@@ -66,7 +66,7 @@ impl<'l, D: Direction> BitStream<'l, D> {
         for (number, bounds) in numbers.iter_mut().zip(bounds) {
             let distance = field.number(bounds.bits(), number.abs_diff(bounds.min))?;
             let value = i64::from(bounds.min) + i64::from(distance);
-            *number = field.in_range(value, bounds.range())?;
+            *number = field.in_range(value, bounds.range())? as i32;
         }
         drop(field);
         self.note_components(|| bounds.map(|bounds| bounds.bits()));
@@ -257,8 +257,12 @@ impl<D: Direction> Field<'_, '_, D> {
 
     /// Returns a number that was just read, or an error if it is out of range.
     #[inline(always)]
-    pub(crate) fn in_range(&self, value: i64, range: RangeInclusive<i32>) -> Result<i32, D::Error> {
-        let (min, max) = (i64::from(*range.start()), i64::from(*range.end()));
+    pub(crate) fn in_range<T: Copy + Into<i64>>(
+        &self,
+        value: i64,
+        range: RangeInclusive<T>,
+    ) -> Result<i64, D::Error> {
+        let (min, max) = ((*range.start()).into(), (*range.end()).into());
         D::check((min..=max).contains(&value), || DecodeError::OutOfRange {
             at_bit: self.at.bit,
             field: self.at.kind,
@@ -267,6 +271,6 @@ impl<D: Direction> Field<'_, '_, D> {
             min,
             max,
         })?;
-        Ok(value as i32)
+        Ok(value)
     }
 }

@@ -284,7 +284,8 @@ impl Motion {
         self.tracks.carried.get(body).copied().unwrap_or(true)
     }
 
-    /// Displacement of a body in 1/512 m. `current` is the snapshot that the motion leads to.
+    /// Displacement of a body in 1/512 m. `current` is the snapshot that the motion leads to. Zero if the motion is
+    /// unknown or positions do not have 512 steps per metre, because only stages with 512 steps use it.
     pub(crate) fn displacement(&self, current: &QuantizedSnapshot, body: usize) -> [i32; 3] {
         self.past(current, body).map_or([0; 3], |(from, slot)| {
             if !current.is_life_of(body, (from, slot)) {

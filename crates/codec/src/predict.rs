@@ -56,10 +56,8 @@ impl<'a> LinearPredictor<'a> {
                 extrapolation(linear, ticks, motion.span(body))
             }
         };
-        let step = self
-            .baseline
-            .displacement(body)
-            .map(|moved| ((i64::from(moved) * factor + (1 << 15)) >> 16) as i32);
+        let displacement = motion.displacement(&self.baseline.snapshot, body);
+        let step = displacement.map(|moved| ((i64::from(moved) * factor + (1 << 15)) >> 16) as i32);
         let mut position: [i32; 3] = std::array::from_fn(|axis| from[axis] + step[axis]);
         if motion.falling.get(body) {
             position[2] -= fall;

@@ -110,14 +110,16 @@ impl<const N: usize> Ranges<N> {
         let mut field = stream.field(kind);
         let Relative { reference, bounds, is_possible } = relative;
         let mut difference = std::array::from_fn(|index| numbers[index] - reference[index]);
-        if !field.flag(*is_possible && self.hold(&difference))? {
+        let end = self.end(1);
+        let fit = difference.iter().all(|&part| magnitude(part) < end);
+        if !field.flag(*is_possible && fit)? {
             return Ok(false);
         }
         field.follow(3 * self.min_bits());
         for index in 0..3 {
             difference[index] = self.signed(&mut field, difference[index])?;
             let number = i64::from(reference[index]) + i64::from(difference[index]);
-            numbers[index] = field.in_range(number, bounds[index].clone())?;
+            numbers[index] = field.in_range(number, bounds[index].clone())? as i32;
         }
         drop(field);
         stream.note_components(|| difference.map(|part| self.signed_bits(part).unwrap_or(0)));
@@ -133,12 +135,6 @@ impl<const N: usize> Ranges<N> {
     /// Number of bits of a number in a range, with its prefix.
     fn width(&self, range: usize) -> u32 {
         (range + 1).min(N - 1) as u32 + u32::from(self.bits[range])
-    }
-
-    /// Whether three signed numbers are in the ranges.
-    fn hold(&self, numbers: &[i32; 3]) -> bool {
-        let end = self.end(1);
-        numbers.iter().all(|&number| magnitude(number) < end)
     }
 
     fn form(&self, difference: [i32; 3]) -> Form {

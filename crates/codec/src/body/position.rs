@@ -149,7 +149,7 @@ fn affine_differences<D: Direction>(
         let code = numbers[axis] - before[axis] + DIFFERENCE_ZERO_POINT;
         let code = field.number(DIFFERENCE_BITS, code.cast_unsigned())?;
         let number = i64::from(before[axis]) + i64::from(code) - i64::from(DIFFERENCE_ZERO_POINT);
-        numbers[axis] = field.in_range(number, bounds[axis].range())?;
+        numbers[axis] = field.in_range(number, bounds[axis].range())? as i32;
     }
     drop(field);
     stream.note_components(|| [DIFFERENCE_BITS; 3]);

@@ -114,7 +114,7 @@ impl<'a> SlotCoder<'a> {
         let kinds = self.coder.baseline.snapshot.plan().schema().kinds.len();
         let mut field = stream.field(BitKind::Life);
         let kind = field.number(index_bits(kinds), kind.into())?;
-        let kind = field.in_range(kind.into(), 0..=kinds as i32 - 1)? as u8;
+        let kind = field.in_range(kind.into(), 0..=kinds as u32 - 1)? as u8;
         let generation = field.number(u8::BITS, generation.into())? as u8;
         *life = Some(Life { kind, generation });
         Ok(false)
@@ -146,16 +146,8 @@ impl<'a> SlotCoder<'a> {
                 continue;
             }
             let read = field.number(plan.bits, value)?;
-            let at_bit = field.at_bit();
-            D::check(read <= plan.max, || DecodeError::OutOfRange {
-                at_bit,
-                field: plan.kind,
-                body: Some(index),
-                value: read.into(),
-                min: 0,
-                max: plan.max.into(),
-            })?;
-            plan.set(&mut slot.words, read);
+            let read = field.in_range(read.into(), 0..=plan.max)?;
+            plan.set(&mut slot.words, read as u32);
         }
         Ok(())
     }

@@ -30,7 +30,6 @@ use super::packet_coder::PacketCoder;
 use crate::decode_error::DecodeError;
 use crate::flags::flagged;
 use crate::ledger::BitKind;
-use crate::plan::Plan;
 use crate::snapshot::{Fields, QuantizedSnapshot};
 
 /// The snapshot that is coded, in either direction.
@@ -248,7 +247,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         }
         let mut is_same = reference.fields(body) == fields;
         if !self.snapshots.plan.values.is_empty() {
-            is_same &= !self.values_change(body, bodies)?;
+            is_same &= !self.values(body, bodies)?;
         }
         // A partial packet may carry an unchanged body.
         self.bins.check_canonical(!is_same || self.is_partial)?;
@@ -278,19 +277,6 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             interacting * 16 + context.distance,
         ];
         self.flag(element, TOGGLES, contexts, value)
-    }
-
-    /// Codes the values of a changed body's further fields. Returns whether any of them differs from the reference's.
-    fn values_change(&mut self, body: usize, bodies: &mut Bodies<'_>) -> Result<bool, DecodeError> {
-        let before = self.snapshots.reference.words_of(body);
-        let mut words = [0; Plan::MAX_WORDS];
-        let words = &mut words[..before.len()];
-        words.copy_from_slice(before);
-        self.values(body, bodies.target.map(|target| target.words_of(body)), words)?;
-        if let Some(decoded) = &mut bodies.decoded {
-            decoded.set_words(body, words);
-        }
-        Ok(words != before)
     }
 }
 

@@ -2,21 +2,26 @@
 //! to packet. They start at even odds in every scene.
 
 use super::bins::{CodingObserver, Element};
+use super::bodies::Bodies;
 use super::coder::BinCoder;
 use super::layout::{DECREASES, DIGITS, VALUE_CLASSES, VALUE_STATES};
 use super::packet_coder::PacketCoder;
 use crate::decode_error::DecodeError;
-use crate::plan::ValuePlan;
+use crate::plan::{Plan, ValuePlan};
 
 impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
-    /// Codes the values of a body into `words`, which start as the reference's.
+    /// Codes the values of a changed body. Returns whether any of them differs from the reference's.
     pub(super) fn values(
         &mut self,
         body: usize,
-        target: Option<&[u32]>,
-        words: &mut [u32],
-    ) -> Result<(), DecodeError> {
+        bodies: &mut Bodies<'_>,
+    ) -> Result<bool, DecodeError> {
         let plan = self.snapshots.plan;
+        let target = bodies.target.map(|target| target.words_of(body));
+        let reference = self.snapshots.reference.words_of(body);
+        let mut words = [0; Plan::MAX_WORDS];
+        let words = &mut words[..reference.len()];
+        words.copy_from_slice(reference);
         let class = self.snapshots.reference.kind(body) % VALUE_CLASSES;
         for (index, value) in plan.values.iter().enumerate() {
             let before = value.get(words);
@@ -28,7 +33,10 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             }
             value.set(words, self.changed_value(element, value, states, before, target)?);
         }
-        Ok(())
+        if let Some(decoded) = &mut bodies.decoded {
+            decoded.set_words(body, words);
+        }
+        Ok(words != reference)
     }
 
     fn changed_value(

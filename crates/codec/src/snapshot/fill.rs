@@ -96,7 +96,10 @@ impl QuantizedSnapshot {
         };
         let smallest_three = SmallestThree::quantize(orientation, bits, self.plan.schema().levels)
             .ok_or(QuantizeError::NoDirection { body: index })?;
-
+        let (quaternion, smallest_three) = match self.precision.orientation {
+            Orientation::Full => (orientation.to_array().map(f32::to_bits), Default::default()),
+            Orientation::SmallestThree { .. } => (Default::default(), smallest_three),
+        };
         let position = match bounds {
             None => words(position),
             Some(bounds) => quantize(position, bounds),
@@ -104,14 +107,8 @@ impl QuantizedSnapshot {
         Ok(Fields {
             position,
             interacting: body.interacting && self.plan.has_flag(),
-            quaternion: match self.precision.orientation {
-                Orientation::Full => orientation.to_array().map(f32::to_bits),
-                Orientation::SmallestThree { .. } => Default::default(),
-            },
-            smallest_three: match self.precision.orientation {
-                Orientation::Full => SmallestThree::default(),
-                Orientation::SmallestThree { .. } => smallest_three,
-            },
+            quaternion,
+            smallest_three,
             velocity: self.velocity_of(velocity),
         })
     }
