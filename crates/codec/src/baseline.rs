@@ -6,11 +6,9 @@ use crate::entropy::simulated::SceneBaseline;
 use crate::entropy::{BaselineView, StoredState};
 use crate::flags::flagged;
 use crate::hash::mix;
-use crate::ladder;
 use crate::limits::MAX_MERGED;
 use crate::memory::SharedMemory;
 use crate::motion::{Motion, MotionReference};
-use crate::plan::Plan;
 use crate::sequence::Sequence;
 use crate::simulation::Origin;
 use crate::snapshot::{QuantizedSnapshot, Spares};
@@ -32,7 +30,7 @@ use crate::stages::{Coverage, Stages};
 /// Baselines share memory. A baseline keeps the snapshot of the baseline that its packet named, and shares with it
 /// the pages of the adaptive state that the packet did not change. Baselines of several receivers share [snapshots
 /// passed to the encoder as shared](crate::CurrentSnapshot::Shared).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Baseline {
     sequence: Sequence,
     stages: Stages,
@@ -45,21 +43,6 @@ pub struct Baseline {
     /// Maximum age of packets to merge, relative to this partial packet, in ticks: back to the baseline that the packet
     /// named. 0 for a complete packet.
     merge_reach: u8,
-}
-
-impl Default for Baseline {
-    fn default() -> Self {
-        let stages = ladder::UNCOMPRESSED.stages;
-        Self {
-            sequence: Sequence::default(),
-            stages,
-            snapshot: Arc::new(QuantizedSnapshot::new(Plan::cubes(), stages.precision())),
-            motion: Motion::default(),
-            state: None,
-            simulated: None,
-            merge_reach: 0,
-        }
-    }
 }
 
 impl Baseline {

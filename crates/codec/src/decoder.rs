@@ -65,7 +65,7 @@ impl Decoder {
     ) -> Result<Self, InitialStateError> {
         Ok(Self {
             initial: InitialState::new(plan, initial, limits)?,
-            decoded: Baseline::default().snapshot,
+            decoded: Arc::default(),
             sent: Vec::new(),
             indices: Vec::new(),
             state_chunk: Vec::new(),

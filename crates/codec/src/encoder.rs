@@ -50,7 +50,7 @@ impl Encoder {
         limits: Limits,
     ) -> Result<Self, InitialStateError> {
         Ok(Self {
-            target: Baseline::default().snapshot,
+            target: Arc::default(),
             initial: InitialState::new(plan, initial, limits)?,
             merged: Merged::default(),
             writer: Writer::default(),

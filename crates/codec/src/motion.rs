@@ -159,7 +159,7 @@ impl Motion {
         if !keeps_past {
             return None;
         }
-        let mut past = past.unwrap_or_else(|| Past::new(current.precision()));
+        let mut past = past.unwrap_or_default();
         let differs = &mut self.moved;
         let Some(carried) = carried else {
             current.compare(reference, differs);

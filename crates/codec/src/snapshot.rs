@@ -24,6 +24,7 @@ use crate::precision::{Orientation, Precision, Velocity};
 use crate::quantize::affine::AFFINE_VELOCITY;
 use crate::quantize::bounded::{Bounded, VELOCITY};
 use crate::quantize::smallest_three::{MAX_NARROW_BITS, SmallestThree};
+use crate::stages::StageOptions;
 use crate::state::{BodyState, Snapshot};
 
 /// A snapshot as integers. Its [`Precision`] defines their meaning. Two snapshots can be compared, or one encoded
@@ -59,6 +60,13 @@ pub(crate) struct Fields {
     pub(crate) quaternion: [u32; 4],
     pub(crate) smallest_three: SmallestThree,
     pub(crate) velocity: [i32; 3],
+}
+
+/// A snapshot of the demo's scene without bodies.
+impl Default for QuantizedSnapshot {
+    fn default() -> Self {
+        Self::new(Plan::cubes(), StageOptions::UNCOMPRESSED.precision())
+    }
 }
 
 impl QuantizedSnapshot {

@@ -3,12 +3,10 @@
 use std::iter::once;
 
 use crate::flags::{Bits, flagged};
-use crate::plan::Plan;
-use crate::precision::Precision;
 use crate::snapshot::QuantizedSnapshot;
 
 /// Poses of bodies before they were last carried. An unchanged body, which is the usual case, takes one bit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Past {
     /// Whether the past pose of each body differs from its current pose. Only these bodies have a record.
     differs: Bits,
@@ -19,14 +17,6 @@ pub(crate) struct Past {
 }
 
 impl Past {
-    pub(super) fn new(precision: Precision) -> Self {
-        Self {
-            differs: Bits::default(),
-            ranks: Vec::new(),
-            records: QuantizedSnapshot::new(Plan::cubes(), precision),
-        }
-    }
-
     /// Sets the flags and the records. `was` returns the past pose of a body as a slot of a snapshot with the form of
     /// `like`. Reuses memory.
     pub(super) fn set<'r>(

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{QuantizeError, QuantizedSnapshot};
-use crate::ladder;
 use crate::memory;
 use crate::plan::Plan;
 use crate::precision::Precision;
@@ -66,14 +65,14 @@ impl Spares {
 
     /// Returns an unshared snapshot with arbitrary content.
     pub(crate) fn take(&mut self) -> Arc<QuantizedSnapshot> {
-        let precision = ladder::UNCOMPRESSED.stages.precision();
-        self.take_or(1, || QuantizedSnapshot::new(Plan::cubes(), precision))
+        self.take_or(1, QuantizedSnapshot::default)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ladder;
     use crate::state::BodyState;
 
     #[test]
