@@ -22,7 +22,6 @@ use crate::merge::{Merged, Merges, Relation};
 use crate::plan::Plan;
 use crate::sequence::Sequence;
 use crate::snapshot::{QuantizedSnapshot, Spares};
-use crate::stages::Delta;
 use crate::state::Snapshot;
 
 /// Decodes packets to quantized snapshots.
@@ -169,11 +168,7 @@ impl Decoder {
         self.initial.plan.check(stages)?;
         let merges = Merges::default().code(&mut stream, named)?;
         let bodies = match stages.delta.is_arithmetic() {
-            true => {
-                let scene = (stages.delta == Delta::ArithmeticSimulated)
-                    .then(|| named.map(|named| named.scene(header.sequence)));
-                begin_bins(stream, header.sequence, scene, &mut self.state_chunk)?
-            }
+            true => begin_bins(stream, header.sequence, stages, named, &mut self.state_chunk)?,
             false => Bodies::Packed { at_bit: stream.at_bit },
         };
         Ok(BegunPacket { bytes, header, stages, named, merges, bodies })

@@ -11,7 +11,7 @@ use crate::ledger::BitKind;
 use crate::merge::Merges;
 use crate::sequence::Sequence;
 use crate::simulation::{Inputs, Simulated};
-use crate::stages::Stages;
+use crate::stages::{Delta, Stages};
 
 /// A packet that is decoded up to its bodies. Returned by [`Decoder::begin`](crate::Decoder::begin).
 #[derive(Debug)]
@@ -54,12 +54,12 @@ impl BegunPacket<'_> {
     }
 }
 
-/// Reads the check, and the bins before the bodies. `scene` is `Some` if the stages simulate the scene. The inner
-/// option is `None` if the packet names no baseline.
+/// Reads the check, and the bins before the bodies.
 pub(super) fn begin_bins<'p>(
     mut stream: BitStream<'_, Reading<'p>>,
     sequence: Sequence,
-    scene: Option<Option<SceneBaseline>>,
+    stages: Stages,
+    named: Option<&Baseline>,
     state_chunk: &mut Vec<u8>,
 ) -> Result<Bodies<'p>, DecodeError> {
     let check = stream.field(BitKind::Check).number(CHECK_BITS, 0)?;
@@ -67,7 +67,10 @@ pub(super) fn begin_bins<'p>(
     let head = (stream.at_bit / 8) as usize;
     let mut coder = BinDecoder::new(stream.rest());
     coder.head = head;
-    let Some(baseline) = scene else { return Ok(Bodies::Arithmetic { check, coder }) };
+    if stages.delta != Delta::ArithmeticSimulated {
+        return Ok(Bodies::Arithmetic { check, coder });
+    }
+    let baseline = named.map(|named| named.scene(sequence));
     match stream.ledger() {
         None => begin_scene(Bins { coder, observer: () }, check, sequence, baseline, state_chunk),
         Some(ledger) => {

@@ -78,12 +78,13 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
                 self.fields(&context, UNTOUCHED, pass)?;
             }
         }
-        if self.is_partial {
-            let carried = (0..has_turn.len()).filter(|&body| !has_turn[body]);
-            carried.into_iter().try_for_each(|body| self.resting_fields(body, pass))
-        } else {
-            self.resting_bodies(has_turn, pass)
+        if !self.is_partial {
+            return self.resting_bodies(has_turn, pass);
         }
+        for body in (0..has_turn.len()).filter(|&body| !has_turn[body]) {
+            self.resting_fields(body, pass)?;
+        }
+        Ok(())
     }
 
     /// Codes which bodies a partial packet carries. Of the active bodies, only these keep their turn.

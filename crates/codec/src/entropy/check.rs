@@ -71,26 +71,24 @@ mod tests {
     use crate::ladder::ARITHMETIC;
     use crate::plan::Plan;
     use crate::quantize::SmallestThree;
-    use crate::snapshot::{Life, QuantizedBody};
+    use crate::snapshot::Fields;
 
     const BODIES: usize = 40;
 
-    fn body(random: &mut ChaCha8Rng) -> QuantizedBody {
-        QuantizedBody {
-            position: [0, 1, 2].map(|_| random.random_range(0..10_000)),
-            orientation: SmallestThree {
-                largest: random.random_range(0..4),
-                components: [0, 1, 2].map(|_| random.random_range(1..511)),
-            },
-        }
-    }
-
-    fn snapshot(bodies: &[QuantizedBody]) -> QuantizedSnapshot {
+    fn snapshot(random: &mut ChaCha8Rng) -> QuantizedSnapshot {
         let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), ARITHMETIC.stages.precision());
-        snapshot.clear_slots(bodies.len());
-        for (slot, &body) in bodies.iter().enumerate() {
-            let flag = u32::from(slot % 2 == 0);
-            snapshot.put_integers(slot, Life::default(), body, &[flag]).unwrap();
+        snapshot.clear_slots(BODIES);
+        for slot in 0..BODIES {
+            let fields = Fields {
+                position: [0, 1, 2].map(|_| random.random_range(0..10_000)),
+                smallest_three: SmallestThree {
+                    largest: random.random_range(0..4),
+                    components: [0, 1, 2].map(|_| random.random_range(1..511)),
+                },
+                interacting: slot % 2 == 0,
+                ..Fields::default()
+            };
+            snapshot.set_fields(slot, &fields);
         }
         snapshot
     }
@@ -99,28 +97,25 @@ mod tests {
     #[test]
     fn slight_changes_of_one_body_or_two_pass_once_in_16384_times() {
         let mut random = ChaCha8Rng::seed_from_u64(2);
-        let bodies: Vec<_> = (0..BODIES).map(|_| body(&mut random)).collect();
-        let right = snapshot(&bodies);
+        let right = snapshot(&mut random);
         let right_hash = SnapshotHash::new(&right);
         const TRIALS: u32 = 20_000;
         for count in [1, 2] {
             let mut passes = 0;
             let [mut same_low, mut same_high] = [0; 2];
             for _ in 0..TRIALS {
-                let mut wrong = bodies.clone();
+                let mut wrong = right.clone();
                 for _ in 0..count {
-                    let body = &mut wrong[random.random_range(0..BODIES)];
-                    match random.random_range(0..3) {
-                        0 => {
-                            body.position[random.random_range(0..3)] += random.random_range(1..=30);
-                        }
-                        _ => {
-                            let component = random.random_range(0..2);
-                            body.orientation.components[component] ^= random.random_range(1..=15);
-                        }
+                    let body = random.random_range(0..BODIES);
+                    let mut fields = wrong.fields(body);
+                    if random.random_range(0..3) == 0 {
+                        fields.position[random.random_range(0..3)] += random.random_range(1..=30);
+                    } else {
+                        let component = random.random_range(0..2);
+                        fields.smallest_three.components[component] ^= random.random_range(1..=15);
                     }
+                    wrong.set_fields(body, &fields);
                 }
-                let wrong = snapshot(&wrong);
                 if wrong == right {
                     continue;
                 }

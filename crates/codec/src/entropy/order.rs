@@ -66,8 +66,8 @@ impl Scratch {
         self.histories.extend(self.order.iter().map(|key| snapshots.history(key.body())));
     }
 
-    /// Starts a packet with the resting bodies: those that stay and have no turn. If the packet is partial, only those
-    /// that it carries.
+    /// Fills the grid of resting bodies with the bodies that stay and have no turn. Of a partial packet, with the
+    /// carried ones. Other bodies get a turn.
     pub(super) fn place_resting(
         &mut self,
         snapshots: &BaselineHistory<'_>,
