@@ -25,8 +25,6 @@ pub(crate) struct Merged {
     baseline: Baseline,
     /// Residual histories of the merged bodies.
     histories: Vec<(u16, PackedHistory)>,
-    /// Scratch memory: bodies to copy from one packet.
-    taken: Vec<u16>,
     /// Hash of the snapshot, if the named baseline has one.
     hash: Option<SnapshotHash>,
 }
@@ -93,22 +91,20 @@ impl Merged {
         for (index, other) in others.iter().enumerate().rev() {
             let (Some(other), age) = (*other, index as u16 + 1) else { continue };
             // The named packet is the newest, so the bodies that it carried stay.
-            let taken = other.carried_bodies();
-            self.taken.clear();
-            self.taken
-                .extend(taken.filter(|&body| !named.motion.carried(body)).map(|body| body as u16));
-            let taken = || self.taken.iter().map(|&body| usize::from(body));
+            let taken = other.carried_bodies().filter(|&body| !named.motion.carried(body));
+            let first = self.histories.len();
+            self.histories.extend(taken.map(|body| {
+                let state = other.state.as_ref();
+                let history = state.map(|state| state.residual_histories.of(body));
+                (body as u16, history.unwrap_or_default())
+            }));
+            let taken = || self.histories[first..].iter().map(|&(body, _)| usize::from(body));
             // Before the bodies are overwritten, because the hash needs their old values.
             if let Some(hash) = &mut self.hash {
                 let own = &self.baseline.snapshot;
                 taken().for_each(|body| hash.replace(body, own, &other.snapshot));
             }
             self.baseline.merge_bodies(taken, other, age);
-            let state = other.state.as_ref();
-            self.histories.extend(taken().map(|body| {
-                let history = state.map(|state| state.residual_histories.of(body));
-                (body as u16, history.unwrap_or_default())
-            }));
         }
         Ok(())
     }

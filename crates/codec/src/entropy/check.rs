@@ -31,7 +31,7 @@ impl SnapshotHash {
         fold(self.0) as u32
     }
 
-    /// Whether the checks are those of this hash. The longer one is in few packets.
+    /// Whether the hash has this check and, if the packet has one, this longer check.
     pub(crate) fn matches(self, sequence: Sequence, check: u32, long_check: Option<u32>) -> bool {
         self.check(sequence) == check && long_check.is_none_or(|long| long == self.long_check())
     }
