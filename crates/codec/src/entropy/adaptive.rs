@@ -58,8 +58,12 @@ impl ResidualHistory {
         packed
     }
 
-    /// A magnitude of this history plus 1, below 16. 0 if it is not known.
-    pub(crate) fn context(self, magnitude: u8) -> usize {
+    /// The magnitude of a field's largest residual plus 1, below 16. 0 if it is not known.
+    pub(crate) fn context(self, field: Field) -> usize {
+        let magnitude = match field {
+            Field::Orientation => self.orientation,
+            Field::Position => self.position,
+        };
         if self.is_known { usize::from(magnitude) + 1 } else { 0 }
     }
 }

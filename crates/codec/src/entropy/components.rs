@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::bins::{CodingObserver, Element};
+use super::body_context::BodyContext;
 use super::coder::BinCoder;
 use super::layout::{
     Field, RESIDUAL_BINS, RESIDUAL_INPUTS, RESIDUAL_WEIGHT_SETS, ResidualContexts,
@@ -13,31 +14,24 @@ use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
 use crate::plan::Plan;
 
-/// Three integers that are coded as residuals relative to a prediction.
-pub(super) struct Components {
-    pub(super) field: Field,
-    /// Coding order of the axes.
-    pub(super) order: [usize; 3],
-    pub(super) prediction: [i32; 3],
-    /// The values to encode; `None` when decoding.
-    pub(super) target: Option<[i32; 3]>,
-    /// Classes that select the weights: [`zone`](super::body_context::BodyContext::zone), and the magnitude of the body's
-    /// residual in the reference's packet plus 1, or 0 if it is not known.
-    pub(super) zone: usize,
-    pub(super) history: usize,
-}
-
 impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
-    /// Codes the residuals of a body's field. `contexts` returns the contexts of an axis, given the magnitude of the
-    /// largest residual so far. Returns the values and the magnitude of the largest residual.
+    /// Codes the components of a body's field as residuals relative to a prediction. `target` has the values to encode;
+    /// `None` when decoding. `contexts` returns the contexts of an axis, given the magnitude of the largest residual so
+    /// far. Returns the values and the magnitude of the largest residual.
     pub(super) fn components(
         &mut self,
-        body: usize,
-        components: &Components,
+        context: &BodyContext<'_>,
+        field: Field,
+        prediction: [i32; 3],
+        target: Option<[i32; 3]>,
         contexts: impl Fn(usize, usize) -> [usize; RESIDUAL_INPUTS],
     ) -> Result<([i32; 3], usize), DecodeError> {
-        let Components { field, order, prediction, target, zone, history } = *components;
-        let element = Element { kind: kind(field), body: Some(body) };
+        let order = match field {
+            Field::Orientation => [0, 1, 2],
+            Field::Position => [2, 0, 1],
+        };
+        let history = context.residual_history.context(field);
+        let element = Element { kind: kind(field), body: Some(context.body) };
         let mut values = [0; 3];
         let mut so_far = 0;
         let first = self.first_slot();
@@ -53,7 +47,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
                 bins: &mut self.bins,
                 slots,
                 inputs: slots.map(|slot| row(&self.model.table[slot..])),
-                weights: [(whole(by_zone), zone), (whole(by_history), history / 2)],
+                weights: [(whole(by_zone), context.zone), (whole(by_history), history / 2)],
             };
             let residual = target.map_or(0, |target| target[axis] - prediction[axis]);
             let residual = bins.code(residual);

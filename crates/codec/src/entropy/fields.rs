@@ -5,7 +5,7 @@ use super::bins::{CodingObserver, Element};
 use super::blend::Blend;
 use super::body_context::{BodyContext, largest};
 use super::coder::BinCoder;
-use super::components::{Components, kind};
+use super::components::kind;
 use super::history::Position;
 use super::layout::{
     CANDIDATES, Field, FlagContexts, NEXT_LARGEST, SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION,
@@ -112,26 +112,21 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let prediction = pack(packed, predicted, largest);
         let secondary = pack(packed, secondary, largest);
         let reference = pack(packed, history.orientation, largest);
-        let components = Components {
-            field: Field::Orientation,
-            order: [0, 1, 2],
-            prediction,
-            target: target.map(|target| target.components.map(i32::from)),
-            zone: context.zone,
-            history: context.residual_history.context(context.residual_history.orientation),
-        };
+        let own = context.residual_history.context(Field::Orientation);
+        let target = target.map(|target| target.components.map(i32::from));
         // Without a predictor, the motion of the body takes the place of the residuals around it.
         let around = self.predictor.as_ref();
         let around = around.map_or(context.velocity, |around| around.neighbour_residuals()[0]);
-        let (values, residual) = self.components(context.body, &components, |axis, so_far| {
+        let contexts = |axis: usize, so_far: usize| {
             [
-                context.residual_history.context(context.residual_history.orientation) * 16
-                    + so_far,
+                own * 16 + so_far,
                 signed_magnitude(reference[axis] - prediction[axis]) * 8 + zone,
                 signed_magnitude(secondary[axis] - prediction[axis]) * 8 + zone,
                 so_far * 16 + around,
             ]
-        })?;
+        };
+        let (values, residual) =
+            self.components(context, Field::Orientation, prediction, target, contexts)?;
         self.bins.observer.note(|| match by_size(predicted)[0] == largest {
             true => form(residual),
             false => Form::OtherLargest,
@@ -218,15 +213,8 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let (value, residual) = if self.is_unchanged(context, &field, SAME_POSITION, unchanged) {
             (history.position, 0)
         } else {
-            let components = Components {
-                field: Field::Position,
-                order: [2, 0, 1],
-                prediction,
-                target,
-                zone: context.zone,
-                history: context.residual_history.context(context.residual_history.position),
-            };
-            self.position_residual(context, &components, secondary, orientation.residual)?
+            let predictions = [prediction, secondary];
+            self.position_residual(context, predictions, target, orientation.residual)?
         };
         let error = |candidate: Position| {
             let axes = 0..3;
@@ -241,27 +229,29 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     fn position_residual(
         &mut self,
         context: &BodyContext<'_>,
-        components: &Components,
-        secondary: Position,
+        [prediction, secondary]: [Position; 2],
+        target: Option<Position>,
         orientation_residual: usize,
     ) -> Result<(Position, usize), DecodeError> {
         let BodyContext { history, zone, .. } = context;
-        let prediction = components.prediction;
         // The newest velocity minus the mean velocity, in steps per six ticks.
         let acceleration =
             std::array::from_fn(|axis| 6 * history.velocity[axis] - history.motion_6_ticks[axis]);
         let acceleration = largest(acceleration).min(7);
         // As for orientations, but the body's own residual in the reference's packet takes the place.
         let around = self.predictor.as_ref();
-        let around = around.map_or(components.history, |around| around.neighbour_residuals()[1]);
-        let (value, residual) = self.components(context.body, components, |axis, so_far| {
+        let own = context.residual_history.context(Field::Position);
+        let around = around.map_or(own, |around| around.neighbour_residuals()[1]);
+        let contexts = |axis: usize, so_far: usize| {
             [
                 around * 16 + so_far,
                 signed_magnitude(history.position[axis] - prediction[axis]) * 8 + acceleration,
                 signed_magnitude(secondary[axis] - prediction[axis]) * 8 + zone,
                 so_far * 16 + orientation_residual,
             ]
-        })?;
+        };
+        let (value, residual) =
+            self.components(context, Field::Position, prediction, target, contexts)?;
         self.bins.observer.note(|| form(residual));
         self.bins.check_canonical(value != history.position)?;
         Ok((value, residual))
