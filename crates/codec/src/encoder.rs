@@ -129,9 +129,8 @@ impl Encoder {
             // the carried bodies replaced.
             let target = writer.spares.unshared(target);
             target.copy_from(&relation.reference.snapshot);
-            for body in flagged(references.carried) {
-                target.copy_slot(body, &snapshot);
-            }
+            let carried = || flagged(references.carried);
+            target.put_slots(|| carried().map(|body| (&*snapshot, body)), carried);
             writer.changed.copy_from_slice(references.carried);
             packet.sent_bodies = count(references.carried);
             snapshot = CurrentSnapshot::Borrowed(target);

@@ -76,12 +76,10 @@ impl QuantizedSnapshot {
         body: &BodyState,
         bounds: Option<&[Bounded; 3]>,
     ) -> Result<Fields, QuantizeError> {
-        let finite = |field, components: &[f32]| match components
-            .iter()
-            .find(|component| !component.is_finite())
-        {
-            Some(&value) => Err(QuantizeError::NotFinite { body: index, field, value }),
-            None => Ok(()),
+        let finite = |field, components: &[f32]| {
+            let value = components.iter().copied().find(|component| !component.is_finite());
+            let error = value.map(|value| QuantizeError::NotFinite { body: index, field, value });
+            error.map_or(Ok(()), Err)
         };
         let position = self.plan.to_core(body.position).to_array();
         let velocity = self.plan.to_core(body.linear_velocity).to_array();
