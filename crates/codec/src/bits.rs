@@ -73,21 +73,22 @@ impl<'l, D: Direction> BitStream<'l, D> {
         Ok(())
     }
 
-    /// Codes the 32 bits of each `f32`. Numbers that are read must be finite.
+    /// Codes the words of several `f32`, such as a vector or a quaternion. Numbers that are read must be finite.
     pub(crate) fn floats<const N: usize>(
         &mut self,
         kind: BitKind,
-        words: &mut [u32; N],
+        words: &mut [i32; N],
     ) -> Result<(), D::Error> {
         let mut field = self.field(kind);
         field.follow(N as u32 * u32::BITS);
         for word in words {
-            *word = field.number(u32::BITS, *word)?;
-            D::check(f32::from_bits(*word).is_finite(), || DecodeError::NotFinite {
+            let float = field.number(u32::BITS, word.cast_unsigned())?;
+            D::check(f32::from_bits(float).is_finite(), || DecodeError::NotFinite {
                 at_bit: field.at.bit,
                 field: kind,
                 body: field.at.body,
             })?;
+            *word = float.cast_signed();
         }
         Ok(())
     }

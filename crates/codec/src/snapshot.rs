@@ -57,7 +57,7 @@ pub struct QuantizedSnapshot {
 pub(crate) struct Fields {
     pub(crate) position: [i32; 3],
     pub(crate) interacting: bool,
-    pub(crate) quaternion: [u32; 4],
+    pub(crate) quaternion: [i32; 4],
     pub(crate) smallest_three: SmallestThree,
     pub(crate) velocity: [i32; 3],
 }
@@ -187,20 +187,18 @@ impl QuantizedSnapshot {
         BodyState {
             position: self.plan.to_caller(
                 match self.plan.position_bounds(self.precision.position) {
-                    None => floats(position),
+                    None => floats(position).into(),
                     Some(bounds) => dequantize(position, &bounds),
                 },
             ),
             orientation: self.plan.rotation_to_caller(match self.precision.orientation {
-                Orientation::Full => {
-                    Quat::from_array(self.fields[index].quaternion.map(f32::from_bits))
-                }
+                Orientation::Full => Quat::from_array(floats(self.fields[index].quaternion)),
                 Orientation::SmallestThree { bits } => {
                     self.smallest_three(index).dequantize(bits, self.plan.schema().levels)
                 }
             }),
             linear_velocity: self.plan.to_caller(match self.precision.velocity {
-                Velocity::Full => floats(self.velocity(index)),
+                Velocity::Full => floats(self.velocity(index)).into(),
                 Velocity::Quantized | Velocity::AtRestFlag => {
                     dequantize(self.velocity(index), &[VELOCITY; 3])
                 }
@@ -297,6 +295,7 @@ fn dequantize(integers: [i32; 3], bounds: &[Bounded; 3]) -> Vec3 {
     Vec3::from_array(std::array::from_fn(|axis| bounds[axis].dequantize(integers[axis])))
 }
 
-fn floats(words: [i32; 3]) -> Vec3 {
-    Vec3::from_array(words.map(|word| f32::from_bits(word.cast_unsigned())))
+/// The `f32` numbers of words.
+pub(crate) fn floats<const N: usize>(words: [i32; N]) -> [f32; N] {
+    words.map(|word| f32::from_bits(word.cast_unsigned()))
 }

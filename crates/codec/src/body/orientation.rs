@@ -18,7 +18,7 @@ use crate::ledger::{BitKind, Form};
 use crate::predict::CLASSES;
 use crate::quantize::smallest_three::{self, SmallestThree};
 use crate::ranges::{Ranges, Relative};
-use crate::snapshot::Fields;
+use crate::snapshot::{Fields, floats};
 use crate::stages::{Orientation, RelativeOrientation};
 
 /// Growing ranges for a component of a relative orientation at 9 bits per component, by class.
@@ -116,10 +116,10 @@ fn at_precision<const N: usize>(at_nine_bits: [u8; N], component_bits: u8) -> Ra
 
 fn quaternion<D: Direction>(
     stream: &mut BitStream<'_, D>,
-    words: &mut [u32; 4],
+    words: &mut [i32; 4],
 ) -> Result<(), D::Error> {
     stream.floats(KIND, words)?;
-    let length = smallest_three::length(Quat::from_array(words.map(f32::from_bits)));
+    let length = smallest_three::length(Quat::from_array(floats(*words)));
     D::check(length.is_some(), || DecodeError::NoDirection {
         at_bit: stream.at_bit,
         body: stream.body,

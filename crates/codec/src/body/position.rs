@@ -54,7 +54,8 @@ impl BodyCoder<'_> {
     ) -> Result<(), D::Error> {
         match self.stages.position {
             Position::Full => {
-                floats(stream, KIND, position)?;
+                stream.floats(KIND, position)?;
+                stream.note_components(|| [32; 3]);
                 stream.note(|| Form::Whole);
                 return Ok(());
             }
@@ -94,7 +95,11 @@ impl BodyCoder<'_> {
         const BOUNDS: [Bounded; 3] = [VELOCITY; 3];
         match self.stages.velocity {
             Velocity::Omitted => Ok(()),
-            Velocity::Full => floats(stream, BitKind::Velocity, velocity),
+            Velocity::Full => {
+                stream.floats(BitKind::Velocity, velocity)?;
+                stream.note_components(|| [32; 3]);
+                Ok(())
+            }
             Velocity::Quantized => stream.bounded(BitKind::Velocity, &BOUNDS, velocity),
             Velocity::AtRestFlag => {
                 if stream.flag(BitKind::Velocity, *velocity == [0; 3])? {
@@ -153,18 +158,5 @@ fn affine_differences<D: Direction>(
     }
     drop(field);
     stream.note_components(|| [DIFFERENCE_BITS; 3]);
-    Ok(())
-}
-
-/// Codes three f32, all finite, as words.
-fn floats<D: Direction>(
-    stream: &mut BitStream<'_, D>,
-    kind: BitKind,
-    numbers: &mut [i32; 3],
-) -> Result<(), D::Error> {
-    let mut words = numbers.map(i32::cast_unsigned);
-    stream.floats(kind, &mut words)?;
-    *numbers = words.map(u32::cast_signed);
-    stream.note_components(|| [32; 3]);
     Ok(())
 }

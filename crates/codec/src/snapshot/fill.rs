@@ -95,7 +95,7 @@ impl QuantizedSnapshot {
         let smallest_three = SmallestThree::quantize(orientation, bits, self.plan.schema().levels)
             .ok_or(QuantizeError::NoDirection { body: index })?;
         let (quaternion, smallest_three) = match self.precision.orientation {
-            Orientation::Full => (orientation.to_array().map(f32::to_bits), Default::default()),
+            Orientation::Full => (words(orientation.to_array()), Default::default()),
             Orientation::SmallestThree { .. } => (Default::default(), smallest_three),
         };
         let position = match bounds {
@@ -126,7 +126,7 @@ fn quantize(values: [f32; 3], bounds: &[Bounded; 3]) -> [i32; 3] {
 }
 
 /// Bits of `f32` numbers as integers.
-fn words(values: [f32; 3]) -> [i32; 3] {
+fn words<const N: usize>(values: [f32; N]) -> [i32; N] {
     values.map(|value| value.to_bits().cast_signed())
 }
 
