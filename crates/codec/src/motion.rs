@@ -166,7 +166,13 @@ impl Motion {
             past.set(differs, current, |body| (&**reference, body));
             return Some(past);
         };
-        before.flag_past(reference, differs);
+        differs.clear();
+        differs.resize(current.len(), false);
+        match (&before.tracks.past, &before.from) {
+            (Some(past), _) => past.flag(differs),
+            (None, Some(from)) => reference.flag_differing(from, differs),
+            (None, None) => {}
+        }
         flagged(carried).for_each(|body| differs[body] = current.differs(reference, body));
         match (&before.tracks.past, &before.from) {
             // The usual case, with a cheaper lookup for each body.
@@ -232,17 +238,6 @@ impl Motion {
         match &self.tracks.past {
             Some(past) => Some(past.of(body).unwrap_or((current, body))),
             None => self.from.as_deref().map(|from| (from, body)),
-        }
-    }
-
-    /// Flags the bodies with another past pose than in `current`. Reuses memory.
-    fn flag_past(&self, current: &QuantizedSnapshot, differs: &mut Vec<bool>) {
-        differs.clear();
-        differs.resize(current.len(), false);
-        if let Some(past) = &self.tracks.past {
-            past.flag(differs);
-        } else if let Some(from) = &self.from {
-            current.flag_differing(from, differs);
         }
     }
 
