@@ -33,12 +33,12 @@ struct Victim {
 }
 
 impl Victim {
-    /// The last packet of a lane. `held` are the receiver's baselines before it.
-    fn of(lane: &Lane, held: Vec<Baseline>, name: &'static str, stages: Stages) -> Self {
+    /// The last packet of a lane.
+    fn of(lane: &Lane, name: &'static str, stages: Stages) -> Self {
         Self {
             bytes: lane.packet.bytes.clone(),
             decoder: lane.decoder.clone(),
-            held,
+            held: lane.received.values().cloned().collect(),
             prediction: None,
             name,
             is_arithmetic: stages.delta.is_arithmetic(),
@@ -108,13 +108,12 @@ fn simulated_victims() -> Vec<Victim> {
         });
         let simulated =
             Simulated { inputs: inputs.as_ref(), state_chunk: &vec![0xA5; tick % 4 * 40] };
-        let held = lane.received.values().cloned().collect();
         let names = [6, 7, 8].map(|age| Some(Sequence(tick.checked_sub(age)? as u16)));
         let numbered = (Sequence(tick as u16), SIMULATED.stages);
         lane.send_simulated(numbered, current, names, simulated);
         victims.push(Victim {
             prediction: Some(current.clone()),
-            ..Victim::of(&lane, held, "simulated", SIMULATED.stages)
+            ..Victim::of(&lane, "simulated", SIMULATED.stages)
         });
     }
     victims
@@ -131,10 +130,9 @@ fn victims(seed: u64) -> Vec<Victim> {
             let mut lane = Lane::new(&play.initial, BitLedger::new());
             let mut before = None;
             for (sequence, snapshot) in play.frames {
-                let held = lane.received.values().cloned().collect();
                 lane.send(sequence, rung.stages, &snapshot, before);
                 before = Some(sequence);
-                victims.push(Victim::of(&lane, held, rung.name, rung.stages));
+                victims.push(Victim::of(&lane, rung.name, rung.stages));
             }
         }
     }
@@ -147,8 +145,7 @@ fn victims(seed: u64) -> Vec<Victim> {
         let rungs = legal_rungs(&plan);
         let rung = rungs[victims.len() % rungs.len()];
         let lane = send(&plan, &[rung], seed, 12);
-        let held = lane.received.values().cloned().collect();
-        victims.push(Victim::of(&lane, held, "another scene", rung));
+        victims.push(Victim::of(&lane, "another scene", rung));
     }
     victims
 }
