@@ -87,6 +87,7 @@ impl<B: BinCoder, O: CodingObserver> Bins<B, O> {
         Ok(coded)
     }
 
+    /// Codes a further bin of the current element.
     #[inline(always)]
     pub(super) fn bin(&mut self, one: u32, value: bool) -> bool {
         let value = self.coder.bin(value, one);
@@ -94,6 +95,7 @@ impl<B: BinCoder, O: CodingObserver> Bins<B, O> {
         value
     }
 
+    /// Codes further bypass bins of the current element.
     #[inline(always)]
     pub(super) fn bypass(&mut self, count: u32, digits: u32) -> u32 {
         let digits = self.coder.bypass(digits, count);

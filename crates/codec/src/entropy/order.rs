@@ -10,8 +10,8 @@ use crate::snapshot::PackedPosition;
 /// Memory that is reused from packet to packet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
-    /// Whether each body is not among the resting bodies that are coded last: the active bodies, the anchor, and the
-    /// touched bodies once they are coded.
+    /// False for resting bodies that are not coded yet. True for the anchor, the active bodies, and touched bodies once
+    /// they are coded.
     pub(super) has_turn: Vec<bool>,
     /// The anchor, then the active bodies, in coding order.
     pub(super) order: Vec<OrderKey>,
