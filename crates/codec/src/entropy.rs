@@ -9,6 +9,7 @@
 //!
 //! ```text
 //! header | check 14 | zeros to a whole byte | bins
+//! bins     [simulation] | [ages of additional references] | bodies
 //! ```
 //!
 //! Packets of a [simulated scene](crate::simulation) use the second variant. Bins about the simulation come before
