@@ -82,7 +82,6 @@ const RATES: std::ops::RangeInclusive<f64> = 0.02..=50.0;
 
 impl SenderClock {
     /// Creates the clock of a sender that runs at `ticks_per_second` and is near `start_tick` at `now`.
-    #[must_use]
     pub fn new(ticks_per_second: u32, start_tick: u64, now: Duration) -> Self {
         Self::starting(1.0 / f64::from(ticks_per_second), start_tick, now)
     }
@@ -98,20 +97,17 @@ impl SenderClock {
     }
 
     /// Length of a tick by the sender's clock, seconds.
-    #[must_use]
     pub const fn tick_seconds(&self) -> f64 {
         self.tick_seconds
     }
 
     /// Seconds of the sender's time in a second of local time, 0.02 to 50. It is 1 unless the sender is slow, fast or
     /// in slow motion.
-    #[must_use]
     pub const fn rate(&self) -> f64 {
         self.rate
     }
 
     /// Returns the sender's tick at `now`, estimated from the fastest packet. `None` before the first packet.
-    #[must_use]
     pub fn tick_at(&self, now: Duration) -> Option<f64> {
         let offset = self.offset_seconds()?;
         Some((self.rate * now.as_secs_f64() + offset) / self.tick_seconds)
@@ -119,7 +115,6 @@ impl SenderClock {
 
     /// Resolves the sequence number of a packet that arrives at `now`: returns the tick with this number that is
     /// nearest to the sender's estimated tick.
-    #[must_use]
     pub fn tick_of(&self, now: Duration, sequence: Sequence) -> u64 {
         let expected = self.expected(now).round() as u64;
         let expected_sequence = Sequence(expected as u16);
@@ -220,7 +215,6 @@ impl SenderClock {
 
     /// Returns how much longer than the fastest packet the packet of `tick` took by the sender's clock, if it arrives
     /// at `now`. At most an hour.
-    #[must_use]
     pub fn lateness(&self, now: Duration, tick: u64) -> Duration {
         let expected = self.tick_at(now).unwrap_or(tick as f64);
         let ticks = (expected - tick as f64).max(0.0);

@@ -10,7 +10,6 @@ use crate::clock::SenderClock;
 ///
 /// # Panics
 /// If `snapshots_per_second` is 0.
-#[must_use]
 pub fn playout_delay(snapshots_per_second: u32) -> Duration {
     assert!(snapshots_per_second > 0, "the send rate must not be 0");
     let ms = match snapshots_per_second {
@@ -61,7 +60,6 @@ const SHRINKING_SECONDS: f64 = 2.0;
 
 impl AdaptiveDelay {
     /// Starts from the delay `start`, at most one second.
-    #[must_use]
     pub fn new(ticks_per_second: u32, start: Duration) -> Self {
         Self {
             tick: Duration::from_secs(1) / ticks_per_second,

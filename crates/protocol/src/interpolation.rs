@@ -34,7 +34,6 @@ impl Interpolation {
     pub const ALL: [Self; 4] = [Self::None, Self::Linear, Self::Hermite, Self::Extrapolate];
 
     /// Returns the lower-case name for command lines.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -45,25 +44,21 @@ impl Interpolation {
     }
 
     /// Whether it needs velocities. Without them it behaves like `Linear`.
-    #[must_use]
     pub const fn needs_velocity(self) -> bool {
         matches!(self, Self::Hermite | Self::Extrapolate)
     }
 
     /// Whether it uses a playout delay, so that bodies can move between two snapshots.
-    #[must_use]
     pub const fn waits(self) -> bool {
         matches!(self, Self::Linear | Self::Hermite)
     }
 
     /// Returns the kind that is used for snapshots with or without velocities.
-    #[must_use]
     pub const fn effective(self, has_velocity: bool) -> Self {
         if self.needs_velocity() && !has_velocity { Self::Linear } else { self }
     }
 
     /// Returns the playout to display at `now`. `None` before the first snapshot.
-    #[must_use]
     pub fn playout(
         self,
         buffer: &PlayoutBuffer<PlayoutSnapshot>,
@@ -80,7 +75,6 @@ impl Interpolation {
     ///
     /// # Panics
     /// If the index is out of range.
-    #[must_use]
     pub fn slot(self, playout: &Playout<'_, PlayoutSnapshot>, slot: usize) -> Option<BodyState> {
         let life = |received: &PlayoutSnapshot| received.lives.get(slot).copied();
         match (life(playout.from), life(playout.to)) {
@@ -97,7 +91,6 @@ impl Interpolation {
     ///
     /// # Panics
     /// If the index is out of range.
-    #[must_use]
     pub fn body(self, playout: &Playout<'_, PlayoutSnapshot>, body: usize) -> BodyState {
         let from = playout.from.snapshot.bodies[body];
         let to = playout.to.snapshot.bodies[body];

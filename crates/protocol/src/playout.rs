@@ -61,7 +61,6 @@ pub struct Playout<'a, T> {
 
 impl<T> PlayoutBuffer<T> {
     /// Creates an empty buffer that plays `delay` behind the sender's clock. The delay is limited to 240 ticks.
-    #[must_use]
     pub fn new(clock: SenderClock, delay: Duration) -> Self {
         let delay = delay.min(longest_delay(&clock));
         Self {
@@ -74,19 +73,16 @@ impl<T> PlayoutBuffer<T> {
     }
 
     /// Returns the time from the earliest possible arrival of a snapshot until its display, by the sender's clock.
-    #[must_use]
     pub const fn delay(&self) -> Duration {
         self.pace.delay
     }
 
     /// Number of snapshots in the buffer.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.snapshots.len()
     }
 
     /// Whether the buffer is empty.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.snapshots.is_empty()
     }
@@ -116,14 +112,12 @@ impl<T> PlayoutBuffer<T> {
     }
 
     /// Number of times that [`advance`](Self::advance) found the next snapshot missing after one that was present.
-    #[must_use]
     pub const fn stalls(&self) -> u64 {
         self.stalls
     }
 
     /// Total time without a next snapshot, measured in [`advance`](Self::advance). A buffer that stays empty has one
     /// [stall](Self::stalls).
-    #[must_use]
     pub const fn starved(&self) -> Duration {
         self.starved
     }
@@ -134,19 +128,16 @@ impl<T> PlayoutBuffer<T> {
     }
 
     /// The sender's clock.
-    #[must_use]
     pub const fn clock(&self) -> &SenderClock {
         &self.pace.clock
     }
 
     /// Resolves the sequence number of a packet that arrives at `now` to a tick. See [`SenderClock::tick_of`].
-    #[must_use]
     pub fn tick(&self, now: Duration, sequence: Sequence) -> u64 {
         self.clock().tick_of(now, sequence)
     }
 
     /// Number of snapshots that are not due yet.
-    #[must_use]
     pub fn ahead(&self, now: Duration) -> usize {
         let due = self.pace.due_tick(now).unwrap_or(0.0);
         let played = self.snapshots.partition_point(|&(tick, _)| tick as f64 <= due);
@@ -154,7 +145,6 @@ impl<T> PlayoutBuffer<T> {
     }
 
     /// Whether a snapshot of `tick` that arrives at `now` is too late to be displayed.
-    #[must_use]
     pub fn is_late(&self, now: Duration, tick: u64) -> bool {
         // A snapshot that is due at exactly `now` is not late. Larger than the rounding errors of ticks as floats.
         const SLACK_TICKS: f64 = 1e-6;
@@ -177,7 +167,6 @@ impl<T> PlayoutBuffer<T> {
     }
 
     /// Returns the newest snapshot before a tick.
-    #[must_use]
     pub fn before(&self, tick: u64) -> Option<(u64, &T)> {
         let index = self.snapshots.partition_point(|&(held, _)| held < tick);
         let (tick, before) = self.snapshots.get(index.checked_sub(1)?)?;
@@ -196,7 +185,6 @@ impl<T> PlayoutBuffer<T> {
     }
 
     /// Returns playout at the newest snapshot without a playout delay. `None` before the first snapshot.
-    #[must_use]
     pub fn newest(&self, now: Duration) -> Option<Playout<'_, T>> {
         let (tick, newest) = self.snapshots.back()?;
         Some(Playout {
@@ -214,7 +202,6 @@ impl<T> PlayoutBuffer<T> {
 
     /// Returns playout at `now`. It waits at the newest snapshot while the next one is missing, and at the oldest
     /// until that is due. `None` before the first snapshot.
-    #[must_use]
     pub fn sample(&self, now: Duration) -> Option<Playout<'_, T>> {
         let due = self.pace.due_tick(now)?;
         let after = self.snapshots.partition_point(|&(tick, _)| tick as f64 <= due);

@@ -139,13 +139,11 @@ impl SnapshotReceiver {
     }
 
     /// Returns the engine.
-    #[must_use]
     pub fn engine(&self) -> &dyn Engine {
         &*self.engine
     }
 
     /// Returns the decoder. After [`PacketOutcome::Decoded`], its [ledger](Decoder::ledger) is for this packet.
-    #[must_use]
     pub const fn decoder(&self) -> &Decoder {
         &self.decoder
     }
@@ -322,7 +320,6 @@ impl SnapshotReceiver {
     }
 
     /// Returns the buffer of snapshots to display.
-    #[must_use]
     pub const fn playout(&self) -> &PlayoutBuffer<PlayoutSnapshot> {
         &self.playout
     }
@@ -338,19 +335,16 @@ impl SnapshotReceiver {
     }
 
     /// Returns the decoded snapshot of `tick` if it is still stored.
-    #[must_use]
     pub fn get(&self, tick: u64) -> Option<&Baseline> {
         self.received.get(tick)
     }
 
     /// Returns the tick of the newest decoded snapshot.
-    #[must_use]
     pub const fn newest(&self) -> Option<u64> {
         self.newest
     }
 
     /// Memory in use for baselines, bytes.
-    #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.received.memory_bytes()
     }

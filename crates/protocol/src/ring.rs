@@ -25,14 +25,12 @@ impl BaselineRing {
     ///
     /// # Panics
     /// If `capacity` is 0.
-    #[must_use]
     pub fn new(capacity: usize) -> Self {
         assert!(capacity > 0, "the capacity must not be 0");
         Self { capacity, snapshots: VecDeque::with_capacity(capacity + 1), spare: Vec::new() }
     }
 
     /// Returns the snapshot of `tick` if it is still stored.
-    #[must_use]
     pub fn get(&self, tick: u64) -> Option<&Baseline> {
         let index = self.snapshots.binary_search_by_key(&tick, |&(held, _)| held).ok()?;
         Some(&self.snapshots[index].1)
@@ -40,7 +38,6 @@ impl BaselineRing {
 
     /// Takes a dropped snapshot, so that its memory can be reused, or creates an empty one. If the ring is full, drops
     /// the oldest snapshot for this.
-    #[must_use]
     pub fn take_spare(&mut self) -> Baseline {
         let is_full = self.snapshots.len() == self.capacity;
         let oldest = self.snapshots.pop_front_if(|_| is_full);
@@ -67,7 +64,6 @@ impl BaselineRing {
     }
 
     /// Memory in use for the snapshots, bytes. Shared parts count once.
-    #[must_use]
     pub fn memory_bytes(&self) -> usize {
         Baseline::memory_bytes_of(self.snapshots.iter().map(|(_, baseline)| baseline))
     }

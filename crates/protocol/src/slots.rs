@@ -42,7 +42,6 @@ struct SlotState {
 
 impl SlotTable {
     /// Creates a table with up to `max` slots, all of them empty, for a scene with this tick rate.
-    #[must_use]
     pub const fn new(max: usize, ticks_per_second: u16) -> Self {
         let ticks = COOLDOWN.as_secs() * ticks_per_second as u64;
         Self {
@@ -58,7 +57,6 @@ impl SlotTable {
     }
 
     /// Returns the cooldown in ticks: [`COOLDOWN`], but at least 2.
-    #[must_use]
     pub const fn cooldown_ticks(&self) -> u64 {
         self.cooldown_ticks
     }
@@ -98,13 +96,11 @@ impl SlotTable {
     }
 
     /// Returns the number of empty slots that were in cooldown at the last [`insert`](Self::insert).
-    #[must_use]
     pub fn cooling(&self) -> usize {
         self.cooling.len()
     }
 
     /// Returns the body in a slot, or `None` if the slot is empty.
-    #[must_use]
     pub fn get(&self, slot: usize) -> Option<Life> {
         let state = self.slots.get(slot).filter(|state| state.is_used);
         state.map(|state| state.life)

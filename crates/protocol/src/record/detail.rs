@@ -55,7 +55,6 @@ impl PacketDetail {
     }
 
     /// Returns the packet without transport headers.
-    #[must_use]
     pub const fn bytes(&self) -> &[u8] {
         &self.bytes
     }
@@ -78,7 +77,6 @@ impl PacketDetail {
     }
 
     /// Memory in use, bytes.
-    #[must_use]
     pub fn memory_bytes(&self) -> usize {
         let items = size_of_val(&*self.items) + size_of_val(&*self.ends);
         size_of::<Self>() + self.bytes.len() + items

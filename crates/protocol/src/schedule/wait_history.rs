@@ -32,7 +32,6 @@ struct Quarter {
 
 impl WaitHistory {
     /// Creates an empty record for a scene with this tick rate.
-    #[must_use]
     pub fn new(ticks_per_second: u16) -> Self {
         Self { quarter_ticks: (u64::from(ticks_per_second) / 4).max(1), quarters: VecDeque::new() }
     }
@@ -61,7 +60,6 @@ impl WaitHistory {
     }
 
     /// Returns the longest wait of each body over the complete quarters. Empty without a budget.
-    #[must_use]
     pub fn longest(&self) -> Vec<Option<LongestWait>> {
         let newest = self.quarters.back().map_or(0, |newest| newest.index);
         let whole = self.quarters.iter();

@@ -131,7 +131,6 @@ impl SnapshotSender {
 
     /// Whether packets are partial or have been recently. Otherwise [`send_within`](Self::send_within) sends the same
     /// packets as [`send`](Self::send), as long as they fit and there is a change to send.
-    #[must_use]
     pub const fn is_scheduling(&self) -> bool {
         self.schedule.is_running()
     }
@@ -234,7 +233,6 @@ impl SnapshotSender {
     }
 
     /// Returns the longest wait of a body at `tick`, ticks.
-    #[must_use]
     pub fn longest_wait(&self, tick: u64) -> u64 {
         self.schedule.longest_wait(tick)
     }

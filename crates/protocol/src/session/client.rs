@@ -152,19 +152,16 @@ impl ClientSession {
     }
 
     /// Whether the welcome has arrived.
-    #[must_use]
     pub const fn is_welcomed(&self) -> bool {
         self.is_welcomed
     }
 
     /// Returns the reason why the server does not send arithmetic coding, if the fingerprints differ.
-    #[must_use]
     pub const fn fallback(&self) -> Option<FallbackReason> {
         self.fallback
     }
 
     /// The answer to the last request: the settings in use, or the reason why it was declined. `None` before it arrives.
-    #[must_use]
     pub fn answer(&self) -> Option<Result<Settings, &str>> {
         let answer = self.answer.as_ref()?.as_ref();
         Some(answer.copied().map_err(String::as_str))
@@ -172,7 +169,6 @@ impl ClientSession {
 
     /// Returns the settings that the server uses in place of the requested ones. `None` if they are the same or not
     /// known yet.
-    #[must_use]
     pub fn granted(&self) -> Option<Settings> {
         let asked = self.requested.map(|last| last.settings);
         let granted = self.answer()?.ok();

@@ -25,7 +25,6 @@ pub struct Contract {
 impl Contract {
     /// Creates the contract for a scene. `registered` has a line for each further item that both apps must have. Each
     /// line ends in `\n`.
-    #[must_use]
     pub fn new(plan: Arc<Plan>, registered: String) -> Self {
         Self {
             schema: plan.schema().encode(),
@@ -36,19 +35,16 @@ impl Contract {
     }
 
     /// Returns the scene.
-    #[must_use]
     pub const fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
 
     /// Returns a readable text with a line for each item of the schema and each registered item.
-    #[must_use]
     pub fn text(&self) -> String {
         self.plan.schema().text() + &self.registered
     }
 
     /// Returns the hello of a client with this contract.
-    #[must_use]
     pub fn hello(&self) -> Hello<'_> {
         Hello {
             version: PROTOCOL_VERSION,
@@ -116,7 +112,6 @@ impl FallbackReason {
 
     /// Returns the stages to use in place of arithmetic `stages`: [`PREDICTED_POSITION`], which uses integers and no
     /// model. `None` if `stages` do not use arithmetic coding.
-    #[must_use]
     pub fn instead_of(stages: Stages) -> Option<Stages> {
         let is_arithmetic = stages.delta.is_arithmetic();
         is_arithmetic.then_some(PREDICTED_POSITION.stages)

@@ -50,7 +50,6 @@ impl ServerSession {
     pub const PATIENCE: Duration = Duration::from_secs(5);
 
     /// Creates the session of a client that connected at `now`.
-    #[must_use]
     pub const fn new(now: Duration) -> Self {
         Self { state: State::Silent, since: now }
     }
@@ -130,25 +129,21 @@ impl ServerSession {
     }
 
     /// Whether the client said hello, and was not refused.
-    #[must_use]
     pub const fn is_open(&self) -> bool {
         matches!(self.state, State::Open(_))
     }
 
     /// Whether the client was refused.
-    #[must_use]
     pub const fn is_refused(&self) -> bool {
         matches!(self.state, State::Refused)
     }
 
     /// Whether a client has been silent, or refused, for longer than [`PATIENCE`](Self::PATIENCE).
-    #[must_use]
     pub fn is_overdue(&self, now: Duration) -> bool {
         !self.is_open() && now > self.since + Self::PATIENCE
     }
 
     /// Returns the reason why the client does not get arithmetic coding, if the fingerprints differ.
-    #[must_use]
     pub fn fallback(&self) -> Option<FallbackReason> {
         match &self.state {
             State::Open(open) => open.fallback,
@@ -159,7 +154,6 @@ impl ServerSession {
     /// Returns the stages to send in place of arithmetic `stages` during a [`fallback`](Self::fallback): see
     /// [`FallbackReason::instead_of`]. `None` without a fallback, for other stages, or if the scene does not support
     /// them.
-    #[must_use]
     pub fn stages_instead_of(&self, contract: &Contract, stages: Stages) -> Option<Stages> {
         self.fallback()?;
         let instead = FallbackReason::instead_of(stages)?;
