@@ -213,7 +213,6 @@ impl SnapshotSender {
 
     /// Whether the next complete packets of both senders will be the same if both send the same snapshot with
     /// [`BaselineChoice::Newest`] and without inputs. True if their references are equal.
-    #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         self.newest_acked() == other.newest_acked()
             && self.newest_sent == other.newest_sent
@@ -224,7 +223,6 @@ impl SnapshotSender {
 
     /// Returns a key that [similar](Self::is_like) senders share and that others seldom have. Use it to group many
     /// senders.
-    #[must_use]
     pub fn sharing_key(&self) -> SharingKey {
         SharingKey {
             baseline: self.newest_acked(),
@@ -253,7 +251,6 @@ impl SnapshotSender {
 
     /// Returns the tick of the last packet if the receiver needs a state of the scene, else `None`. Send one with
     /// [`offer_state`](Self::offer_state).
-    #[must_use]
     pub const fn wants_state(&self) -> Option<u64> {
         self.sync.wanted_at
     }
@@ -281,19 +278,16 @@ impl SnapshotSender {
     }
 
     /// Returns whether the receiver's simulated world is known to equal the sender's.
-    #[must_use]
     pub const fn sync(&self) -> SyncStatus {
         self.sync.status
     }
 
     /// During a state transfer, returns the number of chunks that the receiver is known to have, and the total.
-    #[must_use]
     pub fn state_progress(&self) -> Option<(usize, usize)> {
         self.sync.state_progress()
     }
 
     /// Number of desyncs that the receiver has reported.
-    #[must_use]
     pub const fn desyncs(&self) -> u64 {
         self.sync.desyncs
     }
@@ -311,7 +305,6 @@ impl SnapshotSender {
     }
 
     /// The newest packet.
-    #[must_use]
     pub const fn packet(&self) -> &Packet {
         &self.packet
     }
@@ -351,13 +344,11 @@ impl SnapshotSender {
     }
 
     /// Returns the tick of the newest acked snapshot.
-    #[must_use]
     pub fn newest_acked(&self) -> Option<u64> {
         self.acked.back().copied()
     }
 
     /// Returns the ages at `tick` of the three newest acked snapshots, the newest first, ticks. An age is at most 65 535.
-    #[must_use]
     pub fn acked_ages(&self, tick: u64) -> [Option<u16>; 3] {
         let newest = self.newest_acked();
         let [second, third] = self.acked_before(newest.unwrap_or(0));
@@ -366,20 +357,17 @@ impl SnapshotSender {
     }
 
     /// Returns the ticks of the two newest acked snapshots before `tick`, the newer one first.
-    #[must_use]
     pub fn acked_before(&self, tick: u64) -> [Option<u64>; 2] {
         before(&self.acked, tick)
     }
 
     /// Returns the snapshot of `tick` as the receiver decodes it, if it is still stored. At 60 Hz, snapshots stay for
     /// about a second after their ack.
-    #[must_use]
     pub fn get(&self, tick: u64) -> Option<&Baseline> {
         self.sent.get(tick)
     }
 
     /// Memory in use for snapshots, bytes.
-    #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.sent.memory_bytes()
     }
@@ -388,10 +376,8 @@ impl SnapshotSender {
         let (Some(newest_sent), Some(newest)) = (self.newest_sent, self.tick_of(ack.newest)) else {
             return;
         };
-        let earlier = (0..u32::BITS)
-            .filter(|bit| ack.earlier >> bit & 1 == 1)
-            .filter_map(|bit| newest.checked_sub(u64::from(bit) + 1));
-        for tick in std::iter::once(newest).chain(earlier) {
+        let covered = newest.saturating_sub(u32::BITS.into())..=newest;
+        for tick in covered.rev().filter(|&tick| ack.covers(sequence(tick))) {
             let is_recent = newest_sent - tick <= MAX_BASELINE_AGE_TICKS.into();
             if is_recent
                 && let Some(sent) = self.sent.get(tick)
