@@ -62,6 +62,8 @@ pub(crate) struct Schedule {
     scales: [f32; 2],
     /// Estimated bits of a complete packet.
     complete_bits: f32,
+    /// Tick since which all packets have been complete.
+    complete_since: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -272,6 +274,7 @@ impl Schedule {
         *self = Self {
             bodies: vec![body; sent.len()],
             sent: Some(sent.clone()),
+            complete_since: self.complete_since,
             ..Self::new(self.scales)
         };
     }
@@ -353,8 +356,13 @@ impl Schedule {
     }
 
     /// Records a sent packet with the `count` most urgent bodies. `None` stands for a complete packet, which carries
-    /// all of them.
+    /// all of them. Once complete packets have fitted for a while, the schedule ends.
     pub(crate) fn on_sent(&mut self, tick: u64, wanted: &QuantizedSnapshot, count: Option<usize>) {
+        let since = self.complete_since.unwrap_or(tick);
+        self.complete_since = count.is_none().then_some(since);
+        if count.is_none() && tick - since >= COMPLETE_TICKS {
+            return self.stop();
+        }
         let count = count.unwrap_or(self.due.len());
         let sent = self.sent.as_mut().expect("it advanced to this tick");
         for Due { slot, .. } in self.due.drain(..count) {
@@ -374,6 +382,9 @@ impl Schedule {
         first.map_or(0, |first| tick.saturating_sub(first))
     }
 }
+
+/// The schedule ends after complete packets have fitted for this number of ticks.
+const COMPLETE_TICKS: u64 = 30;
 
 /// Approximate size of a header with the merging mask and the check, bytes.
 const HEADER_BYTES: usize = 9;

@@ -75,7 +75,7 @@ const LATE_SIXTIETHS: u64 = 12;
 /// Time without acks that delay alone can explain: a satellite round trip takes 0.6 s.
 const SILENCE_SIXTIETHS: u64 = 60;
 
-/// Time without acks that one burst of loss can explain, if at most this number of packets is pending.
+/// Time without acks that one burst of loss can explain. A burst is shorter than this number of packets.
 const BURST_SIXTIETHS: u64 = 120;
 const BURST_PACKETS: usize = 40;
 
@@ -164,7 +164,7 @@ impl PathStats {
         let mut pending = self.pending.iter().filter(|packet| !packet.has_arrived);
         pending.next().is_some_and(|first| {
             let silent = now.saturating_sub(first.left_at.max(self.last_ack));
-            let is_burst = 1 + pending.count() <= BURST_PACKETS;
+            let is_burst = pending.count() < BURST_PACKETS;
             silent >= if is_burst { BURST_SIXTIETHS } else { SILENCE_SIXTIETHS }
         })
     }
