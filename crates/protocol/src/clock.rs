@@ -83,12 +83,8 @@ const RATES: std::ops::RangeInclusive<f64> = 0.02..=50.0;
 impl SenderClock {
     /// Creates the clock of a sender that runs at `ticks_per_second` and is near `start_tick` at `now`.
     pub fn new(ticks_per_second: u32, start_tick: u64, now: Duration) -> Self {
-        Self::starting(1.0 / f64::from(ticks_per_second), start_tick, now)
-    }
-
-    const fn starting(tick_seconds: f64, start_tick: u64, now: Duration) -> Self {
         Self {
-            tick_seconds,
+            tick_seconds: 1.0 / f64::from(ticks_per_second),
             start: (start_tick, now),
             rate: 1.0,
             windows: VecDeque::new(),
@@ -141,7 +137,10 @@ impl SenderClock {
     pub fn sync_tick(&mut self, now: Duration, tick: u64) {
         let off_seconds = (self.expected(now) - tick as f64) * self.tick_seconds;
         if off_seconds.abs() > 1.0 {
-            *self = Self::starting(self.tick_seconds, tick, now);
+            self.start = (tick, now);
+            self.rate = 1.0;
+            self.windows.clear();
+            self.agreeing = 0;
         }
     }
 

@@ -8,7 +8,6 @@ mod pace;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use cubewire_codec::Sequence;
 use cubewire_codec::schema::MAX_TICKS_PER_SECOND;
 
 use self::pace::Pace;
@@ -77,16 +76,6 @@ impl<T> PlayoutBuffer<T> {
         self.pace.delay
     }
 
-    /// Number of snapshots in the buffer.
-    pub fn len(&self) -> usize {
-        self.snapshots.len()
-    }
-
-    /// Whether the buffer is empty.
-    pub fn is_empty(&self) -> bool {
-        self.snapshots.is_empty()
-    }
-
     /// Sets the delay, which is limited to 240 ticks. Playout approaches it in [`advance`](Self::advance), or jumps
     /// to it if that is never called.
     pub fn set_delay(&mut self, delay: Duration) {
@@ -132,11 +121,6 @@ impl<T> PlayoutBuffer<T> {
         &self.pace.clock
     }
 
-    /// Resolves the sequence number of a packet that arrives at `now` to a tick. See [`SenderClock::tick_of`].
-    pub fn tick(&self, now: Duration, sequence: Sequence) -> u64 {
-        self.clock().tick_of(now, sequence)
-    }
-
     /// Number of snapshots that are not due yet.
     pub fn ahead(&self, now: Duration) -> usize {
         let due = self.pace.due_tick(now).unwrap_or(0.0);
@@ -151,7 +135,7 @@ impl<T> PlayoutBuffer<T> {
         self.pace.due_tick(now).is_some_and(|due| tick as f64 + SLACK_TICKS < due)
     }
 
-    /// Inserts the snapshot of a [tick](Self::tick) that arrived at `now`. Returns a snapshot so that its memory can
+    /// Inserts the snapshot of a [tick](SenderClock::tick_of) that arrived at `now`. Returns a snapshot so that its memory can
     /// be reused: the oldest one if the buffer was full, or this one if the buffer already has its tick.
     pub fn insert(&mut self, now: Duration, tick: u64, snapshot: T) -> Option<T> {
         self.pace.clock.arrived(now, tick);
@@ -318,7 +302,7 @@ mod tests {
     fn the_buffer_is_bounded() {
         let mut buffer = buffer(0..CAPACITY as u16);
         assert_eq!(buffer.insert(ms(9000), CAPACITY as u64, 0), Some(0));
-        assert_eq!(buffer.len(), CAPACITY);
+        assert_eq!(buffer.snapshots.len(), CAPACITY);
     }
 
     #[test]

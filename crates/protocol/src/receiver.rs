@@ -160,7 +160,7 @@ impl SnapshotReceiver {
     /// differs from the sender's, [`poll_feedback`](Self::poll_feedback) reports this.
     pub fn on_packet(&mut self, now: Duration, bytes: &[u8]) -> Result<PacketOutcome, DecodeError> {
         let header = Header::decode(bytes)?;
-        let tick = self.playout.tick(now, header.sequence);
+        let tick = self.playout.clock().tick_of(now, header.sequence);
         if self.received.get(tick).is_some() {
             // The ack may have been lost.
             self.wants_ack(tick);

@@ -130,11 +130,6 @@ impl Record {
         record
     }
 
-    /// Returns the tick rate, ticks a second.
-    pub const fn ticks_per_second(&self) -> u32 {
-        self.rate.0
-    }
-
     /// Returns the samples, oldest first, without gaps. The newest one is for the last tick.
     pub const fn samples(&self) -> &VecDeque<Sample> {
         &self.samples
@@ -341,12 +336,6 @@ fn after(tick: u64, now: u64) -> u16 {
 }
 
 impl Sample {
-    /// Size of the encoded snapshots, bytes.
-    pub fn payload_bytes(&self) -> usize {
-        let payloads = self.snapshots.iter().map(|packet| packet.payload_bytes);
-        payloads.sum()
-    }
-
     /// Whether playout stood still because the next snapshot was missing.
     pub const fn is_starved(&self) -> bool {
         !self.starved.is_zero()

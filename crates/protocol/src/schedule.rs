@@ -159,6 +159,22 @@ impl Body {
             (Some(newest), Some(&age)) => self.is_confirmed = newest >= sent_at + u64::from(age),
         }
     }
+
+    /// Updates `change` and `is_replaced`. `differs` is true if the wanted state is not the one that was last sent.
+    fn estimate(&mut self, tick: u64, slot: usize, changes: &Changes<'_>, differs: bool) {
+        // The receiver may have the slot's earlier body until a later state is confirmed.
+        self.is_replaced &= !self.is_confirmed;
+        if !differs {
+            self.change = Change::NONE;
+            return;
+        }
+        self.is_replaced |= changes.is_replaced(slot);
+        // Staggered by slot, so that each tick estimates a fourth of the waiting bodies.
+        let is_estimated = (tick as usize + slot).is_multiple_of(ESTIMATE_INTERVAL_TICKS);
+        if is_estimated || self.due_since.is_none() {
+            self.change = changes.of(slot);
+        }
+    }
 }
 
 impl Schedule {
@@ -188,22 +204,11 @@ impl Schedule {
         self.complete_bits = 0.0;
         for ((slot, body), &differs) in self.bodies.iter_mut().enumerate().zip(&self.differs) {
             body.confirm(delivery.newest, delivery.ages.get(slot));
-            // The receiver may have the slot's earlier body until a later state is confirmed.
-            body.is_replaced &= !body.is_confirmed;
-            if differs {
-                body.is_replaced |=
-                    sent.life(slot).is_some_and(|life| wanted.life(slot) != Some(life));
-                // Staggered by slot, so that each tick estimates a fourth of the waiting bodies.
-                let is_estimated = (tick as usize + slot).is_multiple_of(ESTIMATE_INTERVAL_TICKS);
-                if is_estimated || body.due_since.is_none() {
-                    body.change = changes.of(slot);
-                }
-            } else if body.is_confirmed {
+            body.estimate(tick, slot, &changes, differs);
+            if !differs && body.is_confirmed {
                 // The receiver has the wanted state.
                 body.due_since = None;
                 continue;
-            } else {
-                body.change = Change::NONE;
             }
             // A complete packet also carries bodies in flight, because its baseline does not have them yet.
             self.complete_bits += body.change.bits;

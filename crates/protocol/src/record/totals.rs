@@ -21,14 +21,6 @@ pub enum Accounting {
 impl Accounting {
     /// Both accountings.
     pub const ALL: [Self; 2] = [Self::PayloadAndUdp, Self::OnTheWire];
-
-    /// Returns the displayed name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::PayloadAndUdp => "article",
-            Self::OnTheWire => "wire",
-        }
-    }
 }
 
 /// Bytes that a transport sent and received for a connection, in [`Accounting::OnTheWire`].

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use cubewire_codec::ladder::PREDICTED_POSITION;
 use cubewire_codec::schema::{Schema, first_difference};
 use cubewire_codec::{Fingerprint, Plan, Stages};
+use log::debug;
 
 use super::message::Hello;
 
@@ -101,13 +102,13 @@ pub enum FallbackReason {
 impl FallbackReason {
     /// Compares two fingerprints. Returns `None` if they are equal.
     pub(crate) fn between(theirs: Fingerprint, own: Fingerprint) -> Option<Self> {
-        if theirs.model != own.model {
-            Some(Self::Model)
-        } else if theirs.arithmetic != own.arithmetic {
-            Some(Self::Arithmetic)
-        } else {
-            None
+        if theirs == own {
+            return None;
         }
+        let has_same_model = theirs.model == own.model;
+        let reason = if has_same_model { Self::Arithmetic } else { Self::Model };
+        debug!("fallback: no arithmetic coding: {reason}");
+        Some(reason)
     }
 
     /// Returns the stages to use in place of arithmetic `stages`: [`PREDICTED_POSITION`], which uses integers and no

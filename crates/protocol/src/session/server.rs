@@ -64,12 +64,7 @@ impl ServerSession {
         message: ClientMessage<'_>,
     ) -> Result<ServerEvent, String> {
         let event = self.event(contract, message);
-        match &event {
-            Ok(ServerEvent::Welcome) => debug!("client admitted"),
-            Ok(ServerEvent::Settings(settings)) => debug!("client requests {}", settings.stages),
-            Err(reason) => debug!("client refused: {reason}"),
-        }
-        event
+        event.inspect_err(|reason| debug!("client refused: {reason}"))
     }
 
     fn event(
@@ -83,10 +78,8 @@ impl ServerSession {
                     return Err(reason);
                 }
                 let fallback = FallbackReason::between(hello.fingerprint, contract.fingerprint);
-                if let Some(reason) = fallback {
-                    debug!("fallback: no arithmetic coding for the client: {reason}");
-                }
                 self.state = State::Open(Open { fallback, ..Open::default() });
+                debug!("client admitted");
                 Ok(ServerEvent::Welcome)
             }
             (ClientMessage::Request(Request { number, settings }), State::Open(open)) => {
@@ -94,6 +87,7 @@ impl ServerSession {
                     .check(contract.plan())
                     .map_err(|reason| format!("invalid request: {reason}"))?;
                 open.requested = Some(number);
+                debug!("client requests {}", settings.stages);
                 Ok(ServerEvent::Settings(settings))
             }
             _ => Err("unexpected message from the client".to_owned()),
