@@ -204,9 +204,7 @@ impl SnapshotReceiver {
         snapshot.set(&self.next, tick, before, is_same, self.teleports);
         self.spare.extend(self.playout.insert(now, tick, snapshot));
         tracks::update_neighbours(&mut self.playout, now, tick);
-        let old = self.received.take_spare();
-        let decoded = std::mem::replace(&mut self.next, old);
-        self.received.insert(tick, decoded);
+        self.received.store(tick, &mut self.next);
         self.restore();
         self.forget(tick, &header);
         self.newest = self.newest.max(Some(tick));

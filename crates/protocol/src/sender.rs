@@ -157,7 +157,7 @@ impl SnapshotSender {
             let smaller = self.try_other_baselines(tick, stages, snapshot)?;
             header = smaller.unwrap_or(header);
         }
-        self.keep(tick);
+        self.history.store(tick, &mut self.next);
         self.schedule.stop();
         Ok(header)
     }
@@ -222,7 +222,7 @@ impl SnapshotSender {
     pub fn send_same(&mut self, tick: u64, other: &Self) -> Result<(), SendError> {
         self.begin(tick)?;
         let sent = other.get(tick).expect("the other sender sent this tick");
-        self.history.insert(tick, sent.clone());
+        self.history.store(tick, &mut sent.clone());
         self.schedule.stop();
         Ok(())
     }
@@ -383,11 +383,5 @@ impl SnapshotSender {
         }
         self.history.forget_before(tick);
         Ok(())
-    }
-
-    /// Stores the snapshot of the packet that is sent.
-    fn keep(&mut self, tick: u64) {
-        let spare = self.history.ring.take_spare();
-        self.history.insert(tick, mem::replace(&mut self.next, spare));
     }
 }

@@ -47,9 +47,9 @@ impl SentHistory {
         }
     }
 
-    /// Stores the snapshot of a sent packet.
-    pub(super) fn insert(&mut self, tick: u64, baseline: Baseline) {
-        self.ring.insert(tick, baseline);
+    /// Stores the snapshot of a sent packet. See [`BaselineRing::store`].
+    pub(super) fn store(&mut self, tick: u64, snapshot: &mut Baseline) {
+        self.ring.store(tick, snapshot);
         self.newest = Some(tick);
     }
 

@@ -47,7 +47,7 @@ impl SnapshotSender {
             }
             let header = self.encode(tick, stages, wanted)?;
             if self.packet.bytes.len() <= packet_budget.bytes {
-                self.keep(tick);
+                self.history.store(tick, &mut self.next);
                 return Ok(Some(header));
             }
         }
@@ -62,7 +62,7 @@ impl SnapshotSender {
             self.encode_scheduled(tick, [stages, partial], wanted, &packet_budget, patience)?;
         Ok(encoded.map(|(header, count)| {
             self.schedule.on_sent(tick, wanted, count);
-            self.keep(tick);
+            self.history.store(tick, &mut self.next);
             header
         }))
     }
