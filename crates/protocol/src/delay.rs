@@ -144,12 +144,8 @@ mod tests {
     }
 
     #[test]
-    fn a_perfect_link_needs_an_interval_and_a_tick() {
+    fn an_interval_and_a_tick_are_needed_and_jitter_and_gaps_are_covered() {
         assert_eq!(settled(ms(300), |_| Some(ms(0))), ms(20));
-    }
-
-    #[test]
-    fn jitter_and_gaps_are_covered() {
         let jitter = settled(ms(0), |tick| Some(ms(if tick % 50 == 0 { 40 } else { 5 })));
         assert!(jitter >= ms(60) && jitter < ms(61), "{jitter:?}");
         let losses = settled(ms(0), |tick| (tick % 50 > 2).then_some(ms(0)));

@@ -28,9 +28,11 @@ pub struct PlayoutBuffer<T> {
     snapshots: VecDeque<(u64, T)>,
     /// Whether the next snapshot was missing in the last [`advance`](Self::advance).
     is_starved: bool,
-    stalls: u64,
-    /// Total length of the stalls.
-    starved: Duration,
+    /// Number of times that [`advance`](Self::advance) found the next snapshot missing after one that was present.
+    pub stalls: u64,
+    /// Total time without a next snapshot, measured in [`advance`](Self::advance). A buffer that stays empty has one
+    /// stall.
+    pub starved: Duration,
 }
 
 /// State of playout between two snapshots, or at a single one.
@@ -61,14 +63,15 @@ pub struct Playout<'a, T> {
 impl<T> PlayoutBuffer<T> {
     /// Creates an empty buffer that plays `delay` behind the sender's clock. The delay is limited to 240 ticks.
     pub fn new(clock: SenderClock, delay: Duration) -> Self {
-        let delay = delay.min(longest_delay(&clock));
-        Self {
+        let mut buffer = Self {
             pace: Pace::new(clock, delay),
             snapshots: VecDeque::new(),
             is_starved: false,
             stalls: 0,
             starved: Duration::ZERO,
-        }
+        };
+        buffer.set_delay(delay);
+        buffer
     }
 
     /// Returns the time from the earliest possible arrival of a snapshot until its display, by the sender's clock.
@@ -79,7 +82,8 @@ impl<T> PlayoutBuffer<T> {
     /// Sets the delay, which is limited to 240 ticks. Playout approaches it in [`advance`](Self::advance), or jumps
     /// to it if that is never called.
     pub fn set_delay(&mut self, delay: Duration) {
-        self.pace.delay = delay.min(longest_delay(self.clock()));
+        let longest = self.clock().tick_seconds * f64::from(MAX_DELAY_TICKS);
+        self.pace.delay = delay.min(Duration::from_secs_f64(longest));
     }
 
     /// Advances playout to `now` at the rate of the sender's clock. If the playout delay or the link's delay has
@@ -95,20 +99,9 @@ impl<T> PlayoutBuffer<T> {
         let is_starved = past_newest > 0.0;
         self.stalls += u64::from(is_starved && !self.is_starved);
         self.is_starved = is_starved;
-        let starved = f64::from(past_newest) / self.clock().rate();
+        let starved = f64::from(past_newest) / self.clock().rate;
         self.starved += Duration::from_secs_f64(starved.min(elapsed.as_secs_f64()));
         self.pace.take_back(newest);
-    }
-
-    /// Number of times that [`advance`](Self::advance) found the next snapshot missing after one that was present.
-    pub const fn stalls(&self) -> u64 {
-        self.stalls
-    }
-
-    /// Total time without a next snapshot, measured in [`advance`](Self::advance). A buffer that stays empty has one
-    /// [stall](Self::stalls).
-    pub const fn starved(&self) -> Duration {
-        self.starved
     }
 
     /// See [`SenderClock::sync_tick`].
@@ -194,7 +187,7 @@ impl<T> PlayoutBuffer<T> {
         let (to_tick, to) = self.snapshots.get(after).unwrap_or_else(|| &self.snapshots[after - 1]);
         let (start, span) = (*from_tick as f64, (to_tick - from_tick) as f64);
         let fraction = if span > 0.0 { ((due - start) / span).clamp(0.0, 1.0) } else { 0.0 };
-        let seconds = self.clock().tick_seconds();
+        let seconds = self.clock().tick_seconds;
         let starved_ticks = if span > 0.0 { 0.0 } else { (due - start).max(0.0) };
         Some(Playout {
             tick: start + fraction * span,
@@ -215,11 +208,6 @@ impl<T> PlayoutBuffer<T> {
         let next_is_played = self.snapshots.get(1).is_some_and(|&(tick, _)| tick as f64 <= due);
         next_is_played.then(|| self.snapshots.pop_front().expect("there are two snapshots").1)
     }
-}
-
-/// [`MAX_DELAY_TICKS`] by the sender's clock.
-fn longest_delay(clock: &SenderClock) -> Duration {
-    Duration::from_secs_f64(clock.tick_seconds() * f64::from(MAX_DELAY_TICKS))
 }
 
 #[cfg(test)]
@@ -352,10 +340,10 @@ mod tests {
         for now in (0..=300).step_by(20).map(ms) {
             buffer.advance(now);
         }
-        assert_eq!((buffer.stalls(), buffer.starved()), (1, ms(130)));
+        assert_eq!((buffer.stalls, buffer.starved), (1, ms(130)));
         buffer.insert(ms(310), 60, 60);
         buffer.advance(ms(320));
-        assert_eq!((buffer.stalls(), buffer.starved()), (1, ms(130)));
+        assert_eq!((buffer.stalls, buffer.starved), (1, ms(130)));
     }
 
     #[test]

@@ -263,7 +263,7 @@ impl SnapshotReceiver {
     /// Returns the arrival time to assume for a packet that is read at `now`: at most a tick after the last poll, because
     /// receivers poll once a tick. After a longer pause, the packet may have been waiting in the socket.
     fn missed(&self, now: Duration) -> Duration {
-        let tick = Duration::from_secs_f64(self.playout.clock().tick_seconds());
+        let tick = Duration::from_secs_f64(self.playout.clock().tick_seconds);
         self.waited.map_or(now, |waited| now.min(waited + tick))
     }
 
