@@ -16,8 +16,8 @@ use path_stats::{DELAY_SIXTIETHS, PathStats};
 /// packets at any rate, and so does another route. So delay and loss are compared with their usual values, the *base*,
 /// and each decrease is a trial that shows the cause:
 ///
-/// - **Increase.** There is no limit at first. A limit is multiplied after each round trip: by 2 in slow start, which
-///   lasts until the first congestion, and by 5/4 after it.
+/// - **Increase.** There is no limit at first. A limit is multiplied once its last change shows in the acks: by 2 in
+///   slow start, which lasts until the first congestion, and by 5/4 after it.
 /// - **Decrease.** If delay or loss exceeds its base, a trial sends three quarters of the rate that arrived.
 ///   - If delay or loss improves, the earlier rate congested the path. The limit stays below it for one second, or for
 ///     twice as long as the last time if that was within half a minute.

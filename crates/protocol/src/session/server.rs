@@ -12,17 +12,11 @@ use super::message::{ClientMessage, Request, ServerMessage, Settings};
 /// State of a session at the server.
 #[derive(Clone, Debug)]
 pub struct ServerSession {
-    state: State,
+    /// `None` before the hello, and after a refusal.
+    open: Option<Open>,
+    is_refused: bool,
     /// When the client connected, or when the refusal was sent.
     since: Duration,
-}
-
-#[derive(Clone, Debug)]
-enum State {
-    /// The client has not said hello.
-    Silent,
-    Open(Open),
-    Refused,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -51,7 +45,7 @@ impl ServerSession {
 
     /// Creates the session of a client that connected at `now`.
     pub const fn new(now: Duration) -> Self {
-        Self { state: State::Silent, since: now }
+        Self { open: None, is_refused: false, since: now }
     }
 
     /// Handles a message from the client. The app decides whether clients may request settings.
@@ -72,17 +66,17 @@ impl ServerSession {
         contract: &Contract,
         message: ClientMessage<'_>,
     ) -> Result<ServerEvent, String> {
-        match (message, &mut self.state) {
-            (ClientMessage::Hello(hello), State::Silent) => {
+        match (message, &mut self.open) {
+            (ClientMessage::Hello(hello), None) if !self.is_refused => {
                 if let Some(reason) = contract.refusal(&hello) {
                     return Err(reason);
                 }
                 let fallback = FallbackReason::between(hello.fingerprint, contract.fingerprint);
-                self.state = State::Open(Open { fallback, ..Open::default() });
+                self.open = Some(Open { fallback, ..Open::default() });
                 debug!("client admitted");
                 Ok(ServerEvent::Welcome)
             }
-            (ClientMessage::Request(Request { number, settings }), State::Open(open)) => {
+            (ClientMessage::Request(Request { number, settings }), Some(open)) => {
                 settings
                     .check(contract.plan())
                     .map_err(|reason| format!("invalid request: {reason}"))?;
@@ -107,7 +101,7 @@ impl ServerSession {
     ) -> Result<ServerMessage<'static>, InitialStateError> {
         let mut bytes = Vec::new();
         encode_initial(initial, &mut bytes)?;
-        if let State::Open(open) = &mut self.state {
+        if let Some(open) = &mut self.open {
             open.tick = Some((tick, now));
         }
         Ok(ServerMessage::Welcome {
@@ -119,17 +113,17 @@ impl ServerSession {
 
     /// Records that the refusal was sent to the client.
     pub fn refuse(&mut self, now: Duration) {
-        (self.state, self.since) = (State::Refused, now);
+        *self = Self { open: None, is_refused: true, since: now };
     }
 
     /// Whether the client said hello, and was not refused.
     pub const fn is_open(&self) -> bool {
-        matches!(self.state, State::Open(_))
+        self.open.is_some()
     }
 
     /// Whether the client was refused.
     pub const fn is_refused(&self) -> bool {
-        matches!(self.state, State::Refused)
+        self.is_refused
     }
 
     /// Whether a client has been silent, or refused, for longer than [`PATIENCE`](Self::PATIENCE).
@@ -139,10 +133,7 @@ impl ServerSession {
 
     /// Returns the reason why the client does not get arithmetic coding, if the fingerprints differ.
     pub fn fallback(&self) -> Option<FallbackReason> {
-        match &self.state {
-            State::Open(open) => open.fallback,
-            _ => None,
-        }
+        self.open?.fallback
     }
 
     /// Returns the stages to send in place of arithmetic `stages` during a [`fallback`](Self::fallback): see
@@ -158,9 +149,7 @@ impl ServerSession {
     /// when the settings have changed.
     #[must_use]
     pub fn grant(&mut self, now: Duration, settings: Settings) -> Option<ServerMessage<'static>> {
-        let State::Open(open) = &mut self.state else {
-            return None;
-        };
+        let open = self.open.as_mut()?;
         let grant = Request { number: open.requested?, settings };
         let is_due = open.granted.is_none_or(|(last, at)| {
             last.number != grant.number || last != grant && now >= at + GRANT_INTERVAL
@@ -175,9 +164,7 @@ impl ServerSession {
     /// Returns the message that declines the last request, once.
     #[must_use]
     pub fn decline<'a>(&mut self, reason: &'a str) -> Option<ServerMessage<'a>> {
-        let State::Open(open) = &mut self.state else {
-            return None;
-        };
+        let open = self.open.as_mut()?;
         let number = open.requested.take()?;
         debug!("request declined: {reason}");
         Some(ServerMessage::Declined { number, reason })
@@ -187,9 +174,7 @@ impl ServerSession {
     /// the ticks have paused.
     #[must_use]
     pub fn on_tick(&mut self, now: Duration, tick: u64) -> Option<ServerMessage<'static>> {
-        let State::Open(open) = &mut self.state else {
-            return None;
-        };
+        let open = self.open.as_mut()?;
         let (last, at) = open.tick?;
         if last == tick {
             return None;
