@@ -1,7 +1,7 @@
 //! Packets of an uncompressed snapshot, and the replica that each half shows.
 
 use cubewire::game::headless::LaneGame;
-use cubewire::replication::{Accounting, LinkSettings};
+use cubewire::replication::{Accounting, LinkSettings, Totals};
 use cubewire::simulation::CubeWorld;
 use cubewire::view::{self, DisplayedTicks, PaneContent, Side};
 use cubewire_codec::Snapshot;
@@ -13,7 +13,7 @@ fn an_uncompressed_snapshot_goes_out_in_fragments() {
     let mut game = game("calm", "uncompressed");
     steps(&mut game, 10);
     let sample = game.meter().newest(1).next().unwrap().clone();
-    assert_eq!(sample.payload_bytes(), 36_157);
+    assert_eq!(Totals::of([&sample]).payload_bytes, 36_157);
     assert_eq!(sample.traffic.packets, 31);
     assert!(
         sample.bytes(Accounting::OnTheWire) > sample.bytes(Accounting::PayloadAndUdp) + 30 * 28

@@ -22,8 +22,8 @@ use bevy_platform::time::Instant;
 use bevy_tasks::futures::check_ready;
 use bevy_tasks::{AsyncComputeTaskPool, Task, TaskPool, block_on};
 use cubewire_codec::{
-    Baselines, Encoder, Inputs, Limits, Packet, Plan, Precision, QuantizedSnapshot, Sequence,
-    Simulated, Snapshot, SnapshotPool, Stages,
+    Baseline, Baselines, Encoder, Inputs, Limits, Packet, Plan, Precision, QuantizedSnapshot,
+    Sequence, Simulated, Snapshot, SnapshotPool, Stages,
 };
 use cubewire_protocol::record::PacketRecord;
 use cubewire_protocol::{BaselineRing, MAX_BASELINE_AGE_TICKS};
@@ -196,6 +196,8 @@ struct StagesEncoder {
     encoder: Encoder,
     /// Baselines from this encoder's packets.
     sent: BaselineRing,
+    /// The snapshot of the packet that is being encoded.
+    next: Baseline,
 }
 
 impl Encoders {
@@ -214,6 +216,7 @@ impl Encoders {
                     stages,
                     encoder: Encoder::new(plan, initial, Limits::default())?,
                     sent: BaselineRing::new(RING),
+                    next: Baseline::default(),
                 })
             });
             self.encoders = encoders.collect::<Result<_>>()?;
@@ -245,7 +248,6 @@ impl StagesEncoder {
         packet: &mut Packet,
     ) -> Result<PacketRecord> {
         let [age, second, third] = sent.acked_ages_ticks;
-        let mut kept = self.sent.take_spare();
         let held = |age: Option<u16>| self.sent.get(tick.checked_sub(age?.into())?);
         let baseline = held(age);
         // A receiver can simulate only from a baseline that it has.
@@ -257,11 +259,11 @@ impl StagesEncoder {
             ..Baselines::default()
         };
         // Stages without a baseline need no copy of the packet.
-        let kept_here = self.stages.uses_baseline().then_some(&mut kept);
+        let next = self.stages.uses_baseline().then_some(&mut self.next);
         let sequence = Sequence(tick as u16);
-        self.encoder.encode(sequence, self.stages, current, references, packet, kept_here)?;
+        self.encoder.encode(sequence, self.stages, current, references, packet, next)?;
         if self.stages.uses_baseline() {
-            self.sent.insert(tick, kept);
+            self.sent.store(tick, &mut self.next);
         }
         Ok(PacketRecord::new(tick, packet, self.stages))
     }

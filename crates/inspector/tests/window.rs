@@ -20,7 +20,7 @@ use cubewire_codec::ladder::{DELTA, LADDER, POSITION, PREDICTED, Rung};
 use cubewire_inspector::packet::HELD;
 use cubewire_inspector::words::{grouped, rounded};
 use cubewire_inspector::{InspectorPlugin, Selected};
-use cubewire_protocol::record::Sample;
+use cubewire_protocol::record::Totals;
 
 #[derive(Component)]
 struct Health(f64);
@@ -236,7 +236,7 @@ fn a_client_shows_what_arrives_and_its_playout() {
     }
     let server = connection::<Server>(&mut net.clients[0]);
     let measure = net.clients[0].world().get::<Measure>(server).unwrap();
-    let second: usize = measure.record().newest(60).map(Sample::payload_bytes).sum();
+    let second = Totals::of(measure.record().newest(60)).payload_bytes;
     let kbps = rounded(second as f64 * 8.0 / 1000.0);
     let texts = frame(&mut net.clients[0], Vec::new());
     let texts = click(&mut net.clients[0], &texts, "Network");

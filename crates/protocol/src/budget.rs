@@ -44,7 +44,6 @@ impl RateLimiter {
     ///
     /// # Panics
     /// If `ticks_per_second` is 0.
-    #[must_use]
     pub fn new(bytes_per_second: u32, ticks_per_second: u16) -> Self {
         assert!(ticks_per_second > 0, "the tick rate must not be 0");
         Self {

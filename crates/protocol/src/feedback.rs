@@ -49,7 +49,6 @@ pub enum FeedbackError {
 
 impl Feedback {
     /// Encodes the message.
-    #[must_use]
     pub fn encode(self) -> Vec<u8> {
         let (kind, Sequence(number), earlier) = match self {
             Self::Ack(Ack { newest, earlier }) => (ACK, newest, Some(earlier.to_be_bytes())),
@@ -77,6 +76,17 @@ impl Feedback {
             [MISSING, a, b] => Ok(Self::MissingBaseline(number(a, b))),
             [DESYNC, a, b] => Ok(Self::Desync(number(a, b))),
             _ => Err(FeedbackError::Malformed { kind: bytes.first().copied(), bytes: bytes.len() }),
+        }
+    }
+}
+
+impl Ack {
+    /// Whether this acks the snapshot with a sequence number.
+    pub fn covers(&self, number: Sequence) -> bool {
+        match self.newest.ticks_since(number) {
+            0 => true,
+            age @ 1..=32 => self.earlier >> (age - 1) & 1 == 1,
+            _ => false,
         }
     }
 }

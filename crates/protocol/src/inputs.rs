@@ -14,7 +14,6 @@ pub struct InputHistory {
 
 impl InputHistory {
     /// Creates an empty history at `tick`. `started` is true if the scene is at its start.
-    #[must_use]
     pub fn new(tick: u64, started: bool) -> Self {
         Self {
             tick,
@@ -24,7 +23,6 @@ impl InputHistory {
     }
 
     /// The newest tick.
-    #[must_use]
     pub const fn tick(&self) -> u64 {
         self.tick
     }
@@ -42,13 +40,11 @@ impl InputHistory {
     }
 
     /// Returns the tick at which the scene was at its start, if all inputs since then are known.
-    #[must_use]
     pub fn started(&self) -> Option<u64> {
         self.started.filter(|&started| self.tick - started <= self.inputs.len() as u64)
     }
 
     /// Whether the inputs of the ticks after `tick` are known and `tick` is not the newest tick.
-    #[must_use]
     pub fn knows(&self, tick: u64) -> bool {
         let count = self.tick.checked_sub(tick);
         count.is_some_and(|count| (1..=self.inputs.len() as u64).contains(&count))

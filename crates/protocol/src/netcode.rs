@@ -34,13 +34,11 @@ pub fn is_from_server(datagram: &[u8]) -> bool {
 }
 
 /// Whether the datagram looks like a connection request, the only kind that is not encrypted.
-#[must_use]
 pub fn is_request(datagram: &[u8]) -> bool {
     datagram.first().is_some_and(|prefix| prefix & 0x0F == 0)
 }
 
 /// Returns the token of a connection request, and its expiry time since 1970. Neither is authenticated.
-#[must_use]
 pub fn token(request: &[u8]) -> Option<(Token, Duration)> {
     if request.len() != REQUEST_BYTES {
         return None;
@@ -51,7 +49,6 @@ pub fn token(request: &[u8]) -> Option<(Token, Duration)> {
 }
 
 /// Returns the sequence number of an encrypted datagram if the datagram is complete. The number is not authenticated.
-#[must_use]
 pub fn sequence(datagram: &[u8]) -> Option<u64> {
     let (prefix, rest) = datagram.split_first()?;
     let length = usize::from(prefix >> 4);

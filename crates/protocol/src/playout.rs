@@ -8,7 +8,6 @@ mod pace;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use cubewire_codec::Sequence;
 use cubewire_codec::schema::MAX_TICKS_PER_SECOND;
 
 use self::pace::Pace;
@@ -29,9 +28,11 @@ pub struct PlayoutBuffer<T> {
     snapshots: VecDeque<(u64, T)>,
     /// Whether the next snapshot was missing in the last [`advance`](Self::advance).
     is_starved: bool,
-    stalls: u64,
-    /// Total length of the stalls.
-    starved: Duration,
+    /// Number of times that [`advance`](Self::advance) found the next snapshot missing after one that was present.
+    pub stalls: u64,
+    /// Total time without a next snapshot, measured in [`advance`](Self::advance). A buffer that stays empty has one
+    /// stall.
+    pub starved: Duration,
 }
 
 /// State of playout between two snapshots, or at a single one.
@@ -61,40 +62,28 @@ pub struct Playout<'a, T> {
 
 impl<T> PlayoutBuffer<T> {
     /// Creates an empty buffer that plays `delay` behind the sender's clock. The delay is limited to 240 ticks.
-    #[must_use]
     pub fn new(clock: SenderClock, delay: Duration) -> Self {
-        let delay = delay.min(longest_delay(&clock));
-        Self {
+        let mut buffer = Self {
             pace: Pace::new(clock, delay),
             snapshots: VecDeque::new(),
             is_starved: false,
             stalls: 0,
             starved: Duration::ZERO,
-        }
+        };
+        buffer.set_delay(delay);
+        buffer
     }
 
     /// Returns the time from the earliest possible arrival of a snapshot until its display, by the sender's clock.
-    #[must_use]
     pub const fn delay(&self) -> Duration {
         self.pace.delay
-    }
-
-    /// Number of snapshots in the buffer.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.snapshots.len()
-    }
-
-    /// Whether the buffer is empty.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.snapshots.is_empty()
     }
 
     /// Sets the delay, which is limited to 240 ticks. Playout approaches it in [`advance`](Self::advance), or jumps
     /// to it if that is never called.
     pub fn set_delay(&mut self, delay: Duration) {
-        self.pace.delay = delay.min(longest_delay(self.clock()));
+        let longest = self.clock().tick_seconds * f64::from(MAX_DELAY_TICKS);
+        self.pace.delay = delay.min(Duration::from_secs_f64(longest));
     }
 
     /// Advances playout to `now` at the rate of the sender's clock. If the playout delay or the link's delay has
@@ -110,22 +99,9 @@ impl<T> PlayoutBuffer<T> {
         let is_starved = past_newest > 0.0;
         self.stalls += u64::from(is_starved && !self.is_starved);
         self.is_starved = is_starved;
-        let starved = f64::from(past_newest) / self.clock().rate();
+        let starved = f64::from(past_newest) / self.clock().rate;
         self.starved += Duration::from_secs_f64(starved.min(elapsed.as_secs_f64()));
         self.pace.take_back(newest);
-    }
-
-    /// Number of times that [`advance`](Self::advance) found the next snapshot missing after one that was present.
-    #[must_use]
-    pub const fn stalls(&self) -> u64 {
-        self.stalls
-    }
-
-    /// Total time without a next snapshot, measured in [`advance`](Self::advance). A buffer that stays empty has one
-    /// [stall](Self::stalls).
-    #[must_use]
-    pub const fn starved(&self) -> Duration {
-        self.starved
     }
 
     /// See [`SenderClock::sync_tick`].
@@ -134,19 +110,11 @@ impl<T> PlayoutBuffer<T> {
     }
 
     /// The sender's clock.
-    #[must_use]
     pub const fn clock(&self) -> &SenderClock {
         &self.pace.clock
     }
 
-    /// Resolves the sequence number of a packet that arrives at `now` to a tick. See [`SenderClock::tick_of`].
-    #[must_use]
-    pub fn tick(&self, now: Duration, sequence: Sequence) -> u64 {
-        self.clock().tick_of(now, sequence)
-    }
-
     /// Number of snapshots that are not due yet.
-    #[must_use]
     pub fn ahead(&self, now: Duration) -> usize {
         let due = self.pace.due_tick(now).unwrap_or(0.0);
         let played = self.snapshots.partition_point(|&(tick, _)| tick as f64 <= due);
@@ -154,14 +122,13 @@ impl<T> PlayoutBuffer<T> {
     }
 
     /// Whether a snapshot of `tick` that arrives at `now` is too late to be displayed.
-    #[must_use]
     pub fn is_late(&self, now: Duration, tick: u64) -> bool {
         // A snapshot that is due at exactly `now` is not late. Larger than the rounding errors of ticks as floats.
         const SLACK_TICKS: f64 = 1e-6;
         self.pace.due_tick(now).is_some_and(|due| tick as f64 + SLACK_TICKS < due)
     }
 
-    /// Inserts the snapshot of a [tick](Self::tick) that arrived at `now`. Returns a snapshot so that its memory can
+    /// Inserts the snapshot of a [tick](SenderClock::tick_of) that arrived at `now`. Returns a snapshot so that its memory can
     /// be reused: the oldest one if the buffer was full, or this one if the buffer already has its tick.
     pub fn insert(&mut self, now: Duration, tick: u64, snapshot: T) -> Option<T> {
         self.pace.clock.arrived(now, tick);
@@ -177,7 +144,6 @@ impl<T> PlayoutBuffer<T> {
     }
 
     /// Returns the newest snapshot before a tick.
-    #[must_use]
     pub fn before(&self, tick: u64) -> Option<(u64, &T)> {
         let index = self.snapshots.partition_point(|&(held, _)| held < tick);
         let (tick, before) = self.snapshots.get(index.checked_sub(1)?)?;
@@ -196,7 +162,6 @@ impl<T> PlayoutBuffer<T> {
     }
 
     /// Returns playout at the newest snapshot without a playout delay. `None` before the first snapshot.
-    #[must_use]
     pub fn newest(&self, now: Duration) -> Option<Playout<'_, T>> {
         let (tick, newest) = self.snapshots.back()?;
         Some(Playout {
@@ -214,7 +179,6 @@ impl<T> PlayoutBuffer<T> {
 
     /// Returns playout at `now`. It waits at the newest snapshot while the next one is missing, and at the oldest
     /// until that is due. `None` before the first snapshot.
-    #[must_use]
     pub fn sample(&self, now: Duration) -> Option<Playout<'_, T>> {
         let due = self.pace.due_tick(now)?;
         let after = self.snapshots.partition_point(|&(tick, _)| tick as f64 <= due);
@@ -223,7 +187,7 @@ impl<T> PlayoutBuffer<T> {
         let (to_tick, to) = self.snapshots.get(after).unwrap_or_else(|| &self.snapshots[after - 1]);
         let (start, span) = (*from_tick as f64, (to_tick - from_tick) as f64);
         let fraction = if span > 0.0 { ((due - start) / span).clamp(0.0, 1.0) } else { 0.0 };
-        let seconds = self.clock().tick_seconds();
+        let seconds = self.clock().tick_seconds;
         let starved_ticks = if span > 0.0 { 0.0 } else { (due - start).max(0.0) };
         Some(Playout {
             tick: start + fraction * span,
@@ -244,11 +208,6 @@ impl<T> PlayoutBuffer<T> {
         let next_is_played = self.snapshots.get(1).is_some_and(|&(tick, _)| tick as f64 <= due);
         next_is_played.then(|| self.snapshots.pop_front().expect("there are two snapshots").1)
     }
-}
-
-/// [`MAX_DELAY_TICKS`] by the sender's clock.
-fn longest_delay(clock: &SenderClock) -> Duration {
-    Duration::from_secs_f64(clock.tick_seconds() * f64::from(MAX_DELAY_TICKS))
 }
 
 #[cfg(test)]
@@ -331,7 +290,7 @@ mod tests {
     fn the_buffer_is_bounded() {
         let mut buffer = buffer(0..CAPACITY as u16);
         assert_eq!(buffer.insert(ms(9000), CAPACITY as u64, 0), Some(0));
-        assert_eq!(buffer.len(), CAPACITY);
+        assert_eq!(buffer.snapshots.len(), CAPACITY);
     }
 
     #[test]
@@ -381,10 +340,10 @@ mod tests {
         for now in (0..=300).step_by(20).map(ms) {
             buffer.advance(now);
         }
-        assert_eq!((buffer.stalls(), buffer.starved()), (1, ms(130)));
+        assert_eq!((buffer.stalls, buffer.starved), (1, ms(130)));
         buffer.insert(ms(310), 60, 60);
         buffer.advance(ms(320));
-        assert_eq!((buffer.stalls(), buffer.starved()), (1, ms(130)));
+        assert_eq!((buffer.stalls, buffer.starved), (1, ms(130)));
     }
 
     #[test]

@@ -139,13 +139,11 @@ impl SnapshotReceiver {
     }
 
     /// Returns the engine.
-    #[must_use]
     pub fn engine(&self) -> &dyn Engine {
         &*self.engine
     }
 
     /// Returns the decoder. After [`PacketOutcome::Decoded`], its [ledger](Decoder::ledger) is for this packet.
-    #[must_use]
     pub const fn decoder(&self) -> &Decoder {
         &self.decoder
     }
@@ -162,7 +160,7 @@ impl SnapshotReceiver {
     /// differs from the sender's, [`poll_feedback`](Self::poll_feedback) reports this.
     pub fn on_packet(&mut self, now: Duration, bytes: &[u8]) -> Result<PacketOutcome, DecodeError> {
         let header = Header::decode(bytes)?;
-        let tick = self.playout.tick(now, header.sequence);
+        let tick = self.playout.clock().tick_of(now, header.sequence);
         if self.received.get(tick).is_some() {
             // The ack may have been lost.
             self.wants_ack(tick);
@@ -206,9 +204,7 @@ impl SnapshotReceiver {
         snapshot.set(&self.next, tick, before, is_same, self.teleports);
         self.spare.extend(self.playout.insert(now, tick, snapshot));
         tracks::update_neighbours(&mut self.playout, now, tick);
-        let old = self.received.take_spare();
-        let decoded = std::mem::replace(&mut self.next, old);
-        self.received.insert(tick, decoded);
+        self.received.store(tick, &mut self.next);
         self.restore();
         self.forget(tick, &header);
         self.newest = self.newest.max(Some(tick));
@@ -267,7 +263,7 @@ impl SnapshotReceiver {
     /// Returns the arrival time to assume for a packet that is read at `now`: at most a tick after the last poll, because
     /// receivers poll once a tick. After a longer pause, the packet may have been waiting in the socket.
     fn missed(&self, now: Duration) -> Duration {
-        let tick = Duration::from_secs_f64(self.playout.clock().tick_seconds());
+        let tick = Duration::from_secs_f64(self.playout.clock().tick_seconds);
         self.waited.map_or(now, |waited| now.min(waited + tick))
     }
 
@@ -322,7 +318,6 @@ impl SnapshotReceiver {
     }
 
     /// Returns the buffer of snapshots to display.
-    #[must_use]
     pub const fn playout(&self) -> &PlayoutBuffer<PlayoutSnapshot> {
         &self.playout
     }
@@ -338,19 +333,16 @@ impl SnapshotReceiver {
     }
 
     /// Returns the decoded snapshot of `tick` if it is still stored.
-    #[must_use]
     pub fn get(&self, tick: u64) -> Option<&Baseline> {
         self.received.get(tick)
     }
 
     /// Returns the tick of the newest decoded snapshot.
-    #[must_use]
     pub const fn newest(&self) -> Option<u64> {
         self.newest
     }
 
     /// Memory in use for baselines, bytes.
-    #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.received.memory_bytes()
     }

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use cubewire_codec::Stages;
 
+use crate::clock::sequence;
 use crate::feedback::Ack;
 
 pub use detail::PacketDetail;
@@ -112,7 +113,6 @@ impl Record {
     pub const MAX_DETAIL_BYTES: usize = 11 << 20;
 
     /// Creates an empty record.
-    #[must_use]
     pub fn new(ticks_per_second: u32) -> Self {
         Self {
             rate: Rate(ticks_per_second),
@@ -122,7 +122,6 @@ impl Record {
     }
 
     /// Creates a record with these samples, oldest first, of a connection with 60 ticks a second.
-    #[must_use]
     pub fn from_samples(samples: impl IntoIterator<Item = Sample>) -> Self {
         let mut record = Self::default();
         for sample in samples {
@@ -131,14 +130,7 @@ impl Record {
         record
     }
 
-    /// Returns the tick rate, ticks a second.
-    #[must_use]
-    pub const fn ticks_per_second(&self) -> u32 {
-        self.rate.0
-    }
-
     /// Returns the samples, oldest first, without gaps. The newest one is for the last tick.
-    #[must_use]
     pub const fn samples(&self) -> &VecDeque<Sample> {
         &self.samples
     }
@@ -149,7 +141,6 @@ impl Record {
     }
 
     /// Returns the tick of the newest sample, or `None` if the record is empty.
-    #[must_use]
     pub fn newest_tick(&self) -> Option<u64> {
         Some(self.samples.back()?.tick)
     }
@@ -166,7 +157,6 @@ impl Record {
     }
 
     /// Returns the sample of a tick.
-    #[must_use]
     pub fn at(&self, tick: u64) -> Option<&Sample> {
         self.samples.get(self.index_of(tick)?)
     }
@@ -182,7 +172,6 @@ impl Record {
     /// Returns the tick before which packets that have not arrived count as lost. With acks, it is 32 ticks before
     /// the newest acked one, because an ack has a bit for each tick and older acks come first. Without acks, it
     /// is a second before the newest tick.
-    #[must_use]
     pub fn settled_tick(&self) -> u64 {
         match self.newest_acked {
             Some(acked) => acked.saturating_sub(u32::BITS.into()),
@@ -195,7 +184,6 @@ impl Record {
 
     /// Whether any packet of the two seconds before `moment`, or before now, has arrived. Without arrivals, for
     /// example on a cut link, a comparison of costs is meaningless.
-    #[must_use]
     pub fn arrives(&self, moment: Option<u64>) -> bool {
         let mut samples = self.back_from(moment).take(2 * self.rate.0 as usize);
         samples.any(|sample| {
@@ -212,7 +200,6 @@ impl Record {
     }
 
     /// Returns the sums since the [mark](Self::mark), or since the start.
-    #[must_use]
     pub fn totals(&self) -> Totals {
         let mut totals = self.totals.clone();
         if let Some(newest) = self.samples.back().filter(|_| !self.is_marked) {
@@ -228,7 +215,6 @@ impl Record {
     }
 
     /// Returns the mean bandwidth over the newest second, kilobits a second; 0 before the first tick.
-    #[must_use]
     pub fn kbps(&self, accounting: Accounting) -> f64 {
         let second = self.newest(self.rate.0 as usize);
         self.sum(second).kbps(accounting)
@@ -236,7 +222,6 @@ impl Record {
 
     /// Returns the end of the period for displayed means: `moment`, or else a recent tick that advances four times a
     /// second so that figures stay readable.
-    #[must_use]
     pub fn steady_tick(&self, moment: Option<u64>) -> Option<u64> {
         let quarter = u64::from(self.rate.0 / 4).max(1);
         let newest = || Some(self.newest_tick()? / quarter * quarter);
@@ -245,7 +230,6 @@ impl Record {
 
     /// Returns the sums over the second up to the [steady tick](Self::steady_tick), for displayed means. `None` if
     /// the settings changed during this second, because a mean would mix both.
-    #[must_use]
     pub fn second(&self, moment: Option<u64>) -> Option<Totals> {
         if moment.is_none() && self.is_switched {
             return None;
@@ -258,7 +242,6 @@ impl Record {
     }
 
     /// Memory in use for packet details, bytes.
-    #[must_use]
     pub fn detail_bytes(&self) -> usize {
         self.detail_bytes + self.samples.back().map_or(0, Sample::detail_bytes)
     }
@@ -329,15 +312,11 @@ impl Record {
     pub fn on_ack(&mut self, now: u64, ack: &Ack) {
         for sample in self.samples.iter_mut().rev() {
             let tick = sample.tick;
-            let is_acked = match ack.newest.0.wrapping_sub(tick as u16) {
-                0 => true,
-                back @ 1..=32 => ack.earlier >> (back - 1) & 1 == 1,
-                // This sample and all older ones are not covered by the ack.
-                33..0x8000 => break,
-                // The sample is newer than the ack.
-                _ => false,
-            };
-            if is_acked {
+            // The ack covers no samples from here on.
+            if (33..0x8000).contains(&ack.newest.ticks_since(sequence(tick))) {
+                break;
+            }
+            if ack.covers(sequence(tick)) {
                 for packet in &mut sample.snapshots {
                     packet.acked_after_ticks.get_or_insert(after(tick, now));
                     self.newest_acked = self.newest_acked.max(Some(tick));
@@ -357,21 +336,12 @@ fn after(tick: u64, now: u64) -> u16 {
 }
 
 impl Sample {
-    /// Size of the encoded snapshots, bytes.
-    #[must_use]
-    pub fn payload_bytes(&self) -> usize {
-        let payloads = self.snapshots.iter().map(|packet| packet.payload_bytes);
-        payloads.sum()
-    }
-
     /// Whether playout stood still because the next snapshot was missing.
-    #[must_use]
     pub const fn is_starved(&self) -> bool {
         !self.starved.is_zero()
     }
 
     /// Size of the snapshots in an accounting, bytes.
-    #[must_use]
     pub fn bytes(&self, accounting: Accounting) -> usize {
         match accounting {
             Accounting::PayloadAndUdp => {
@@ -382,7 +352,6 @@ impl Sample {
     }
 
     /// Whether stages, budget and send interval are the same.
-    #[must_use]
     pub fn is_sent_like(&self, other: &Self) -> bool {
         self.stages == other.stages
             && self.budget_kbps == other.budget_kbps

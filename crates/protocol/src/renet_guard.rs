@@ -138,7 +138,6 @@ pub enum RefusedPacket {
 
 impl RenetGuard {
     /// Creates a guard for a new connection.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }

@@ -1,6 +1,7 @@
 //! Snapshots by tick, at the sender and at the receiver.
 
 use std::collections::VecDeque;
+use std::mem;
 
 use cubewire_codec::Baseline;
 
@@ -25,37 +26,27 @@ impl BaselineRing {
     ///
     /// # Panics
     /// If `capacity` is 0.
-    #[must_use]
     pub fn new(capacity: usize) -> Self {
         assert!(capacity > 0, "the capacity must not be 0");
-        Self { capacity, snapshots: VecDeque::with_capacity(capacity + 1), spare: Vec::new() }
+        Self { capacity, snapshots: VecDeque::with_capacity(capacity), spare: Vec::new() }
     }
 
     /// Returns the snapshot of `tick` if it is still stored.
-    #[must_use]
     pub fn get(&self, tick: u64) -> Option<&Baseline> {
         let index = self.snapshots.binary_search_by_key(&tick, |&(held, _)| held).ok()?;
         Some(&self.snapshots[index].1)
     }
 
-    /// Takes a dropped snapshot, so that its memory can be reused, or creates an empty one. If the ring is full, drops
-    /// the oldest snapshot for this.
-    #[must_use]
-    pub fn take_spare(&mut self) -> Baseline {
-        let is_full = self.snapshots.len() == self.capacity;
-        let oldest = self.snapshots.pop_front_if(|_| is_full);
-        oldest.map(|(_, baseline)| baseline).or_else(|| self.spare.pop()).unwrap_or_default()
-    }
-
-    /// Stores the snapshot of a tick. Returns the one that it replaces, so that its memory can be reused: the earlier
-    /// one of this tick, or the oldest one if the ring was full.
-    pub fn insert(&mut self, tick: u64, baseline: Baseline) -> Option<Baseline> {
-        match self.snapshots.binary_search_by_key(&tick, |&(held, _)| held) {
-            Ok(index) => return Some(std::mem::replace(&mut self.snapshots[index].1, baseline)),
-            Err(index) => self.snapshots.insert(index, (tick, baseline)),
+    /// Stores the snapshot of a tick. Leaves a dropped or empty one in `snapshot`, so that its memory can be reused.
+    pub fn store(&mut self, tick: u64, snapshot: &mut Baseline) {
+        if let Ok(index) = self.snapshots.binary_search_by_key(&tick, |&(held, _)| held) {
+            return mem::swap(&mut self.snapshots[index].1, snapshot);
         }
-        let is_over = self.snapshots.len() > self.capacity;
-        Some(self.snapshots.pop_front_if(|_| is_over)?.1)
+        let is_full = self.snapshots.len() == self.capacity;
+        let oldest = self.snapshots.pop_front_if(|_| is_full).map(|(_, oldest)| oldest);
+        let spare = oldest.or_else(|| self.spare.pop()).unwrap_or_default();
+        let index = self.snapshots.partition_point(|&(held, _)| held < tick);
+        self.snapshots.insert(index, (tick, mem::replace(snapshot, spare)));
     }
 
     /// Drops the snapshots before a tick, except for the newest `count` of them.
@@ -67,7 +58,6 @@ impl BaselineRing {
     }
 
     /// Memory in use for the snapshots, bytes. Shared parts count once.
-    #[must_use]
     pub fn memory_bytes(&self) -> usize {
         Baseline::memory_bytes_of(self.snapshots.iter().map(|(_, baseline)| baseline))
     }
@@ -85,11 +75,11 @@ mod tests {
     fn a_full_ring_drops_the_oldest() {
         let mut ring = BaselineRing::new(4);
         for tick in [0, 1, 3, 2] {
-            assert!(ring.insert(tick, Baseline::default()).is_none());
+            ring.store(tick, &mut Baseline::default());
         }
         // The same sequence number, a wrap later.
         assert_eq!(held(&ring, [0, 3, 4, 65_536]), [true, true, false, false]);
-        assert!(ring.insert(4, Baseline::default()).is_some());
+        ring.store(4, &mut Baseline::default());
         assert_eq!(held(&ring, [0, 1, 4]), [false, true, true]);
     }
 
@@ -97,14 +87,14 @@ mod tests {
     fn what_is_forgotten_is_reused() {
         let mut ring = BaselineRing::new(16);
         for tick in [0, 1, 3, 2, 7] {
-            ring.insert(tick, Baseline::default());
+            ring.store(tick, &mut Baseline::default());
         }
         ring.forget_before(3, 5);
         assert_eq!(held(&ring, [0]), [true]);
         ring.forget_before(3, 1);
         assert_eq!(held(&ring, [0, 1, 2, 3, 7]), [false, false, true, true, true]);
         assert_eq!(ring.spare.len(), 2);
-        let _ = ring.take_spare();
+        ring.store(8, &mut Baseline::default());
         assert_eq!(ring.spare.len(), 1);
     }
 }

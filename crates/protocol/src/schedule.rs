@@ -62,6 +62,8 @@ pub(crate) struct Schedule {
     scales: [f32; 2],
     /// Estimated bits of a complete packet.
     complete_bits: f32,
+    /// Tick since which all packets have been complete.
+    complete_since: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -157,6 +159,22 @@ impl Body {
             (Some(newest), Some(&age)) => self.is_confirmed = newest >= sent_at + u64::from(age),
         }
     }
+
+    /// Updates `change` and `is_replaced`. `differs` is true if the wanted state is not the one that was last sent.
+    fn estimate(&mut self, tick: u64, slot: usize, changes: &Changes<'_>, differs: bool) {
+        // The receiver may have the slot's earlier body until a later state is confirmed.
+        self.is_replaced &= !self.is_confirmed;
+        if !differs {
+            self.change = Change::NONE;
+            return;
+        }
+        self.is_replaced |= changes.is_replaced(slot);
+        // Staggered by slot, so that each tick estimates a fourth of the waiting bodies.
+        let is_estimated = (tick as usize + slot).is_multiple_of(ESTIMATE_INTERVAL_TICKS);
+        if is_estimated || self.due_since.is_none() {
+            self.change = changes.of(slot);
+        }
+    }
 }
 
 impl Schedule {
@@ -186,22 +204,11 @@ impl Schedule {
         self.complete_bits = 0.0;
         for ((slot, body), &differs) in self.bodies.iter_mut().enumerate().zip(&self.differs) {
             body.confirm(delivery.newest, delivery.ages.get(slot));
-            // The receiver may have the slot's earlier body until a later state is confirmed.
-            body.is_replaced &= !body.is_confirmed;
-            if differs {
-                body.is_replaced |=
-                    sent.life(slot).is_some_and(|life| wanted.life(slot) != Some(life));
-                // Staggered by slot, so that each tick estimates a fourth of the waiting bodies.
-                let is_estimated = (tick as usize + slot).is_multiple_of(ESTIMATE_INTERVAL_TICKS);
-                if is_estimated || body.due_since.is_none() {
-                    body.change = changes.of(slot);
-                }
-            } else if body.is_confirmed {
+            body.estimate(tick, slot, &changes, differs);
+            if !differs && body.is_confirmed {
                 // The receiver has the wanted state.
                 body.due_since = None;
                 continue;
-            } else {
-                body.change = Change::NONE;
             }
             // A complete packet also carries bodies in flight, because its baseline does not have them yet.
             self.complete_bits += body.change.bits;
@@ -272,6 +279,7 @@ impl Schedule {
         *self = Self {
             bodies: vec![body; sent.len()],
             sent: Some(sent.clone()),
+            complete_since: self.complete_since,
             ..Self::new(self.scales)
         };
     }
@@ -353,8 +361,13 @@ impl Schedule {
     }
 
     /// Records a sent packet with the `count` most urgent bodies. `None` stands for a complete packet, which carries
-    /// all of them.
+    /// all of them. Once complete packets have fitted for a while, the schedule ends.
     pub(crate) fn on_sent(&mut self, tick: u64, wanted: &QuantizedSnapshot, count: Option<usize>) {
+        let since = self.complete_since.unwrap_or(tick);
+        self.complete_since = count.is_none().then_some(since);
+        if count.is_none() && tick - since >= COMPLETE_TICKS {
+            return self.stop();
+        }
         let count = count.unwrap_or(self.due.len());
         let sent = self.sent.as_mut().expect("it advanced to this tick");
         for Due { slot, .. } in self.due.drain(..count) {
@@ -374,6 +387,9 @@ impl Schedule {
         first.map_or(0, |first| tick.saturating_sub(first))
     }
 }
+
+/// The schedule ends after complete packets have fitted for this number of ticks.
+const COMPLETE_TICKS: u64 = 30;
 
 /// Approximate size of a header with the merging mask and the check, bytes.
 const HEADER_BYTES: usize = 9;

@@ -1,17 +1,17 @@
 //! The sender. A server has one for each receiver.
 
+mod history;
 mod partial;
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
 
 use cubewire_codec::stages::Delta;
 use cubewire_codec::{
-    Baseline, Baselines, BitLedger, CurrentSnapshot, EncodeError, Encoder, Header,
-    InitialStateError, Limits, Packet, Plan, Sequence, Snapshot, Stages,
+    Baseline, BitLedger, CurrentSnapshot, EncodeError, Encoder, Header, InitialStateError, Limits,
+    Packet, Plan, Snapshot, Stages,
 };
 use log::debug;
 use serde::{Deserialize, Serialize};
@@ -19,21 +19,11 @@ use serde::{Deserialize, Serialize};
 use crate::clock::sequence;
 use crate::feedback::{Ack, Feedback, FeedbackError};
 use crate::inputs::InputHistory;
-use crate::ring::BaselineRing;
 use crate::schedule::Schedule;
 use crate::sync::{SceneSync, SyncStatus};
+use history::SentHistory;
 
-/// Maximum age of a baseline. If acks are missing for longer, packets are relative to the initial state. The value is
-/// just above four seconds at 60 Hz. At the maximum of [240 Hz](cubewire_codec::schema::MAX_TICKS_PER_SECOND) it is
-/// one second, which a satellite round trip with bad jitter can take.
-pub const MAX_BASELINE_AGE_TICKS: u16 = 255;
-
-/// Snapshots up to this number of ticks older than the oldest possible baseline stay in memory. A packet refers to at
-/// most 31 older ticks, for merging. The others are for [`SnapshotSender::offer_state`]: 56 ticks are about a second.
-const KEPT_TICKS: u64 = 56;
-
-/// Maximum number of acked snapshots that [`BaselineChoice::Smallest`] tries, newest first.
-pub const CANDIDATES: usize = 8;
+pub use history::{CANDIDATES, MAX_BASELINE_AGE_TICKS};
 
 /// Choice of the acked snapshot that becomes the baseline of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -53,21 +43,16 @@ pub enum BaselineChoice {
 #[derive(Debug)]
 pub struct SnapshotSender {
     encoder: Encoder,
-    /// Sent snapshots as the receiver decodes them.
-    sent: BaselineRing,
-    /// Tick of the last packet.
-    newest_sent: Option<u64>,
-    /// Ticks of the acked snapshots, ascending.
-    acked: VecDeque<u64>,
+    history: SentHistory,
     packet: Packet,
-    /// Packet and baseline of another attempt, which are used if they are smaller.
+    /// The snapshot of `packet` as the receiver decodes it, until it is stored.
+    next: Baseline,
+    /// Packet and snapshot of another attempt, which are used if they are smaller.
     candidate: (Packet, Baseline),
     sync: SceneSync,
     schedule: Schedule,
     /// Tick of the last call of `send_within`.
     within_at: Option<u64>,
-    /// Tick since which all packets of `send_within` have been complete.
-    complete_since: Option<u64>,
     /// For each body, whether the partial packet that is being encoded carries it.
     carried: Vec<bool>,
 }
@@ -109,15 +94,13 @@ impl SnapshotSender {
     ) -> Result<Self, InitialStateError> {
         Ok(Self {
             encoder: Encoder::new(plan, initial, limits)?,
-            sent: BaselineRing::new(usize::from(MAX_BASELINE_AGE_TICKS) + 1),
-            newest_sent: None,
-            acked: VecDeque::with_capacity(usize::from(MAX_BASELINE_AGE_TICKS) + 1),
+            history: SentHistory::new(),
             packet: Packet::default(),
+            next: Baseline::default(),
             candidate: (Packet::default(), Baseline::default()),
             sync: SceneSync::new(),
             schedule: Schedule::new([1.0; 2]),
             within_at: None,
-            complete_since: None,
             carried: Vec::new(),
         })
     }
@@ -154,29 +137,27 @@ impl SnapshotSender {
     ) -> Result<Header, SendError> {
         self.begin(tick)?;
         let snapshot = snapshot.into();
-        let mut baseline_out = self.sent.take_spare();
         let baseline = self.newest_acked();
         let is_simulated = stages.delta == Delta::ArithmeticSimulated;
         let inputs = inputs.filter(|inputs| is_simulated && inputs.tick() == tick);
-        let merged = partial::merged(&self.sent, &self.acked);
-        let mut references = references(&self.sent, &self.acked, baseline);
+        let merged = self.history.merged();
+        let mut references = self.history.references(baseline);
         references.merged = &merged;
-        references.simulated = self.sync.choose(&self.acked, inputs);
+        references.simulated = self.sync.choose(&self.history.acked, inputs);
         let mut header = self.encoder.encode(
             sequence(tick),
             stages,
             snapshot,
             references,
             &mut self.packet,
-            Some(&mut baseline_out),
+            Some(&mut self.next),
         )?;
         // The inputs of a simulated packet were chosen for the newest baseline.
         if choice == BaselineChoice::Smallest && stages.uses_baseline() && !is_simulated {
-            let smaller = self.try_other_baselines(tick, stages, snapshot, &mut baseline_out)?;
+            let smaller = self.try_other_baselines(tick, stages, snapshot)?;
             header = smaller.unwrap_or(header);
         }
-        self.sent.insert(tick, baseline_out);
-        self.newest_sent = Some(tick);
+        self.history.store(tick, &mut self.next);
         self.schedule.stop();
         Ok(header)
     }
@@ -188,23 +169,22 @@ impl SnapshotSender {
         tick: u64,
         stages: Stages,
         snapshot: CurrentSnapshot<'_>,
-        baseline_out: &mut Baseline,
     ) -> Result<Option<Header>, EncodeError> {
         let mut smallest = None;
         // The existing packet is relative to the newest acked snapshot.
-        for &baseline in self.acked.iter().rev().skip(1).take(CANDIDATES - 1) {
+        for &baseline in self.history.acked.iter().rev().skip(1).take(CANDIDATES - 1) {
             let (packet, candidate) = &mut self.candidate;
             let header = self.encoder.encode(
                 sequence(tick),
                 stages,
                 snapshot,
-                references(&self.sent, &self.acked, Some(baseline)),
+                self.history.references(Some(baseline)),
                 packet,
                 Some(candidate),
             )?;
             if packet.bytes.len() < self.packet.bytes.len() {
                 mem::swap(packet, &mut self.packet);
-                mem::swap(candidate, baseline_out);
+                mem::swap(candidate, &mut self.next);
                 smallest = Some(header);
             }
         }
@@ -213,22 +193,19 @@ impl SnapshotSender {
 
     /// Whether the next complete packets of both senders will be the same if both send the same snapshot with
     /// [`BaselineChoice::Newest`] and without inputs. True if their references are equal.
-    #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         self.newest_acked() == other.newest_acked()
-            && self.newest_sent == other.newest_sent
+            && self.history.newest == other.history.newest
             && self.held_references() == other.held_references()
-            && partial::merged(&self.sent, &self.acked)
-                == partial::merged(&other.sent, &other.acked)
+            && self.history.merged() == other.history.merged()
     }
 
     /// Returns a key that [similar](Self::is_like) senders share and that others seldom have. Use it to group many
     /// senders.
-    #[must_use]
     pub fn sharing_key(&self) -> SharingKey {
         SharingKey {
             baseline: self.newest_acked(),
-            newest_sent: self.newest_sent,
+            newest_sent: self.history.newest,
             digests: self.held_references().map(|held| held.map(Baseline::digest)),
         }
     }
@@ -244,16 +221,14 @@ impl SnapshotSender {
     /// If the other has not sent this tick.
     pub fn send_same(&mut self, tick: u64, other: &Self) -> Result<(), SendError> {
         self.begin(tick)?;
-        let sent = other.sent.get(tick).expect("the other sender sent this tick");
-        self.sent.insert(tick, sent.clone());
-        self.newest_sent = Some(tick);
+        let sent = other.get(tick).expect("the other sender sent this tick");
+        self.history.store(tick, &mut sent.clone());
         self.schedule.stop();
         Ok(())
     }
 
     /// Returns the tick of the last packet if the receiver needs a state of the scene, else `None`. Send one with
     /// [`offer_state`](Self::offer_state).
-    #[must_use]
     pub const fn wants_state(&self) -> Option<u64> {
         self.sync.wanted_at
     }
@@ -266,34 +241,31 @@ impl SnapshotSender {
     /// # Panics
     /// If the state is empty or longer than [`MAX_STATE_BYTES`](crate::MAX_STATE_BYTES).
     pub fn offer_state(&mut self, tick: u64, state: &Arc<[u8]>) {
-        let snapshot = self.sent.get(tick);
+        let snapshot = self.get(tick);
         if snapshot.is_some_and(|sent| sent.stages().delta == Delta::ArithmeticSimulated) {
-            let is_acked = self.acked.binary_search(&tick).is_ok();
+            let is_acked = self.history.acked.binary_search(&tick).is_ok();
             self.sync.offer(tick, state, is_acked);
         }
     }
 
     /// Forces the receiver to need a state, as if it had lost its world.
     pub fn force_desync(&mut self) {
-        if let Some(newest) = self.newest_sent {
+        if let Some(newest) = self.history.newest {
             self.sync.force_desync(newest);
         }
     }
 
     /// Returns whether the receiver's simulated world is known to equal the sender's.
-    #[must_use]
     pub const fn sync(&self) -> SyncStatus {
         self.sync.status
     }
 
     /// During a state transfer, returns the number of chunks that the receiver is known to have, and the total.
-    #[must_use]
     pub fn state_progress(&self) -> Option<(usize, usize)> {
         self.sync.state_progress()
     }
 
     /// Number of desyncs that the receiver has reported.
-    #[must_use]
     pub const fn desyncs(&self) -> u64 {
         self.sync.desyncs
     }
@@ -311,7 +283,6 @@ impl SnapshotSender {
     }
 
     /// The newest packet.
-    #[must_use]
     pub const fn packet(&self) -> &Packet {
         &self.packet
     }
@@ -324,7 +295,7 @@ impl SnapshotSender {
         let feedback = Feedback::decode(bytes)?;
         match feedback {
             Feedback::Ack(ack) => {
-                let newest = self.newest_sent.map(sequence);
+                let newest = self.history.newest.map(sequence);
                 if newest.is_none_or(|newest| ack.newest.is_newer_than(newest)) {
                     return Err(FeedbackError::NeverSent(ack.newest));
                 }
@@ -334,15 +305,16 @@ impl SnapshotSender {
             Feedback::MissingBaseline(baseline) => {
                 self.sync.forget_transfer();
                 // An unknown baseline discards all acks. The subtraction keeps the addition below in range.
-                let newest_discarded = self.tick_of(baseline).unwrap_or(u64::MAX - 1);
+                let newest_discarded = self.history.tick_of(baseline).unwrap_or(u64::MAX - 1);
                 // Log only the first report: packets that are still in flight can cause more for the same loss.
-                if self.acked.front().is_some_and(|&acked| acked <= newest_discarded) {
+                if self.history.acked.front().is_some_and(|&acked| acked <= newest_discarded) {
                     debug!("baseline lost: the receiver does not have tick {newest_discarded}");
                 }
-                self.discard_acks(newest_discarded + 1);
+                self.history.discard_acks(newest_discarded + 1);
             }
             Feedback::Desync(number) => {
-                if let Some((tick, newest)) = self.tick_of(number).zip(self.newest_sent) {
+                let tick = self.history.tick_of(number);
+                if let Some((tick, newest)) = tick.zip(self.history.newest) {
                     self.sync.on_desync(tick, newest);
                 }
             }
@@ -351,13 +323,11 @@ impl SnapshotSender {
     }
 
     /// Returns the tick of the newest acked snapshot.
-    #[must_use]
     pub fn newest_acked(&self) -> Option<u64> {
-        self.acked.back().copied()
+        self.history.newest_acked()
     }
 
     /// Returns the ages at `tick` of the three newest acked snapshots, the newest first, ticks. An age is at most 65 535.
-    #[must_use]
     pub fn acked_ages(&self, tick: u64) -> [Option<u16>; 3] {
         let newest = self.newest_acked();
         let [second, third] = self.acked_before(newest.unwrap_or(0));
@@ -366,38 +336,31 @@ impl SnapshotSender {
     }
 
     /// Returns the ticks of the two newest acked snapshots before `tick`, the newer one first.
-    #[must_use]
     pub fn acked_before(&self, tick: u64) -> [Option<u64>; 2] {
-        before(&self.acked, tick)
+        self.history.acked_before(tick)
     }
 
     /// Returns the snapshot of `tick` as the receiver decodes it, if it is still stored. At 60 Hz, snapshots stay for
     /// about a second after their ack.
-    #[must_use]
     pub fn get(&self, tick: u64) -> Option<&Baseline> {
-        self.sent.get(tick)
+        self.history.ring.get(tick)
     }
 
     /// Memory in use for snapshots, bytes.
-    #[must_use]
     pub fn memory_bytes(&self) -> usize {
-        self.sent.memory_bytes()
+        self.history.ring.memory_bytes()
     }
 
     fn on_ack(&mut self, ack: Ack) {
-        let (Some(newest_sent), Some(newest)) = (self.newest_sent, self.tick_of(ack.newest)) else {
+        let history = &mut self.history;
+        let (Some(newest_sent), Some(newest)) = (history.newest, history.tick_of(ack.newest))
+        else {
             return;
         };
-        let earlier = (0..u32::BITS)
-            .filter(|bit| ack.earlier >> bit & 1 == 1)
-            .filter_map(|bit| newest.checked_sub(u64::from(bit) + 1));
-        for tick in std::iter::once(newest).chain(earlier) {
+        let covered = newest.saturating_sub(u32::BITS.into())..=newest;
+        for tick in covered.rev().filter(|&tick| ack.covers(sequence(tick))) {
             let is_recent = newest_sent - tick <= MAX_BASELINE_AGE_TICKS.into();
-            if is_recent
-                && let Some(sent) = self.sent.get(tick)
-                && let Err(index) = self.acked.binary_search(&tick)
-            {
-                self.acked.insert(index, tick);
+            if is_recent && let Some(sent) = history.ack(tick) {
                 // An origin means that the packet carried inputs instead of bodies.
                 self.sync.on_ack(tick, sent.origin().is_some());
             }
@@ -406,58 +369,19 @@ impl SnapshotSender {
 
     /// Returns the baseline of the next packet and the two references before it.
     fn held_references(&self) -> [Option<&Baseline>; 3] {
-        let references = references(&self.sent, &self.acked, self.newest_acked());
+        let references = self.history.references(self.newest_acked());
         let [second, third] = references.additional;
         [references.baseline, second, third]
     }
 
-    /// Returns the newest tick with this sequence number that is not after `newest_sent`.
-    fn tick_of(&self, number: Sequence) -> Option<u64> {
-        let newest_sent = self.newest_sent?;
-        let age = sequence(newest_sent).ticks_since(number);
-        newest_sent.checked_sub(age.into())
-    }
-
-    /// Begins the packet of `tick`. Drops acks that are too old for it, and snapshots that no packet can refer to any
-    /// more.
+    /// Begins the packet of `tick`.
     fn begin(&mut self, tick: u64) -> Result<(), SendError> {
-        if let Some(newest) = self.newest_sent
+        if let Some(newest) = self.history.newest
             && tick <= newest
         {
             return Err(SendError::Tick { tick, newest });
         }
-        self.discard_acks(tick.saturating_sub(MAX_BASELINE_AGE_TICKS.into()));
-        let candidates = self.acked.len().saturating_sub(CANDIDATES);
-        if let Some(&oldest) = self.acked.get(candidates) {
-            self.sent.forget_before(oldest.saturating_sub(KEPT_TICKS), 0);
-        }
+        self.history.forget_before(tick);
         Ok(())
-    }
-
-    /// Drops the acks before a tick.
-    fn discard_acks(&mut self, oldest: u64) {
-        while self.acked.front().is_some_and(|&acked| acked < oldest) {
-            self.acked.pop_front();
-        }
-    }
-}
-
-/// Returns the two newest acked ticks before `tick`, the newer one first.
-fn before(acked: &VecDeque<u64>, tick: u64) -> [Option<u64>; 2] {
-    let newer = acked.partition_point(|&acked| acked < tick);
-    [1, 2].map(|back| acked.get(newer.checked_sub(back)?).copied())
-}
-
-/// Returns the references of a packet with this baseline.
-fn references<'s>(
-    sent: &'s BaselineRing,
-    acked: &VecDeque<u64>,
-    baseline: Option<u64>,
-) -> Baselines<'s> {
-    let held = |tick: Option<u64>| sent.get(tick?);
-    Baselines {
-        baseline: held(baseline),
-        additional: before(acked, baseline.unwrap_or(0)).map(held),
-        ..Baselines::default()
     }
 }

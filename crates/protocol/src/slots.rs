@@ -42,29 +42,19 @@ struct SlotState {
 
 impl SlotTable {
     /// Creates a table with up to `max` slots, all of them empty, for a scene with this tick rate.
-    #[must_use]
-    pub const fn new(max: usize, ticks_per_second: u16) -> Self {
-        let ticks = COOLDOWN.as_secs() * ticks_per_second as u64;
+    pub fn new(max: usize, ticks_per_second: u16) -> Self {
+        let cooldown_ticks = COOLDOWN.as_secs() * u64::from(ticks_per_second);
         Self {
             slots: Vec::new(),
             free: BTreeSet::new(),
             cooling: VecDeque::new(),
-            cooldown_ticks: match ticks < MIN_COOLDOWN_TICKS {
-                true => MIN_COOLDOWN_TICKS,
-                false => ticks,
-            },
+            cooldown_ticks: cooldown_ticks.max(MIN_COOLDOWN_TICKS),
             max,
         }
     }
 
-    /// Returns the cooldown in ticks: [`COOLDOWN`], but at least 2.
-    #[must_use]
-    pub const fn cooldown_ticks(&self) -> u64 {
-        self.cooldown_ticks
-    }
-
     /// Allocates a slot for a body of this kind: the lowest that has been empty for
-    /// [`cooldown_ticks`](Self::cooldown_ticks). Returns the slot and the body's life, or `None` if all slots are in
+    /// [`COOLDOWN`]. Returns the slot and the body's life, or `None` if all slots are in
     /// use or [cooling](Self::cooling). Ticks must not decrease.
     pub fn insert(&mut self, kind: u8, tick: u64) -> Option<(usize, Life)> {
         while let Some((_, slot)) = self.cooling.pop_front_if(|(from, _)| *from <= tick) {
@@ -98,13 +88,11 @@ impl SlotTable {
     }
 
     /// Returns the number of empty slots that were in cooldown at the last [`insert`](Self::insert).
-    #[must_use]
     pub fn cooling(&self) -> usize {
         self.cooling.len()
     }
 
     /// Returns the body in a slot, or `None` if the slot is empty.
-    #[must_use]
     pub fn get(&self, slot: usize) -> Option<Life> {
         let state = self.slots.get(slot).filter(|state| state.is_used);
         state.map(|state| state.life)
@@ -175,7 +163,6 @@ mod tests {
     fn a_slot_cools_down_for_a_second_at_any_rate() {
         for (ticks_per_second, cooldown) in [(1, 2), (2, 2), (3, 3), (60, 60), (1_000, 1_000)] {
             let mut table = SlotTable::new(1, ticks_per_second);
-            assert_eq!(table.cooldown_ticks(), cooldown);
             table.insert(0, 5);
             table.remove(0, 7);
             assert_eq!(table.insert(0, 6 + cooldown), None, "{ticks_per_second} Hz");

@@ -71,7 +71,6 @@ impl PlayoutSnapshot {
     }
 
     /// Number of ticks since a packet carried a body, up to 255.
-    #[must_use]
     pub fn age(&self, body: usize) -> u8 {
         self.ages.get(body).copied().unwrap_or(0)
     }

@@ -296,7 +296,7 @@ impl State {
         let Some(receiver) = &mut self.receiver else {
             return;
         };
-        let (stalls, starved) = (receiver.playout().stalls(), receiver.playout().starved());
+        let (stalls, starved) = (receiver.playout().stalls, receiver.playout().starved);
         if measure.is_some() != receiver.decoder().ledger().is_some() {
             receiver.set_ledger(measure.is_some().then(BitLedger::itemized));
         }
@@ -324,8 +324,8 @@ impl State {
         }
         receiver.advance_playout(now, delay);
         if let Some(sample) = measure.and_then(Measure::begun) {
-            sample.stalls += (receiver.playout().stalls() - stalls) as usize;
-            sample.starved += receiver.playout().starved() - starved;
+            sample.stalls += (receiver.playout().stalls - stalls) as usize;
+            sample.starved += receiver.playout().starved - starved;
         }
     }
 

@@ -1,7 +1,7 @@
 //! Records of a connection, which are kept only on request.
 
 use cubewire_codec::BitKind;
-use cubewire_protocol::record::ArrivalCounts;
+use cubewire_protocol::record::{ArrivalCounts, Totals};
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn both_ends_measure_the_same_packets_and_nothing_while_nobody_looks() {
     assert_eq!(bytes, after.snapshot_bytes - before.snapshot_bytes);
     assert_eq!(totals.snapshots, 100);
     for sample in sent.samples().iter().chain(received.samples()) {
-        let payload = sample.payload_bytes();
+        let payload = Totals::of([sample]).payload_bytes;
         let packets = sample.snapshots.iter();
         let bits: f64 = packets.map(|packet| packet.ledger.total()).sum();
         assert!((bits - 8.0 * payload as f64).abs() < 1e-6, "{sample:?}");

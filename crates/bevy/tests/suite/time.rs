@@ -42,7 +42,7 @@ fn receiver(net: &mut TestNet) -> &SnapshotReceiver {
 /// Number of stalls of the client's playout, and their total time.
 fn starved(net: &mut TestNet) -> (u64, Duration) {
     let playout = receiver(net).playout();
-    (playout.stalls(), playout.starved())
+    (playout.stalls, playout.starved)
 }
 
 /// Snapshot bytes that the server sends in one second.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::Rung;
-use cubewire_codec::{Baselines, Packet, Sequence};
+use cubewire_codec::{Baseline, Baselines, Packet, Sequence};
 use cubewire_protocol::BaselineRing;
 use cubewire_recording::{BASELINE_FRAMES, Recording};
 
@@ -37,7 +37,7 @@ pub(crate) fn exchange(
     let mut acked = BTreeSet::new();
     let (mut bytes, mut body_bytes, mut delivered, mut lossless) = (0, 0, 0, true);
     let mut packet = Packet::default();
-    let mut spare = None;
+    let (mut kept, mut decoded) = (Baseline::default(), Baseline::default());
 
     let mut frame = recording.first_sent();
     while frame < recording.frames.len() || packets.in_flight() > 0 {
@@ -47,7 +47,6 @@ pub(crate) fn exchange(
         }
         if frame < recording.frames.len() {
             let current = frames.quantize(frame);
-            let mut kept = sent.take_spare();
             let mut held = acked
                 .range(frame.saturating_sub(MAX_BASELINE_AGE - 1)..)
                 .rev()
@@ -65,7 +64,7 @@ pub(crate) fn exchange(
                 bytes += packet.bytes.len();
                 body_bytes += (packet.ledger.content() / 8.0).ceil() as usize;
             }
-            sent.insert(frame as u64, kept);
+            sent.store(frame as u64, &mut kept);
             packets.send(now, packet.bytes.len(), (frame, packet.bytes.clone()));
         }
         while let Some((sent_in, received_bytes)) = packets.receive(now) {
@@ -74,7 +73,6 @@ pub(crate) fn exchange(
                 let age = Sequence(sent_in as u16).ticks_since(baseline);
                 received.get(tick.checked_sub(age.into())?)
             };
-            let mut decoded = spare.take().unwrap_or_default();
             let outcome = decoder.decode(&received_bytes, held, &mut decoded);
             let kept = sent.get(tick);
             let kept = kept.expect("packets arrive before the sender discards their snapshots");
@@ -82,7 +80,7 @@ pub(crate) fn exchange(
             lossless &= is_exact;
             delivered += usize::from(sent_in >= BASELINE_FRAMES);
             if is_exact {
-                spare = received.insert(tick, decoded);
+                received.store(tick, &mut decoded);
                 acks.send(now, ACK_BYTES, sent_in);
             }
         }

@@ -65,7 +65,6 @@ impl SendBudget {
     ///
     /// # Panics
     /// If `ticks_per_second` is 0.
-    #[must_use]
     pub const fn new(ticks_per_second: u16) -> Self {
         assert!(ticks_per_second > 0, "the tick rate must not be 0");
         Self {
@@ -84,13 +83,11 @@ impl SendBudget {
     ///
     /// # Panics
     /// If `ticks_per_second` is 0.
-    #[must_use]
     pub fn adaptive(ticks_per_second: u16) -> Self {
         Self { rate: Some(AdaptiveRate::new(ticks_per_second)), ..Self::new(ticks_per_second) }
     }
 
     /// Returns the granted budget in kilobits a second for a requested one. `None` means no limit.
-    #[must_use]
     pub fn granted_kbps(&self, asked_kbps: Option<u32>) -> Option<u32> {
         let through = self.rate.as_ref().and_then(AdaptiveRate::kbps);
         asked_kbps.into_iter().chain(through).min()

@@ -36,9 +36,9 @@ impl Pace {
             return Duration::ZERO;
         };
         let elapsed = now.saturating_sub(position.at);
-        let (passed, rate) = (elapsed.as_secs_f64(), self.clock.rate());
+        let (passed, rate) = (elapsed.as_secs_f64(), self.clock.rate);
         let steady = position.due_tick + self.ticks(passed);
-        let off_seconds = (target - steady) * self.clock.tick_seconds();
+        let off_seconds = (target - steady) * self.clock.tick_seconds;
         let due_tick = if off_seconds.abs() > JUMP_SECONDS {
             target
         } else {
@@ -46,7 +46,7 @@ impl Pace {
             let max = MAX_RATE_CHANGE * passed;
             // While the sender is in slow motion, playout still catches up as fast as at the usual rate.
             let step = (off_seconds * fraction).clamp(-max * rate, max * rate.max(1.0));
-            steady + step / self.clock.tick_seconds()
+            steady + step / self.clock.tick_seconds
         };
         self.position = Some(Position { at: now, due_tick });
         elapsed
@@ -54,7 +54,7 @@ impl Pace {
 
     /// Returns the number of the sender's ticks in `seconds` of local time.
     fn ticks(&self, seconds: f64) -> f64 {
-        seconds * self.clock.rate() / self.clock.tick_seconds()
+        seconds * self.clock.rate / self.clock.tick_seconds
     }
 
     /// The tick that is due at `now`; `None` before the first packet.
@@ -72,7 +72,7 @@ impl Pace {
         let Some(target) = self.position.and_then(|position| self.target_tick(position.at)) else {
             return;
         };
-        let far = TAKEN_BACK_SECONDS / self.clock.tick_seconds();
+        let far = TAKEN_BACK_SECONDS / self.clock.tick_seconds;
         if let Some(position) = &mut self.position
             && position.due_tick > target + far
         {
@@ -82,7 +82,7 @@ impl Pace {
 
     /// The tick that should be due by the sender's clock and the delay.
     fn target_tick(&self, now: Duration) -> Option<f64> {
-        Some(self.clock.tick_at(now)? - self.delay.as_secs_f64() / self.clock.tick_seconds())
+        Some(self.clock.tick_at(now)? - self.delay.as_secs_f64() / self.clock.tick_seconds)
     }
 }
 

@@ -4,8 +4,6 @@
 
 use std::collections::VecDeque;
 
-use cubewire_codec::Sequence;
-
 use crate::clock::sequence;
 use crate::feedback::Ack;
 
@@ -13,10 +11,10 @@ use crate::feedback::Ack;
 #[derive(Clone, Debug, Default)]
 pub(super) struct PathStats {
     /// Packets that do not count as arrived or lost yet, oldest first, at most [`MAX_PENDING`].
-    pending: VecDeque<Pending>,
+    pub(super) pending: VecDeque<Pending>,
     /// Arrived packets in the order of their acks: all of the last [`ARRIVALS_SIXTIETHS`], and at least
     /// [`FEWEST_DELAYS`].
-    arrivals: VecDeque<Arrived>,
+    pub(super) arrivals: VecDeque<Arrived>,
     /// When the last ack of a new packet arrived.
     last_ack: u64,
     /// Mean and mean deviation of the delay (as in RFC 6298), or `None` before the first ack.
@@ -39,7 +37,7 @@ pub(super) struct PathStats {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Pending {
+pub(super) struct Pending {
     /// Tick of the scene, for the sequence number.
     tick: u64,
     sent_at: u64,
@@ -50,7 +48,7 @@ struct Pending {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Arrived {
+pub(super) struct Arrived {
     /// When the ack arrived.
     at: u64,
     bytes: usize,
@@ -74,10 +72,12 @@ const MEAN_PACKETS: u32 = 256;
 /// A packet counts as lost if a packet that was sent this much later has arrived.
 const LATE_SIXTIETHS: u64 = 12;
 
-/// Time without acks that delay alone can explain: a satellite round trip takes 0.6 s. The second value applies if
-/// one burst of loss can explain the missing acks, because fewer than 40 packets are pending.
-const SILENCE_SIXTIETHS: [u64; 2] = [60, 120];
-const SILENCE_PACKETS: usize = 40;
+/// Time without acks that delay alone can explain: a satellite round trip takes 0.6 s.
+const SILENCE_SIXTIETHS: u64 = 60;
+
+/// Time without acks that one burst of loss can explain. A burst is shorter than this number of packets.
+const BURST_SIXTIETHS: u64 = 120;
+const BURST_PACKETS: usize = 40;
 
 /// As many packets as the sender keeps snapshots.
 const MAX_PENDING: usize = 256;
@@ -96,7 +96,7 @@ impl PathStats {
         // When the newest acked packet was sent.
         let mut newest = None;
         for packet in &mut self.pending {
-            if !acks(ack, sequence(packet.tick)) {
+            if !ack.covers(sequence(packet.tick)) {
                 continue;
             }
             newest = Some(packet.sent_at);
@@ -164,8 +164,8 @@ impl PathStats {
         let mut pending = self.pending.iter().filter(|packet| !packet.has_arrived);
         pending.next().is_some_and(|first| {
             let silent = now.saturating_sub(first.left_at.max(self.last_ack));
-            let is_burst = pending.count() < SILENCE_PACKETS;
-            silent >= SILENCE_SIXTIETHS[usize::from(is_burst)]
+            let is_burst = pending.count() < BURST_PACKETS;
+            silent >= if is_burst { BURST_SIXTIETHS } else { SILENCE_SIXTIETHS }
         })
     }
 
@@ -220,20 +220,5 @@ impl PathStats {
         });
         let most = halves[0].max(halves[1]);
         most as f64 * 60.0 / DELAY_SIXTIETHS as f64
-    }
-
-    /// Number of packets in memory.
-    #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
-        self.pending.len() + self.arrivals.len()
-    }
-}
-
-/// Whether an ack covers a packet.
-fn acks(ack: &Ack, number: Sequence) -> bool {
-    match ack.newest.ticks_since(number) {
-        0 => true,
-        age @ 1..=32 => ack.earlier >> (age - 1) & 1 == 1,
-        _ => false,
     }
 }

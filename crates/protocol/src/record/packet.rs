@@ -62,7 +62,6 @@ pub enum Fate {
 impl PacketRecord {
     /// Creates the record of a packet of the sender's `tick`. It has a detail if the packet's ledger is
     /// [itemized](BitLedger::items).
-    #[must_use]
     pub fn new(tick: u64, packet: &Packet, stages: Stages) -> Self {
         let items = packet.ledger.items();
         Self {
@@ -79,7 +78,6 @@ impl PacketRecord {
     }
 
     /// Like [`new`](Self::new), for a packet that has arrived.
-    #[must_use]
     pub fn received(tick: u64, packet: &Packet, stages: Stages, is_late: bool) -> Self {
         Self {
             arrival: Some(PacketArrival { after_ticks: 0, is_late }),
@@ -88,20 +86,17 @@ impl PacketRecord {
     }
 
     /// Returns the age of the baseline that the packet names, or `None` if it does not name one.
-    #[must_use]
     pub fn reference_age_ticks(&self) -> Option<u16> {
         self.header?.baseline_age()
     }
 
     /// Size of the payload with one IPv4 and UDP header, bytes: see [`Accounting`](super::Accounting).
-    #[must_use]
     pub const fn article_bytes(&self) -> usize {
         self.payload_bytes + HEADER_BYTES
     }
 
     /// Returns the fate of the packet, which was sent in tick `sent`. Packets from before the tick `settled` [count
     /// as lost](Record::settled_tick) if they have not arrived.
-    #[must_use]
     pub fn fate(&self, sent: u64, settled: u64) -> Fate {
         let acked =
             self.acked_after_ticks.map(|after_ticks| PacketArrival { after_ticks, is_late: false });
@@ -129,13 +124,11 @@ impl ArrivalCounts {
     }
 
     /// Percentage of lost snapshots, 0 to 100.
-    #[must_use]
     pub fn lost_percent(self) -> f64 {
         self.percent(2)
     }
 
     /// Percentage of one of the three counts, 0 to 100.
-    #[must_use]
     pub fn percent(self, index: usize) -> f64 {
         let all: usize = self.0.iter().sum();
         100.0 * self.0[index] as f64 / all.max(1) as f64

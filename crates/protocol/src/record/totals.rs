@@ -21,15 +21,6 @@ pub enum Accounting {
 impl Accounting {
     /// Both accountings.
     pub const ALL: [Self; 2] = [Self::PayloadAndUdp, Self::OnTheWire];
-
-    /// Returns the displayed name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::PayloadAndUdp => "article",
-            Self::OnTheWire => "wire",
-        }
-    }
 }
 
 /// Bytes that a transport sent and received for a connection, in [`Accounting::OnTheWire`].
@@ -57,7 +48,6 @@ impl TransportBytes {
 }
 
 /// Returns the bandwidth of `bytes` in `ticks` ticks, kilobits a second; 0 for 0 bytes.
-#[must_use]
 pub fn kbps(bytes: usize, ticks: usize, ticks_per_second: u32) -> f64 {
     let bits = bytes as f64 * 8.0 * f64::from(ticks_per_second);
     bits / ticks.max(1) as f64 / 1000.0
@@ -109,7 +99,6 @@ pub struct Totals {
 
 impl Totals {
     /// Creates sums without ticks, for a connection with this tick rate.
-    #[must_use]
     pub fn new(ticks_per_second: u32) -> Self {
         Self { rate: Rate(ticks_per_second), ..Self::default() }
     }
@@ -158,7 +147,6 @@ impl Totals {
 
     /// Returns the accounting for displays with a single figure: on the wire if there is a budget, because a budget
     /// limits bytes on the wire, else as in the article.
-    #[must_use]
     pub const fn accounting(&self) -> Accounting {
         match self.has_budget {
             true => Accounting::OnTheWire,
@@ -167,7 +155,6 @@ impl Totals {
     }
 
     /// Mean bandwidth of the snapshots, kilobits a second.
-    #[must_use]
     pub fn kbps(&self, accounting: Accounting) -> f64 {
         self.kbps_of(match accounting {
             Accounting::PayloadAndUdp => self.article_bytes,
@@ -176,49 +163,41 @@ impl Totals {
     }
 
     /// Bandwidth of `bytes` over these ticks, kilobits a second.
-    #[must_use]
     pub fn kbps_of(&self, bytes: usize) -> f64 {
         kbps(bytes, self.ticks, self.rate.0)
     }
 
     /// Returns `sum` divided by the number of snapshots, or by 1 without snapshots.
-    #[must_use]
     pub fn per_snapshot(&self, sum: f64) -> f64 {
         sum / self.snapshots.max(1) as f64
     }
 
     /// Mean distance of the interacting bodies from the simulation, metres. `None` if it was not measured.
-    #[must_use]
     pub fn mean_error_m(&self) -> Option<f64> {
         (self.error_ticks > 0).then(|| self.error_m / self.error_ticks as f64)
     }
 
     /// Mean angle between the interacting bodies and the simulation, degrees. `None` if it was not measured.
-    #[must_use]
     pub fn mean_error_degrees(&self) -> Option<f64> {
         (self.error_ticks > 0).then(|| self.error_degrees / self.error_ticks as f64)
     }
 
     /// Number of packets a second, counting every fragment.
-    #[must_use]
     pub fn packets_per_second(&self) -> f64 {
         self.traffic.packets as f64 / self.ticks.max(1) as f64 * f64::from(self.rate.0)
     }
 
     /// Whether snapshots were sent, and no body differed from its baseline.
-    #[must_use]
     pub const fn is_at_rest(&self) -> bool {
         self.snapshots > 0 && self.changed_bodies == 0
     }
 
     /// Mean bits per sent body, without the packet header. `None` if no body was sent.
-    #[must_use]
     pub fn bits_per_sent_body(&self) -> Option<f64> {
         (self.sent_bodies > 0).then(|| self.ledger.content() / self.sent_bodies as f64)
     }
 
     /// Fraction of the bits with this kind, 0 to 1.
-    #[must_use]
     pub fn fraction(&self, kind: BitKind) -> f64 {
         let total = self.ledger.total();
         if total > 0.0 { self.ledger.kind(kind) / total } else { 0.0 }

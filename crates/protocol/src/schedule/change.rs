@@ -64,6 +64,11 @@ impl<'a> Changes<'a> {
         }
     }
 
+    /// Whether the slot had a body that is not the wanted one.
+    pub(super) fn is_replaced(&self, slot: usize) -> bool {
+        self.sent.life(slot).is_some_and(|life| self.wanted.life(slot) != Some(life))
+    }
+
     /// Estimates the change of a slot. Another body in the slot has the maximum error.
     pub(super) fn of(&self, slot: usize) -> Change {
         // Approximate size of a body that is new in its slot.

@@ -40,7 +40,6 @@ pub struct Wait {
 
 impl SendState {
     /// Returns how many ticks the body has been due at `tick`, or `None` if it is not due.
-    #[must_use]
     pub const fn waiting_ticks(&self, tick: u64) -> Option<u64> {
         match self {
             Self::UpToDate { .. } | Self::InFlight { .. } => None,

@@ -9,9 +9,11 @@ use super::{SendState, Wait};
 #[derive(Clone, Debug)]
 pub struct WaitHistory {
     quarter_ticks: u64,
-    /// Quarters of a second, oldest first.
-    quarters: VecDeque<Quarter>,
+    /// Longest wait of each body in a quarter of a second, oldest first, with the number of quarters since tick 0.
+    quarters: VecDeque<(u64, Waits)>,
 }
+
+type Waits = Vec<Option<LongestWait>>;
 
 /// Longest wait of a body in some period.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,61 +24,48 @@ pub struct LongestWait {
     pub wait: Wait,
 }
 
-#[derive(Clone, Debug)]
-struct Quarter {
-    /// Number of quarters since tick 0.
-    index: u64,
-    /// Longest wait of each body.
-    longest: Vec<Option<LongestWait>>,
-}
-
 impl WaitHistory {
     /// Creates an empty record for a scene with this tick rate.
-    #[must_use]
     pub fn new(ticks_per_second: u16) -> Self {
         Self { quarter_ticks: (u64::from(ticks_per_second) / 4).max(1), quarters: VecDeque::new() }
     }
 
     /// Records the waits in a tick, by body. A tick before the last one restarts the record.
     pub fn record(&mut self, tick: u64, send_states: &[SendState]) {
-        let index = tick / self.quarter_ticks;
-        self.quarters.retain(|quarter| (quarter.index..=quarter.index + 4).contains(&index));
-        let newest = self.quarters.back();
-        if newest.is_none_or(|newest| newest.index < index) {
-            let longest = Vec::new();
-            self.quarters.push_back(Quarter { index, longest });
+        let quarter = tick / self.quarter_ticks;
+        self.quarters.retain(|&(held, _)| (held..=held + 4).contains(&quarter));
+        if self.quarters.back().is_none_or(|&(newest, _)| newest < quarter) {
+            self.quarters.push_back((quarter, Vec::new()));
         }
-        let longest = self.quarters.back_mut().map(|newest| &mut newest.longest);
-        let longest = longest.expect("one was just pushed");
-        longest.resize(longest.len().max(send_states.len()), None);
-        for (longest, send_state) in longest.iter_mut().zip(send_states) {
-            let SendState::Waiting(wait) = *send_state else {
-                continue;
-            };
-            let ticks = tick.saturating_sub(wait.since);
-            if ticks > 0 && longest.is_none_or(|longest| longest.ticks <= ticks) {
-                *longest = Some(LongestWait { ticks, wait });
+        let (_, longest) = self.quarters.back_mut().expect("one was just pushed");
+        let waits = send_states.iter().map(|send_state| match *send_state {
+            SendState::Waiting(wait) => {
+                Some(LongestWait { ticks: tick.saturating_sub(wait.since), wait })
             }
-        }
+            _ => None,
+        });
+        keep_longer(longest, waits);
     }
 
     /// Returns the longest wait of each body over the complete quarters. Empty without a budget.
-    #[must_use]
     pub fn longest(&self) -> Vec<Option<LongestWait>> {
-        let newest = self.quarters.back().map_or(0, |newest| newest.index);
-        let whole = self.quarters.iter();
-        let whole = whole.filter(|quarter| quarter.index < newest);
-        let mut all: Vec<Option<LongestWait>> = Vec::new();
-        for quarter in whole {
-            all.resize(all.len().max(quarter.longest.len()), None);
-            for (longest, other) in all.iter_mut().zip(&quarter.longest) {
-                let ticks = |waited: &Option<LongestWait>| waited.map_or(0, |waited| waited.ticks);
-                if ticks(other) > ticks(longest) {
-                    *longest = *other;
-                }
-            }
+        let mut longest = Vec::new();
+        // The newest quarter is not complete. Of equal waits, the oldest is returned.
+        for (_, waits) in self.quarters.iter().rev().skip(1) {
+            keep_longer(&mut longest, waits.iter().copied());
         }
-        all
+        longest
+    }
+}
+
+/// Replaces each wait by another one that is at least as long. Waits of 0 ticks do not count.
+fn keep_longer(longest: &mut Waits, others: impl ExactSizeIterator<Item = Option<LongestWait>>) {
+    longest.resize(longest.len().max(others.len()), None);
+    for (longest, other) in longest.iter_mut().zip(others) {
+        let ticks = |wait: Option<LongestWait>| wait.map_or(0, |wait| wait.ticks);
+        if ticks(other) >= ticks(*longest).max(1) {
+            *longest = other;
+        }
     }
 }
 

@@ -1,31 +1,17 @@
 //! Snapshots within a byte budget: complete packets if they fit, otherwise packets with the most urgent bodies.
 
-use std::collections::VecDeque;
+use cubewire_codec::{Baselines, Coverage, EncodeError, Header, QuantizedSnapshot, Stages};
 
-use cubewire_codec::{
-    Baseline, Baselines, Coverage, EncodeError, Header, Precision, QuantizedSnapshot, Stages,
-};
-
-use super::{BaselineChoice, SendError, SnapshotSender, references};
+use super::{BaselineChoice, SendError, SnapshotSender};
 use crate::clock::sequence;
-use crate::ring::BaselineRing;
-use crate::schedule::{DeliveryState, PacketBudget, SendState};
+use crate::schedule::{PacketBudget, SendState};
 
 /// Maximum size of a partial packet under a growing budget, bytes: one datagram.
 const MAX_BYTES: usize = 1200;
 
-/// A packet this many ticks older than the newest acked one may still arrive.
-const REORDERED_TICKS: u64 = 3;
-
-/// A packet that is not acked after this number of ticks is presumed lost: two thirds of a second at 60 Hz.
-const IN_FLIGHT_TICKS: u64 = 40;
-
 /// Maximum interval between packets, ticks. Even a packet without bodies is sent then, because the receiver's playout
 /// needs packets to advance: ten a second at 60 Hz.
 const MAX_SILENCE_TICKS: u64 = 6;
-
-/// The schedule ends after complete packets have fitted for this number of ticks.
-const COMPLETE_TICKS: u64 = 30;
 
 /// Minimum budget for a packet that only advances the receiver's playout, bytes.
 const MIN_BYTES: usize = 16;
@@ -50,88 +36,80 @@ impl SnapshotSender {
         };
         self.begin(tick)?;
         self.within_at = Some(tick);
-        let since = self.newest_sent.map_or(u64::MAX, |newest| tick - newest);
+        let since = self.history.newest.map_or(u64::MAX, |newest| tick - newest);
         // Number of ticks that this packet may wait for a larger budget.
         let patience = MAX_SILENCE_TICKS.saturating_sub(since);
-        let is_silent = patience == 0;
         // Without a schedule the last packet was complete, so try a complete one first.
         if !self.is_scheduling() {
-            let is_due = self.is_complete_due(tick, stages, wanted);
-            if !(is_due || is_silent && packet_budget.bytes >= MIN_BYTES) {
+            let must_send = patience == 0 && packet_budget.bytes >= MIN_BYTES;
+            if !must_send && !self.is_complete_due(tick, stages, wanted) {
                 return Ok(None);
             }
-            let mut out = self.sent.take_spare();
-            let header = self.encode(tick, stages, wanted, &mut out)?;
+            let header = self.encode(tick, stages, wanted)?;
             if self.packet.bytes.len() <= packet_budget.bytes {
-                self.keep(tick, out);
+                self.history.store(tick, &mut self.next);
                 return Ok(Some(header));
             }
-            self.complete_since = None;
         }
         // A new schedule starts from the last packet, or from the initial state if the stages have another form.
-        let sent = self.newest_sent.and_then(|sent| self.sent.get(sent));
-        let start = match sent.map(Baseline::snapshot) {
-            Some(sent) if sent.has_form_of(wanted) => (self.newest_sent, sent),
+        let start = match self.history.held(self.history.newest) {
+            Some((at, sent)) if sent.snapshot().has_form_of(wanted) => (Some(at), sent.snapshot()),
             _ => (None, self.encoder.initial(stages.precision())),
         };
-        let delivery = delivery(&self.sent, &self.acked, stages.precision(), tick);
+        let delivery = self.history.delivery(stages.precision(), tick);
         self.schedule.advance(tick, wanted, &packet_budget, start, &delivery);
-        // Waiting is better if a complete packet will fit soon, or until a partial one can fill a datagram: few large
-        // packets have fewer headers.
-        let soon = (packet_budget.bytes + packet_budget.growth * patience as usize)
-            .min(packet_budget.most);
-        let fits_soon = |complete| (packet_budget.bytes + 1..=soon).contains(&complete);
+        let encoded =
+            self.encode_scheduled(tick, [stages, partial], wanted, &packet_budget, patience)?;
+        Ok(encoded.map(|(header, count)| {
+            self.schedule.on_sent(tick, wanted, count);
+            self.history.store(tick, &mut self.next);
+            header
+        }))
+    }
+
+    /// Encodes a complete packet if it fits, or else the most urgent bodies. Returns their number, `None` for a
+    /// complete packet. Returns `None` for both if it is better to wait: few large packets have fewer headers.
+    fn encode_scheduled(
+        &mut self,
+        tick: u64,
+        [stages, partial]: [Stages; 2],
+        wanted: &QuantizedSnapshot,
+        packet_budget: &PacketBudget<'_>,
+        patience: u64,
+    ) -> Result<Option<(Header, Option<usize>)>, EncodeError> {
+        let &PacketBudget { bytes, growth, most, .. } = packet_budget;
+        let soon = (bytes + growth * patience as usize).min(most);
+        let fits_soon = |complete| (bytes + 1..=soon).contains(&complete);
         let complete = self.schedule.complete_bytes();
-        let fits = complete <= packet_budget.bytes;
+        let fits = complete <= bytes;
         let is_worth_sending = match fits {
             true => !self.schedule.is_idle(),
-            false => {
-                !fits_soon(complete)
-                    && (packet_budget.growth == 0 || packet_budget.bytes >= MAX_BYTES)
-            }
+            false => !fits_soon(complete) && (growth == 0 || bytes >= MAX_BYTES),
         };
-        if !(is_worth_sending || is_silent && packet_budget.bytes >= MIN_BYTES) {
+        let is_silent = patience == 0;
+        if !(is_worth_sending || is_silent && bytes >= MIN_BYTES) {
             return Ok(None);
         }
-        let mut out = self.sent.take_spare();
         // If all due bodies fit, try a complete packet: otherwise an estimate that is too high would never be
         // corrected.
-        let may_fit = fits || self.schedule.all_fit(packet_budget.bytes);
-        let complete = match may_fit {
-            true => self.encode_complete(tick, stages, wanted, packet_budget.bytes, &mut out)?,
-            false => None,
-        };
-        let encoded = match complete {
-            Some(header) => Some((header, None)),
-            None if fits_soon(self.schedule.complete_bytes()) => None,
-            None => {
-                let bytes = match packet_budget.growth {
-                    0 => packet_budget.bytes,
-                    _ => packet_budget.bytes.min(MAX_BYTES),
-                };
-                self.encode_urgent(tick, partial, wanted, bytes, is_silent, &mut out)?
-                    .map(|(header, count)| (header, Some(count)))
+        if fits || self.schedule.all_fit(bytes) {
+            let header = self.encode(tick, stages, wanted)?;
+            let size = self.packet.bytes.len();
+            self.schedule.learn(size, None);
+            if size <= bytes {
+                return Ok(Some((header, None)));
             }
-        };
-        let Some((header, count)) = encoded else {
-            return Ok(None);
-        };
-        self.schedule.on_sent(tick, wanted, count);
-        self.complete_since = match count {
-            None => self.complete_since.or(Some(tick)),
-            Some(_) => None,
-        };
-        // Complete packets have fitted for a while: the schedule is not needed any more.
-        if self.complete_since.is_some_and(|since| tick - since >= COMPLETE_TICKS) {
-            self.schedule.stop();
         }
-        self.keep(tick, out);
-        Ok(Some(header))
+        if fits_soon(self.schedule.complete_bytes()) {
+            return Ok(None);
+        }
+        let bytes = if growth == 0 { bytes } else { bytes.min(MAX_BYTES) };
+        let urgent = self.encode_urgent(tick, partial, wanted, bytes, is_silent)?;
+        Ok(urgent.map(|(header, count)| (header, Some(count))))
     }
 
     /// Whether packets are partial or have been recently. Otherwise [`send_within`](Self::send_within) sends the same
     /// packets as [`send`](Self::send), as long as they fit and there is a change to send.
-    #[must_use]
     pub const fn is_scheduling(&self) -> bool {
         self.schedule.is_running()
     }
@@ -140,34 +118,14 @@ impl SnapshotSender {
     /// a packet in flight.
     fn is_complete_due(&self, tick: u64, stages: Stages, wanted: &QuantizedSnapshot) -> bool {
         let is_same = |at: u64| {
-            let sent = self.sent.get(at);
+            let sent = self.get(at);
             sent.is_some_and(|sent| sent.stages() == stages && sent.snapshot() == wanted)
         };
-        let delivery = delivery(&self.sent, &self.acked, stages.precision(), tick);
+        let delivery = self.history.delivery(stages.precision(), tick);
         let first = delivery.first_in_flight;
         let is_coming = || (first..=tick).any(|at| delivery.is_in_flight(at) && is_same(at));
-        !self.newest_sent.is_some_and(is_same)
+        !self.history.newest.is_some_and(is_same)
             || !(self.newest_acked().is_some_and(is_same) || is_coming())
-    }
-
-    fn keep(&mut self, tick: u64, out: Baseline) {
-        self.sent.insert(tick, out);
-        self.newest_sent = Some(tick);
-    }
-
-    /// Encodes a complete packet. Returns `None` if it takes more than `bytes`.
-    fn encode_complete(
-        &mut self,
-        tick: u64,
-        stages: Stages,
-        wanted: &QuantizedSnapshot,
-        bytes: usize,
-        out: &mut Baseline,
-    ) -> Result<Option<Header>, EncodeError> {
-        let header = self.encode(tick, stages, wanted, out)?;
-        let size = self.packet.bytes.len();
-        self.schedule.learn(size, None);
-        Ok((size <= bytes).then_some(header))
     }
 
     /// Encodes the most urgent bodies that fit into `bytes` and returns their number. Returns `None` if the first one
@@ -179,7 +137,6 @@ impl SnapshotSender {
         wanted: &QuantizedSnapshot,
         bytes: usize,
         is_silent: bool,
-        out: &mut Baseline,
     ) -> Result<Option<(Header, usize)>, EncodeError> {
         let fitting = self.schedule.fitting(bytes);
         // A packet that is sent in any case should try a body, even if the estimate says that it does not fit.
@@ -187,7 +144,7 @@ impl SnapshotSender {
         let mut count = self.schedule.whole_groups(fitting).max(min);
         for attempt in 0.. {
             self.carry(count, wanted.len());
-            let header = self.encode(tick, partial, wanted, out)?;
+            let header = self.encode(tick, partial, wanted)?;
             let size = self.packet.bytes.len();
             self.schedule.learn(size, Some(count));
             if size <= bytes {
@@ -216,25 +173,24 @@ impl SnapshotSender {
         }
     }
 
+    /// Encodes a packet into `packet`, and its snapshot into `next`.
     fn encode(
         &mut self,
         tick: u64,
         stages: Stages,
         wanted: &QuantizedSnapshot,
-        out: &mut Baseline,
     ) -> Result<Header, EncodeError> {
-        let merged = merged(&self.sent, &self.acked);
+        let merged = self.history.merged();
         let references = Baselines {
             merged: &merged,
             carried: &self.carried,
-            ..references(&self.sent, &self.acked, self.acked.back().copied())
+            ..self.history.references(self.newest_acked())
         };
-        let (packet, out) = (&mut self.packet, Some(out));
+        let (packet, out) = (&mut self.packet, Some(&mut self.next));
         self.encoder.encode(sequence(tick), stages, wanted, references, packet, out)
     }
 
     /// Returns the longest wait of a body at `tick`, ticks.
-    #[must_use]
     pub fn longest_wait(&self, tick: u64) -> u64 {
         self.schedule.longest_wait(tick)
     }
@@ -246,66 +202,21 @@ impl SnapshotSender {
         if self.within_at != Some(tick) {
             return;
         }
-        let sent = self.newest_sent.filter(|_| !self.is_scheduling());
-        let sent = sent.and_then(|at| Some((at, self.sent.get(at)?.snapshot())));
+        let sent = self.history.held(self.history.newest).filter(|_| !self.is_scheduling());
         let Some((sent_at, sent)) = sent else {
             return self.schedule.send_states(send_states);
         };
-        let acked = newest(&self.sent, &self.acked).map(|(at, acked)| (at, acked.snapshot()));
+        let sent = sent.snapshot();
+        let acked = self.history.held(self.newest_acked());
+        let acked = acked.filter(|(_, acked)| acked.snapshot().has_form_of(sent));
         let mut differs = vec![true; sent.len()];
-        let confirmed = match acked.filter(|(_, acked)| acked.has_form_of(sent)) {
-            Some((at, acked)) => {
-                sent.compare(acked, &mut differs);
-                Some(at)
-            }
-            None => None,
-        };
+        if let Some((_, acked)) = acked {
+            sent.compare(acked.snapshot(), &mut differs);
+        }
+        let confirmed = acked.map(|(at, _)| at);
         send_states.extend(differs.into_iter().map(|differs| match differs {
             true => SendState::InFlight { sent: sent_at },
             false => SendState::UpToDate { sent: confirmed },
         }));
     }
-}
-
-/// Returns the acked packets that are merged with the newest one, newest first.
-pub(super) fn merged<'s>(sent: &'s BaselineRing, acked: &VecDeque<u64>) -> Vec<&'s Baseline> {
-    let Some((newest, baseline)) = newest(sent, acked) else {
-        return Vec::new();
-    };
-    let reach = baseline.merge_reach() as u64;
-    let ticks = acked.iter().rev().skip(1).copied();
-    let ticks = ticks.take_while(|tick| tick + reach >= newest);
-    ticks.filter_map(|tick| sent.get(tick)).collect()
-}
-
-fn newest<'s>(sent: &'s BaselineRing, acked: &VecDeque<u64>) -> Option<(u64, &'s Baseline)> {
-    let newest = *acked.back()?;
-    Some((newest, sent.get(newest)?))
-}
-
-/// Returns the delivery of bodies as of a tick. Acked packets with another precision do not count, because packets
-/// cannot be relative to them.
-fn delivery<'s>(
-    sent: &BaselineRing,
-    acked: &'s VecDeque<u64>,
-    precision: Precision,
-    tick: u64,
-) -> DeliveryState<'s> {
-    let newest =
-        newest(sent, acked).filter(|(_, newest)| newest.snapshot().precision() == precision);
-    let mut ages = Vec::new();
-    if let Some((_, newest)) = newest {
-        ages.extend(newest.ages());
-        // From the oldest packet on, so that newer packets overwrite the ages.
-        for packet in merged(sent, acked).into_iter().rev() {
-            let age = newest.sequence().ticks_since(packet.sequence()) as u8;
-            for body in packet.carried_bodies().filter(|&body| !newest.carried(body)) {
-                ages[body] = age;
-            }
-        }
-    }
-    let newest = newest.map(|(tick, _)| tick);
-    let first = newest.map_or(0, |newest| newest.saturating_sub(REORDERED_TICKS));
-    let first_in_flight = first.max(tick.saturating_sub(IN_FLIGHT_TICKS));
-    DeliveryState { newest, ages, first_in_flight, acked }
 }

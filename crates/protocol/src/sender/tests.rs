@@ -72,7 +72,7 @@ fn an_ack_covers_earlier_snapshots_by_its_bits_and_may_be_late() {
     // Tick 40, then 38 and 8 by their bits, and a late ack of 3.
     ack(&mut sender, first + 40, 1 << 1 | 1 << 31);
     ack(&mut sender, first + 3, 0);
-    let acked: Vec<_> = sender.acked.iter().map(|tick| tick - first).collect();
+    let acked: Vec<_> = sender.history.acked.iter().map(|tick| tick - first).collect();
     assert_eq!(acked, [3, 8, 38, 40]);
 }
 
@@ -201,8 +201,8 @@ fn no_acks_merge_more_packets_than_a_mask_names() {
     for tick in (1..=300).chain(1..=300) {
         ack(&mut sender, tick, u32::MAX);
     }
-    assert!(sender.acked.len() <= usize::from(MAX_BASELINE_AGE_TICKS) + 1);
-    assert_eq!(partial::merged(&sender.sent, &sender.acked).len(), 31);
+    assert!(sender.history.acked.len() <= usize::from(MAX_BASELINE_AGE_TICKS) + 1);
+    assert_eq!(sender.history.merged().len(), 31);
 }
 
 /// With any acks, similar senders send the same packets, and one can send for the other.

@@ -80,17 +80,7 @@ impl ClientSession {
         limits: Limits,
     ) -> Result<ClientEvent, SessionError> {
         let event = self.event(contract, message, limits);
-        match &event {
-            Ok(ClientEvent::Welcome(welcome)) => debug!("admitted at tick {}", welcome.tick),
-            Ok(ClientEvent::Answer) => match self.answer() {
-                Some(Ok(settings)) => debug!("server sends {}", settings.stages),
-                Some(Err(reason)) => debug!("request declined: {reason}"),
-                None => {}
-            },
-            Ok(ClientEvent::Tick(tick)) => debug!("resync: the server continues with tick {tick}"),
-            Err(error) => debug!("session ended: {error}"),
-        }
-        event
+        event.inspect_err(|error| debug!("session ended: {error}"))
     }
 
     fn event(
@@ -111,30 +101,34 @@ impl ClientSession {
                     initial: decode_initial(&initial, limits)?,
                 };
                 self.is_welcomed = true;
+                debug!("admitted at tick {tick}");
                 self.fallback = FallbackReason::between(fingerprint, contract.fingerprint);
-                if let Some(reason) = self.fallback {
-                    debug!("fallback: no arithmetic coding from the server: {reason}");
-                }
                 Ok(ClientEvent::Welcome(Box::new(welcome)))
             }
-            ServerMessage::Granted(granted) if self.requested.is_some() => {
-                self.take_answer(granted.number, Ok(granted.settings));
-                Ok(ClientEvent::Answer)
+            ServerMessage::Granted(Request { number, settings }) if self.requested.is_some() => {
+                Ok(self.take_answer(number, Ok(settings)))
             }
             ServerMessage::Declined { number, reason } if self.requested.is_some() => {
-                self.take_answer(number, Err(short(reason)));
-                Ok(ClientEvent::Answer)
+                Ok(self.take_answer(number, Err(short(reason))))
             }
-            ServerMessage::Tick(tick) if self.is_welcomed => Ok(ClientEvent::Tick(tick)),
+            ServerMessage::Tick(tick) if self.is_welcomed => {
+                debug!("resync: the server continues with tick {tick}");
+                Ok(ClientEvent::Tick(tick))
+            }
             _ => Err(SessionError::OutOfTurn),
         }
     }
 
-    fn take_answer(&mut self, number: u16, answer: Result<Settings, String>) {
+    fn take_answer(&mut self, number: u16, answer: Result<Settings, String>) -> ClientEvent {
         // An answer to an earlier request is out of date.
         if self.requested.map(|last| last.number) == Some(number) {
+            match &answer {
+                Ok(settings) => debug!("server sends {}", settings.stages),
+                Err(reason) => debug!("request declined: {reason}"),
+            }
             self.answer = Some(answer);
         }
+        ClientEvent::Answer
     }
 
     /// Returns the request for these settings. `None` if the last request had the same settings and was not declined.
@@ -152,19 +146,16 @@ impl ClientSession {
     }
 
     /// Whether the welcome has arrived.
-    #[must_use]
     pub const fn is_welcomed(&self) -> bool {
         self.is_welcomed
     }
 
     /// Returns the reason why the server does not send arithmetic coding, if the fingerprints differ.
-    #[must_use]
     pub const fn fallback(&self) -> Option<FallbackReason> {
         self.fallback
     }
 
     /// The answer to the last request: the settings in use, or the reason why it was declined. `None` before it arrives.
-    #[must_use]
     pub fn answer(&self) -> Option<Result<Settings, &str>> {
         let answer = self.answer.as_ref()?.as_ref();
         Some(answer.copied().map_err(String::as_str))
@@ -172,7 +163,6 @@ impl ClientSession {
 
     /// Returns the settings that the server uses in place of the requested ones. `None` if they are the same or not
     /// known yet.
-    #[must_use]
     pub fn granted(&self) -> Option<Settings> {
         let asked = self.requested.map(|last| last.settings);
         let granted = self.answer()?.ok();

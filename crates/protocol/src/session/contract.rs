@@ -5,6 +5,7 @@ use std::sync::Arc;
 use cubewire_codec::ladder::PREDICTED_POSITION;
 use cubewire_codec::schema::{Schema, first_difference};
 use cubewire_codec::{Fingerprint, Plan, Stages};
+use log::debug;
 
 use super::message::Hello;
 
@@ -25,7 +26,6 @@ pub struct Contract {
 impl Contract {
     /// Creates the contract for a scene. `registered` has a line for each further item that both apps must have. Each
     /// line ends in `\n`.
-    #[must_use]
     pub fn new(plan: Arc<Plan>, registered: String) -> Self {
         Self {
             schema: plan.schema().encode(),
@@ -36,19 +36,16 @@ impl Contract {
     }
 
     /// Returns the scene.
-    #[must_use]
     pub const fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
 
     /// Returns a readable text with a line for each item of the schema and each registered item.
-    #[must_use]
     pub fn text(&self) -> String {
         self.plan.schema().text() + &self.registered
     }
 
     /// Returns the hello of a client with this contract.
-    #[must_use]
     pub fn hello(&self) -> Hello<'_> {
         Hello {
             version: PROTOCOL_VERSION,
@@ -105,18 +102,17 @@ pub enum FallbackReason {
 impl FallbackReason {
     /// Compares two fingerprints. Returns `None` if they are equal.
     pub(crate) fn between(theirs: Fingerprint, own: Fingerprint) -> Option<Self> {
-        if theirs.model != own.model {
-            Some(Self::Model)
-        } else if theirs.arithmetic != own.arithmetic {
-            Some(Self::Arithmetic)
-        } else {
-            None
+        if theirs == own {
+            return None;
         }
+        let has_same_model = theirs.model == own.model;
+        let reason = if has_same_model { Self::Arithmetic } else { Self::Model };
+        debug!("fallback: no arithmetic coding: {reason}");
+        Some(reason)
     }
 
     /// Returns the stages to use in place of arithmetic `stages`: [`PREDICTED_POSITION`], which uses integers and no
     /// model. `None` if `stages` do not use arithmetic coding.
-    #[must_use]
     pub fn instead_of(stages: Stages) -> Option<Stages> {
         let is_arithmetic = stages.delta.is_arithmetic();
         is_arithmetic.then_some(PREDICTED_POSITION.stages)

@@ -106,13 +106,11 @@ impl Settings {
 
 impl<'a> ClientMessage<'a> {
     /// Encodes the message.
-    #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         postcard::to_allocvec(self).expect("every sequence has a length")
     }
 
     /// Decodes a message. Returns `None` if the bytes are malformed or longer than the message.
-    #[must_use]
     pub fn decode(bytes: &'a [u8]) -> Option<Self> {
         whole(postcard::take_from_bytes(bytes))
     }
@@ -120,13 +118,11 @@ impl<'a> ClientMessage<'a> {
 
 impl<'a> ServerMessage<'a> {
     /// Encodes the message.
-    #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         postcard::to_allocvec(self).expect("every sequence has a length")
     }
 
     /// Decodes a message. Returns `None` if the bytes are malformed or longer than the message.
-    #[must_use]
     pub fn decode(bytes: &'a [u8]) -> Option<Self> {
         whole(postcard::take_from_bytes(bytes))
     }

@@ -12,17 +12,11 @@ use super::message::{ClientMessage, Request, ServerMessage, Settings};
 /// State of a session at the server.
 #[derive(Clone, Debug)]
 pub struct ServerSession {
-    state: State,
+    /// `None` before the hello, and after a refusal.
+    open: Option<Open>,
+    is_refused: bool,
     /// When the client connected, or when the refusal was sent.
     since: Duration,
-}
-
-#[derive(Clone, Debug)]
-enum State {
-    /// The client has not said hello.
-    Silent,
-    Open(Open),
-    Refused,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,9 +44,8 @@ impl ServerSession {
     pub const PATIENCE: Duration = Duration::from_secs(5);
 
     /// Creates the session of a client that connected at `now`.
-    #[must_use]
     pub const fn new(now: Duration) -> Self {
-        Self { state: State::Silent, since: now }
+        Self { open: None, is_refused: false, since: now }
     }
 
     /// Handles a message from the client. The app decides whether clients may request settings.
@@ -65,12 +58,7 @@ impl ServerSession {
         message: ClientMessage<'_>,
     ) -> Result<ServerEvent, String> {
         let event = self.event(contract, message);
-        match &event {
-            Ok(ServerEvent::Welcome) => debug!("client admitted"),
-            Ok(ServerEvent::Settings(settings)) => debug!("client requests {}", settings.stages),
-            Err(reason) => debug!("client refused: {reason}"),
-        }
-        event
+        event.inspect_err(|reason| debug!("client refused: {reason}"))
     }
 
     fn event(
@@ -78,23 +66,22 @@ impl ServerSession {
         contract: &Contract,
         message: ClientMessage<'_>,
     ) -> Result<ServerEvent, String> {
-        match (message, &mut self.state) {
-            (ClientMessage::Hello(hello), State::Silent) => {
+        match (message, &mut self.open) {
+            (ClientMessage::Hello(hello), None) if !self.is_refused => {
                 if let Some(reason) = contract.refusal(&hello) {
                     return Err(reason);
                 }
                 let fallback = FallbackReason::between(hello.fingerprint, contract.fingerprint);
-                if let Some(reason) = fallback {
-                    debug!("fallback: no arithmetic coding for the client: {reason}");
-                }
-                self.state = State::Open(Open { fallback, ..Open::default() });
+                self.open = Some(Open { fallback, ..Open::default() });
+                debug!("client admitted");
                 Ok(ServerEvent::Welcome)
             }
-            (ClientMessage::Request(Request { number, settings }), State::Open(open)) => {
+            (ClientMessage::Request(Request { number, settings }), Some(open)) => {
                 settings
                     .check(contract.plan())
                     .map_err(|reason| format!("invalid request: {reason}"))?;
                 open.requested = Some(number);
+                debug!("client requests {}", settings.stages);
                 Ok(ServerEvent::Settings(settings))
             }
             _ => Err("unexpected message from the client".to_owned()),
@@ -114,7 +101,7 @@ impl ServerSession {
     ) -> Result<ServerMessage<'static>, InitialStateError> {
         let mut bytes = Vec::new();
         encode_initial(initial, &mut bytes)?;
-        if let State::Open(open) = &mut self.state {
+        if let Some(open) = &mut self.open {
             open.tick = Some((tick, now));
         }
         Ok(ServerMessage::Welcome {
@@ -126,40 +113,32 @@ impl ServerSession {
 
     /// Records that the refusal was sent to the client.
     pub fn refuse(&mut self, now: Duration) {
-        (self.state, self.since) = (State::Refused, now);
+        *self = Self { open: None, is_refused: true, since: now };
     }
 
     /// Whether the client said hello, and was not refused.
-    #[must_use]
     pub const fn is_open(&self) -> bool {
-        matches!(self.state, State::Open(_))
+        self.open.is_some()
     }
 
     /// Whether the client was refused.
-    #[must_use]
     pub const fn is_refused(&self) -> bool {
-        matches!(self.state, State::Refused)
+        self.is_refused
     }
 
     /// Whether a client has been silent, or refused, for longer than [`PATIENCE`](Self::PATIENCE).
-    #[must_use]
     pub fn is_overdue(&self, now: Duration) -> bool {
         !self.is_open() && now > self.since + Self::PATIENCE
     }
 
     /// Returns the reason why the client does not get arithmetic coding, if the fingerprints differ.
-    #[must_use]
     pub fn fallback(&self) -> Option<FallbackReason> {
-        match &self.state {
-            State::Open(open) => open.fallback,
-            _ => None,
-        }
+        self.open?.fallback
     }
 
     /// Returns the stages to send in place of arithmetic `stages` during a [`fallback`](Self::fallback): see
     /// [`FallbackReason::instead_of`]. `None` without a fallback, for other stages, or if the scene does not support
     /// them.
-    #[must_use]
     pub fn stages_instead_of(&self, contract: &Contract, stages: Stages) -> Option<Stages> {
         self.fallback()?;
         let instead = FallbackReason::instead_of(stages)?;
@@ -170,9 +149,7 @@ impl ServerSession {
     /// when the settings have changed.
     #[must_use]
     pub fn grant(&mut self, now: Duration, settings: Settings) -> Option<ServerMessage<'static>> {
-        let State::Open(open) = &mut self.state else {
-            return None;
-        };
+        let open = self.open.as_mut()?;
         let grant = Request { number: open.requested?, settings };
         let is_due = open.granted.is_none_or(|(last, at)| {
             last.number != grant.number || last != grant && now >= at + GRANT_INTERVAL
@@ -187,9 +164,7 @@ impl ServerSession {
     /// Returns the message that declines the last request, once.
     #[must_use]
     pub fn decline<'a>(&mut self, reason: &'a str) -> Option<ServerMessage<'a>> {
-        let State::Open(open) = &mut self.state else {
-            return None;
-        };
+        let open = self.open.as_mut()?;
         let number = open.requested.take()?;
         debug!("request declined: {reason}");
         Some(ServerMessage::Declined { number, reason })
@@ -199,9 +174,7 @@ impl ServerSession {
     /// the ticks have paused.
     #[must_use]
     pub fn on_tick(&mut self, now: Duration, tick: u64) -> Option<ServerMessage<'static>> {
-        let State::Open(open) = &mut self.state else {
-            return None;
-        };
+        let open = self.open.as_mut()?;
         let (last, at) = open.tick?;
         if last == tick {
             return None;

@@ -6,12 +6,14 @@
 
 use std::time::Duration;
 
-use cubewire_codec::ladder::{CHANGED_FLAGS, PREDICTED};
+use cubewire_codec::ladder::CHANGED_FLAGS;
 use cubewire_codec::{BodyState, Limits, Plan, Sequence, Snapshot};
 use cubewire_protocol::{
     Ack, BaselineChoice, ClientEvent, ClientMessage, ClientSession, Contract, Feedback,
     PROTOCOL_VERSION, Request, ServerMessage, ServerSession, Settings,
 };
+
+use crate::session::settings;
 
 const GOLDEN: &str = include_str!("../golden.txt");
 const WIRE: &str = include_str!("../../../codec/WIRE.md");
@@ -25,22 +27,16 @@ fn initial() -> Snapshot {
 }
 
 fn of_client(contract: &Contract) -> [(&'static str, ClientMessage<'_>); 3] {
-    let settings = Settings {
-        stages: PREDICTED.stages,
-        send_interval_ticks: 2,
-        baseline: BaselineChoice::Smallest,
-        budget_kbps: Some(256),
-    };
     let without = Settings {
         stages: CHANGED_FLAGS.stages,
         baseline: BaselineChoice::Newest,
         budget_kbps: None,
-        ..settings
+        ..settings()
     };
     let request = |number, settings| ClientMessage::Request(Request { number, settings });
     [
         ("hello", ClientMessage::Hello(contract.hello())),
-        ("request", request(7, settings)),
+        ("request", request(7, settings())),
         ("request", request(300, without)),
     ]
 }
@@ -51,10 +47,10 @@ fn of_server() -> [(&'static str, ServerMessage<'static>); 5] {
     let granted = Request {
         number: 7,
         settings: Settings {
-            stages: PREDICTED.stages,
             send_interval_ticks: 3,
             baseline: BaselineChoice::Newest,
             budget_kbps: Some(200),
+            ..settings()
         },
     };
     [

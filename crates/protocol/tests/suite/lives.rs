@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use cubewire_codec::{BodyState, Coverage, Plan, QuantizedSnapshot, Stages, ladder};
 use cubewire_link::{Conditions, Jitter, Loss};
-use cubewire_protocol::{
-    Interpolation, RateLimiter, SendState, SlotTable, Visibility, apply_visibility,
-};
+use cubewire_protocol::{Interpolation, SendState, SlotTable, Visibility, apply_visibility};
 use proptest::prelude::*;
 use rand::RngExt;
 
@@ -50,6 +48,8 @@ struct Scene {
     visibility: Vec<Visibility>,
     /// Whether changes have stopped.
     is_quiet: bool,
+    /// The budget, which is sometimes suspended.
+    asked_kbps: Option<u32>,
 }
 
 impl Scene {
@@ -64,6 +64,7 @@ impl Scene {
             generations: BTreeMap::new(),
             visibility: vec![Visibility::Visible; world.len()],
             is_quiet: false,
+            asked_kbps: None,
             pair: Pair::of(world, stages, FIRST, Conditions::PERFECT, seed),
         }
     }
@@ -103,6 +104,7 @@ impl Scene {
             self.pair.world.step();
         }
         let wanted = self.wanted();
+        self.pair.asked_kbps = self.asked_kbps.filter(|_| self.pair.tick % 64 < 60);
         self.pair.exchange(wanted);
         assert_eq!(self.pair.rejected, []);
         let now = self.pair.now();
@@ -237,7 +239,7 @@ proptest! {
         let rate = plan.schema().ticks_per_second;
         let mut scene = Scene::new(plan, rungs[seed as usize % rungs.len()], seed);
         let bytes = (bytes_per_tick * u32::from(rate)).max(MIN_RATE);
-        scene.pair.budget = Some(RateLimiter::new(bytes, rate));
+        scene.asked_kbps = Some(bytes / 125);
         scene.run_through_a_silence((loss, jitter, doubled), silence);
         scene.is_quiet = true;
         scene.run(150, loss, jitter, doubled);

@@ -8,18 +8,17 @@ use cubewire_codec::{
     Baseline, Coverage, DecodeError, Plan, QuantizedSnapshot, Snapshot, Stages, ladder,
 };
 use cubewire_link::{Conditions, Link};
+use cubewire_protocol::renet_guard::SLICE_BYTES;
 use cubewire_protocol::{
-    BaselineChoice, PacketOutcome, RateLimiter, SnapshotReceiver, SnapshotSender,
+    AllowedSnapshot, BaselineChoice, PacketOutcome, SendBudget, SnapshotReceiver, SnapshotSender,
+    TransportState,
 };
 
 use crate::play::ends;
 use crate::world::World;
 
-/// Bytes of the IPv4 and UDP headers.
-const HEADER_BYTES: usize = 28;
-
-/// More bytes than any packet has.
-const ONE_DATAGRAM: usize = 1 << 20;
+/// Bytes of headers per datagram.
+const HEADER_BYTES: usize = 64;
 
 /// Both ends. Compares every decoded snapshot with the sent one.
 pub(crate) struct Pair {
@@ -31,7 +30,10 @@ pub(crate) struct Pair {
     pub(crate) stages: Stages,
     pub(crate) choice: BaselineChoice,
     pub(crate) send_interval_ticks: u64,
-    pub(crate) budget: Option<RateLimiter>,
+    pub(crate) budget: SendBudget,
+    pub(crate) asked_kbps: Option<u32>,
+    /// Bytes that were sent to the receiver, with headers.
+    pub(crate) sent_bytes: u64,
     pub(crate) down: Link<Vec<u8>>,
     pub(crate) up: Link<Vec<u8>>,
     pub(crate) decoded: u64,
@@ -72,6 +74,7 @@ impl Pair {
     ) -> Self {
         let initial = world.snapshot();
         let (sender, receiver) = new_ends(&world.plan, tick, tick, &initial);
+        let ticks_per_second = world.plan.schema().ticks_per_second;
         Self {
             seed,
             tick,
@@ -81,7 +84,9 @@ impl Pair {
             stages,
             choice: BaselineChoice::Newest,
             send_interval_ticks: 1,
-            budget: None,
+            budget: SendBudget::new(ticks_per_second),
+            asked_kbps: None,
+            sent_bytes: 0,
             down: Link::new(conditions.clone(), seed.wrapping_mul(2)),
             up: Link::new(conditions, seed.wrapping_mul(2) + 1),
             decoded: 0,
@@ -149,11 +154,15 @@ impl Pair {
         self.tick += 1;
         let now = self.now();
         while let Some(message) = self.up.receive(now) {
-            self.sender.on_message(&message).unwrap();
+            let feedback = self.sender.on_message(&message).unwrap();
+            self.budget.on_feedback(self.tick, &feedback);
         }
         if self.tick.is_multiple_of(self.send_interval_ticks) && self.send(&wanted) {
             let packet = self.sender.packet().bytes.clone();
-            self.down.send(now, packet.len() + HEADER_BYTES, packet);
+            let bytes = packet.len() + packet.len().div_ceil(SLICE_BYTES) * HEADER_BYTES;
+            self.sent_bytes += bytes as u64;
+            self.budget.on_sent(self.tick, packet.len());
+            self.down.send(now, bytes, packet);
         }
         self.wanted.insert(self.tick, wanted);
         if self.wanted.len() > 6000 {
@@ -168,23 +177,22 @@ impl Pair {
         }
     }
 
-    /// Sends a snapshot, within the budget if there is one. The budget is sometimes suspended. Returns whether a
-    /// packet was produced.
+    /// Sends a snapshot within the budget. Returns whether a packet was produced.
     fn send(&mut self, wanted: &QuantizedSnapshot) -> bool {
-        let (now, is_off) = (self.now(), self.tick % 64 > 60);
-        let Some(budget) = self.budget.as_mut().filter(|_| !is_off) else {
-            let sent = self.sender.send(self.tick, self.stages, wanted, self.choice);
-            return sent.is_ok();
+        let (tick, stages) = (self.tick, self.stages);
+        let outbound = TransportState {
+            sent_bytes: self.sent_bytes,
+            overhead_bytes: HEADER_BYTES,
+            ..TransportState::default()
         };
-        let packet_budget = budget.packet_budget(now, ONE_DATAGRAM, HEADER_BYTES);
-        let bytes = packet_budget.bytes;
-        let sent = self.sender.send_within(self.tick, self.stages, wanted, packet_budget);
+        let (allowed, _) = self.budget.allow(tick, self.now(), self.asked_kbps, true, &outbound);
+        let AllowedSnapshot::Partial(packet_budget) = allowed else {
+            return self.sender.send(tick, stages, wanted, self.choice).is_ok();
+        };
+        let sent = self.sender.send_within(tick, stages, wanted, packet_budget);
         let is_sent = sent.unwrap().is_some();
-        if is_sent {
-            let size = self.sender.packet().bytes.len();
-            assert!(size <= bytes, "{size} of {bytes}");
-            budget.spend(now, size + HEADER_BYTES);
-        }
+        let size = self.sender.packet().bytes.len();
+        assert!(!is_sent || size <= packet_budget.bytes, "{size} of {}", packet_budget.bytes);
         is_sent
     }
 

@@ -2,41 +2,22 @@
 
 use std::time::Duration;
 
-use cubewire_codec::{Plan, Stages, ladder};
+use cubewire_codec::{Plan, ladder};
 use cubewire_link::{Bandwidth, Conditions, Link, Loss, PRESETS, Preset};
-use cubewire_protocol::renet_guard::SLICE_BYTES;
-use cubewire_protocol::{
-    AllowedSnapshot, BaselineChoice, SendBudget, SnapshotReceiver, SnapshotSender, TransportState,
-};
+use cubewire_protocol::SendBudget;
 
-use crate::play::ends;
+use crate::pair::Pair;
 use crate::world::World;
-
-/// Bytes of headers per packet.
-const OVERHEAD: usize = 64;
 
 /// Number of bodies that need more than any budget of these tests.
 const BODIES: usize = 200;
 
-const TICKS_PER_SECOND: u64 = 60;
-
-fn time(tick: u64) -> Duration {
-    Duration::from_secs(1) * tick as u32 / TICKS_PER_SECOND as u32
-}
+const TICKS_PER_SECOND: u16 = 60;
 
 /// A server's stream to a receiver.
 struct Stream {
-    stages: Stages,
-    world: World,
-    sender: SnapshotSender,
-    receiver: SnapshotReceiver,
-    asked_kbps: Option<u32>,
-    budget: SendBudget,
-    sent_bytes: u64,
-    down: Link<Vec<u8>>,
-    up: Link<Vec<u8>>,
-    tick: u64,
-    /// Tick of the newest packet that arrived.
+    pair: Pair,
+    /// Last tick when a packet arrived and was decoded.
     arrived_at: u64,
 }
 
@@ -48,7 +29,7 @@ struct Second {
     /// Lowest budget.
     least_kbps: u32,
     sent_kbps: u64,
-    /// Longest time without a packet.
+    /// Longest time without a decoded packet.
     gap_ticks: u64,
 }
 
@@ -59,38 +40,19 @@ impl Stream {
 
     fn with_seed(asked_kbps: Option<u32>, conditions: Conditions, seed: u64) -> Self {
         let world = World::new(Plan::cubes(), BODIES, 1 + seed);
-        let (sender, receiver) = ends(&world.plan, 0, &world.snapshot(), time(6), Duration::ZERO);
+        let stages = ladder::CHANGED_FLAGS.stages;
+        let mut pair = Pair::of(world, stages, 0, Conditions::PERFECT, seed);
+        pair.asked_kbps = asked_kbps;
+        pair.budget = SendBudget::adaptive(TICKS_PER_SECOND);
         let upstream = Conditions { bandwidth: None, ..conditions.clone() };
-        Self {
-            stages: ladder::CHANGED_FLAGS.stages,
-            sender,
-            receiver,
-            world,
-            asked_kbps,
-            budget: SendBudget::adaptive(TICKS_PER_SECOND as u16),
-            sent_bytes: 0,
-            down: Link::new(conditions, 2 * seed + 1),
-            up: Link::new(upstream, 2 * seed + 2),
-            tick: 0,
-            arrived_at: 0,
-        }
-    }
-
-    fn set(&mut self, change: impl Fn(&mut Conditions)) {
-        for link in [&mut self.down, &mut self.up] {
-            let mut conditions = link.conditions().clone();
-            change(&mut conditions);
-            link.set_conditions(conditions);
-        }
-    }
-
-    fn given(&self) -> Option<u32> {
-        self.budget.granted_kbps(self.asked_kbps)
+        pair.down = Link::new(conditions, 2 * seed + 1);
+        pair.up = Link::new(upstream, 2 * seed + 2);
+        Self { pair, arrived_at: 0 }
     }
 
     fn seconds(&mut self, count: usize) -> Vec<Second> {
         let seconds: Vec<_> = (0..count).map(|_| self.second()).collect();
-        println!("{:?} asked, then", self.asked_kbps);
+        println!("{:?} asked, then", self.pair.asked_kbps);
         for second in &seconds {
             println!("  {second:?}");
         }
@@ -99,73 +61,18 @@ impl Stream {
 
     fn second(&mut self) -> Second {
         let mut second = Second { least_kbps: u32::MAX, ..Second::default() };
-        let mut sent = 0;
+        let before = self.pair.sent_bytes;
         for _ in 0..TICKS_PER_SECOND {
-            let (bytes, arrived) = self.step();
-            sent += bytes as u64;
-            if arrived > 0 {
-                self.arrived_at = self.tick;
+            if self.pair.run(1) > 0 {
+                self.arrived_at = self.pair.tick;
             }
-            let given = self.given().unwrap_or(u32::MAX);
+            let given = self.pair.budget.granted_kbps(self.pair.asked_kbps).unwrap_or(u32::MAX);
             second.most_kbps = second.most_kbps.max(given);
             second.least_kbps = second.least_kbps.min(given);
-            second.gap_ticks = second.gap_ticks.max(self.tick - self.arrived_at);
+            second.gap_ticks = second.gap_ticks.max(self.pair.tick - self.arrived_at);
         }
-        second.sent_kbps = sent * 8 / 1000;
+        second.sent_kbps = (self.pair.sent_bytes - before) * 8 / 1000;
         second
-    }
-
-    /// Runs a tick. Returns the bytes sent and the number of packets that arrived.
-    fn step(&mut self) -> (usize, u32) {
-        self.tick += 1;
-        let (tick, now) = (self.tick, time(self.tick));
-        self.world.step();
-        while let Some(message) = self.up.receive(now) {
-            let feedback = self.sender.on_message(&message).unwrap();
-            self.budget.on_feedback(tick, &feedback);
-        }
-        let sent = self.send();
-        let mut arrived = 0;
-        while let Some(packet) = self.down.receive(now) {
-            self.receiver.on_packet(now, &packet).unwrap();
-            arrived += 1;
-        }
-        while let Some(feedback) = self.receiver.poll_feedback() {
-            let message = feedback.encode();
-            self.up.send(now, message.len() + OVERHEAD, message);
-        }
-        (sent, arrived)
-    }
-
-    fn send(&mut self) -> usize {
-        let (tick, stages) = (self.tick, self.stages);
-        let wanted = self.world.quantized(stages);
-        let outbound = TransportState {
-            sent_bytes: self.sent_bytes,
-            overhead_bytes: OVERHEAD,
-            ..TransportState::default()
-        };
-        let (now, asked) = (time(tick), self.asked_kbps);
-        let (allowed, _) = self.budget.allow(tick, now, asked, true, &outbound);
-        let sent = match allowed {
-            AllowedSnapshot::Partial(packet_budget) => {
-                self.sender.send_within(tick, stages, &wanted, packet_budget)
-            }
-            _ => {
-                let choice = BaselineChoice::Newest;
-                let sent = self.sender.send(tick, stages, &wanted, choice);
-                sent.map(Some)
-            }
-        };
-        if sent.unwrap().is_none() {
-            return 0;
-        }
-        let packet = self.sender.packet().bytes.clone();
-        let bytes = packet.len() + packet.len().div_ceil(SLICE_BYTES) * OVERHEAD;
-        self.sent_bytes += bytes as u64;
-        self.budget.on_sent(tick, packet.len());
-        self.down.send(now, bytes, packet);
-        bytes
     }
 }
 
@@ -201,9 +108,9 @@ fn loss_that_does_not_come_of_sending_changes_nothing() {
 #[test]
 fn a_budget_that_is_the_lowest_grows_though_a_third_is_lost() {
     let mut stream = Stream::new(Some(256), lossy(0.3));
-    stream.set(|conditions| conditions.cut = true);
+    stream.pair.cut(true);
     stream.seconds(3);
-    stream.set(|conditions| conditions.cut = false);
+    stream.pair.cut(false);
     let seconds = stream.seconds(40);
     assert!(mean(&seconds[25..], |second| second.least_kbps.into()) > 200.0);
 }
@@ -255,10 +162,10 @@ fn over_a_narrow_link_the_budget_stays_below_what_it_carries() {
             for seed in 0..4 {
                 let mut stream = Stream::with_seed(asked, narrow(kbps, queue_bytes), seed);
                 stream.seconds(10);
-                let before = stream.down.stats();
+                let before = stream.pair.down.stats();
                 all.extend(stream.seconds(30));
-                lost += stream.down.stats().queue_dropped - before.queue_dropped;
-                sent += stream.down.stats().sent - before.sent;
+                lost += stream.pair.down.stats().queue_dropped - before.queue_dropped;
+                sent += stream.pair.down.stats().sent - before.sent;
             }
             let case = format!("{asked:?} kbps over {kbps} kbps, {queue_bytes} bytes");
             let below = all.iter().filter(|second| u64::from(second.most_kbps) < kbps);
@@ -283,10 +190,11 @@ fn over_a_narrow_link_the_budget_stays_below_what_it_carries() {
 #[test]
 fn once_a_link_is_wide_again_the_budget_is_what_is_asked_for() {
     let mut stream = Stream::new(Some(256), narrow(64, 6_000));
-    let narrow = stream.seconds(20);
-    let given = mean(&narrow[10..], |second| second.most_kbps.into());
+    let before = stream.seconds(20);
+    let given = mean(&before[10..], |second| second.most_kbps.into());
     assert!(given < 80.0, "{given:.0} kbps given");
-    stream.set(|conditions| conditions.bandwidth = None);
+    let wide = Conditions { bandwidth: None, ..narrow(64, 6_000) };
+    stream.pair.set_conditions(&wide);
     let wide = stream.seconds(40);
     assert!(wide[30..].iter().all(|second| second.least_kbps == 256));
 }
@@ -295,10 +203,10 @@ fn once_a_link_is_wide_again_the_budget_is_what_is_asked_for() {
 fn after_silence_the_budget_is_the_lowest_and_grows_soon() {
     let mut stream = Stream::new(Some(256), lossy(0.05));
     stream.seconds(5);
-    stream.set(|conditions| conditions.cut = true);
+    stream.pair.cut(true);
     // Two seconds if packets are few, plus the time for packets in flight.
     assert_eq!(stream.seconds(4)[3].most_kbps, 16);
-    stream.set(|conditions| conditions.cut = false);
+    stream.pair.cut(false);
     let seconds = stream.seconds(12);
     assert!(seconds[10..].iter().all(|second| second.least_kbps == 256));
 }
@@ -307,7 +215,8 @@ fn after_silence_the_budget_is_the_lowest_and_grows_soon() {
 fn a_longer_way_is_not_taken_for_a_queue() {
     let mut stream = Stream::new(Some(256), lossy(0.0));
     stream.seconds(10);
-    stream.set(|conditions| conditions.latency = Duration::from_millis(150));
+    let longer = Conditions { latency: Duration::from_millis(150), ..lossy(0.0) };
+    stream.pair.set_conditions(&longer);
     let seconds = stream.seconds(20);
     assert!(seconds[5..].iter().all(|second| second.least_kbps == 256));
 }

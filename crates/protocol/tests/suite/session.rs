@@ -21,7 +21,7 @@ fn initial() -> Snapshot {
     Snapshot { bodies: vec![BodyState::default(); 2] }
 }
 
-fn settings() -> Settings {
+pub(crate) fn settings() -> Settings {
     Settings {
         stages: PREDICTED.stages,
         send_interval_ticks: 2,

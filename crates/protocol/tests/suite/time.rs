@@ -117,7 +117,7 @@ impl Show {
 
     fn frames(&mut self, frames: u64) -> Seen {
         let playout = self.receiver.playout();
-        let starved = playout.starved();
+        let starved = playout.starved;
         let mut seen = Seen { steps: [f64::MAX, f64::MIN], ..Seen::default() };
         for _ in 0..frames {
             let before = self.due();
@@ -132,7 +132,7 @@ impl Show {
             seen.mean_lag += lag / frames as f64;
         }
         let playout = self.receiver.playout();
-        seen.starved = playout.starved() - starved;
+        seen.starved = playout.starved - starved;
         seen
     }
 
