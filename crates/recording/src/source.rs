@@ -3,13 +3,14 @@
 use std::io::{self, BufRead};
 use std::path::Path;
 
-use crate::error::{Fault, RecordingError};
+use crate::RecordingError;
 
 /// Contents of a file that are not yet read.
 pub(crate) struct Source<'a, R> {
     reader: R,
-    pub(crate) path: &'a Path,
-    offset: usize,
+    path: &'a Path,
+    /// Number of bytes read so far.
+    pub(crate) offset: usize,
 }
 
 impl<'a, R: BufRead> Source<'a, R> {
@@ -17,9 +18,8 @@ impl<'a, R: BufRead> Source<'a, R> {
         Self { reader, path, offset: 0 }
     }
 
-    /// Number of bytes read so far.
-    pub(crate) const fn offset(&self) -> usize {
-        self.offset
+    pub(crate) fn fault(&self, fault: impl Into<String>) -> RecordingError {
+        RecordingError::new(self.path, fault)
     }
 
     pub(crate) fn is_at_end(&mut self) -> Result<bool, RecordingError> {
@@ -49,7 +49,7 @@ impl<'a, R: BufRead> Source<'a, R> {
         Ok(true)
     }
 
-    fn unreadable(&self, source: io::Error) -> RecordingError {
-        Fault::Unreadable { offset: self.offset, source }.of(self.path)
+    fn unreadable(&self, error: io::Error) -> RecordingError {
+        self.fault(format!("cannot be read at offset {} of its contents: {error}", self.offset))
     }
 }
