@@ -21,7 +21,6 @@ impl Interaction {
     ///
     /// # Panics
     /// If `cubes` is outside 1..=65 536.
-    #[must_use]
     pub fn new(cubes: usize) -> Self {
         assert!((1..=65_536).contains(&cubes), "{cubes} cubes");
         let mut interacting = vec![false; cubes];
@@ -39,7 +38,6 @@ impl Interaction {
     ///
     /// # Panics
     /// If the number of cubes is outside 1..=65 536, or differs between the two arguments.
-    #[must_use]
     pub fn restored(mut interacting: Vec<bool>, rest_ticks: Vec<u16>) -> Self {
         let new = Self::new(interacting.len());
         assert_eq!(interacting.len(), rest_ticks.len(), "one count per cube");
@@ -48,13 +46,11 @@ impl Interaction {
     }
 
     /// Number of ticks for which each cube has rested, at most 65 535.
-    #[must_use]
     pub fn rest_ticks(&self) -> &[u16] {
         &self.rest_ticks
     }
 
     /// Whether each cube is interacting.
-    #[must_use]
     pub fn interacting(&self) -> &[bool] {
         &self.interacting
     }
