@@ -1,8 +1,7 @@
 //! A client connection that can follow the protocol, or send anything.
 
 use std::collections::VecDeque;
-use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -20,7 +19,7 @@ use cubewire_scene::TICK;
 use rand::{Rng, RngExt};
 use renetcode::{ClientAuthentication, ConnectToken, NETCODE_USER_DATA_BYTES, NetcodeClient};
 
-use crate::socket::{STEP, Socket, Tally};
+use crate::socket::{STEP, Socket};
 
 /// Address of the server, and its key.
 #[derive(Clone, Copy)]
@@ -51,13 +50,14 @@ pub(crate) fn since_1970() -> Duration {
 pub(crate) struct Client {
     target: Target,
     pub(crate) socket: Socket,
-    netcode: Box<NetcodeClient>,
+    pub(crate) netcode: Box<NetcodeClient>,
     updated: Instant,
     /// Extra delay of received datagrams.
     pub(crate) delay: Duration,
     delayed: VecDeque<(Instant, Vec<u8>)>,
     /// Origin of the client's clock.
     pub(crate) start: Instant,
+    pub(crate) connected: Option<Instant>,
     renet: RenetConnection,
     buffer: MessageBuffer,
     contract: Contract,
@@ -84,11 +84,12 @@ impl Client {
             delay: Duration::ZERO,
             delayed: VecDeque::new(),
             start: now,
+            connected: None,
             renet: RenetConnection::new(FROM_SERVER_BYTES),
             buffer: MessageBuffer::default(),
             contract: Contract::new(Plan::cubes(), String::new()),
             session: ClientSession::default(),
-            settings: request().settings,
+            settings: REQUEST.settings,
             receiver: None,
             flushed: now,
             seen: Vec::new(),
@@ -97,12 +98,8 @@ impl Client {
     }
 
     /// Creates an unconnected client of an honest viewer.
-    ///
-    /// # Errors
-    /// If no socket can be bound.
-    pub(crate) fn honest(target: Target, tally: &Tally, random: &mut impl Rng) -> io::Result<Self> {
-        let token = target.token(random.random(), TIMEOUT_SECONDS);
-        Ok(Self::new(Socket::bind(Ipv4Addr::LOCALHOST, tally)?, target, token))
+    pub(crate) fn honest(socket: Socket, target: Target, random: &mut impl Rng) -> Self {
+        Self::new(socket, target, target.token(random.random(), TIMEOUT_SECONDS))
     }
 
     /// Starts again with a new token, from the same address.
@@ -128,10 +125,11 @@ impl Client {
         }
         self.renet.deliver(&mut self.buffer);
         self.update();
-        if self.is_connected()
-            && let Some(hello) = self.session.hello(&self.contract)
-        {
-            self.reliable(&hello.encode());
+        if self.netcode.is_connected() {
+            self.connected.get_or_insert(now);
+            if let Some(hello) = self.session.hello(&self.contract) {
+                self.reliable(&hello.encode());
+            }
         }
         std::mem::take(&mut self.buffer.incoming)
     }
@@ -212,10 +210,10 @@ impl Client {
     ) -> Option<Duration> {
         let start = Instant::now();
         let (mut attempt, mut seconds) = (start, 1);
-        while start.elapsed() < patience && !self.is_over() {
+        while start.elapsed() < patience && !self.netcode.is_disconnected() {
             thread::sleep(STEP);
             self.step(usize::MAX);
-            if self.is_connected() {
+            if self.netcode.is_connected() {
                 return Some(start.elapsed());
             }
             if attempt.elapsed() >= Duration::from_secs(seconds) {
@@ -224,19 +222,6 @@ impl Client {
             }
         }
         None
-    }
-
-    pub(crate) fn is_connected(&self) -> bool {
-        self.netcode.is_connected()
-    }
-
-    pub(crate) fn is_over(&self) -> bool {
-        self.netcode.is_disconnected()
-    }
-
-    /// Returns the reason for the disconnect, or `None` if the connection has not ended.
-    pub(crate) fn end(&self) -> Option<String> {
-        self.netcode.disconnect_reason().map(|reason| reason.to_string())
     }
 
     /// Sends a payload if the connection is established.
@@ -272,7 +257,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        if self.is_connected()
+        if self.netcode.is_connected()
             && let Ok((_, datagram)) = self.netcode.disconnect()
         {
             self.socket.send(datagram, self.target.server);
@@ -280,18 +265,16 @@ impl Drop for Client {
     }
 }
 
-/// Returns a request for a snapshot every tick, small enough for one datagram.
-pub(crate) fn request() -> Request {
-    Request {
-        number: 1,
-        settings: Settings {
-            stages: ladder::CHANGED_FLAGS.stages,
-            send_interval_ticks: 1,
-            baseline: BaselineChoice::Newest,
-            budget_kbps: None,
-        },
-    }
-}
+/// Request for a snapshot every tick, small enough for one datagram.
+pub(crate) const REQUEST: Request = Request {
+    number: 1,
+    settings: Settings {
+        stages: ladder::CHANGED_FLAGS.stages,
+        send_interval_ticks: 1,
+        baseline: BaselineChoice::Newest,
+        budget_kbps: None,
+    },
+};
 
 fn netcode(connect_token: ConnectToken) -> Box<NetcodeClient> {
     let authentication = ClientAuthentication::Secure { connect_token };

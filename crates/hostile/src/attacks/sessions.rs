@@ -10,7 +10,7 @@ use rand::{Rng, RngExt};
 
 use super::datagrams::fake_request;
 use super::{Field, is_over};
-use crate::client::{Client, request};
+use crate::client::{Client, REQUEST};
 use crate::socket::{Pace, STEP};
 
 pub(super) const UNDECODABLE: &str = "packets that could not be decoded";
@@ -20,7 +20,6 @@ pub(super) const REFUSED: &str = "connections ended after a valid request";
 pub(super) struct Session {
     client: Client,
     turns: Pace,
-    connected: Option<Instant>,
     /// Whether the request was sent.
     is_greeted: bool,
     /// Half of the sessions are bold, which some attacks use.
@@ -61,14 +60,12 @@ impl Hold {
                 open.push(Session {
                     client: field.client(self.timeout_seconds)?,
                     turns: Pace::new(self.turns.min(field.rate)),
-                    connected: None,
                     is_greeted: false,
                     is_bold: field.random.random_bool(0.5),
                 });
             }
             open.retain_mut(|session| {
-                let is_done = (self.step)(field, session);
-                let is_done = session.is_late_or_over() || is_done;
+                let is_done = (self.step)(field, session) || session.is_late_or_over();
                 if is_done {
                     session.count(field);
                 }
@@ -88,18 +85,15 @@ impl Session {
         self.client.start.elapsed()
     }
 
-    fn is_late_or_over(&mut self) -> bool {
+    fn is_late_or_over(&self) -> bool {
         let client = &self.client;
-        if self.connected.is_none() && client.is_connected() {
-            self.connected = Some(Instant::now());
-        }
-        self.connected.is_none() && self.age() > PATIENCE || client.is_over()
+        client.connected.is_none() && self.age() > PATIENCE || client.netcode.is_disconnected()
     }
 
     /// Returns the number of turns that are due. Sends the request first, as soon as the connection is established.
     fn due(&mut self, request: &Request) -> usize {
         let client = &mut self.client;
-        if !client.is_connected() {
+        if !client.netcode.is_connected() {
             client.step(usize::MAX);
             return 0;
         }
@@ -111,9 +105,9 @@ impl Session {
 
     fn count(&self, field: &Field) {
         let client = &self.client;
-        let is_ended = self.connected.is_some() && client.is_over();
+        let is_ended = client.connected.is_some() && client.netcode.is_disconnected();
         let is_refused = is_ended && is_sendable(client.settings.stages);
-        field.tally.add("connections", self.connected.is_some().into());
+        field.tally.add("connections", client.connected.is_some().into());
         field.tally.add("ended by the server", is_ended.into());
         field.tally.add("snapshots", client.seen.len() as f64);
         field.tally.add(UNDECODABLE, client.refused.into());
@@ -127,13 +121,13 @@ pub(super) const SERVED: &str = "seconds until the server stopped sending to a d
 /// Acks snapshots, stops answering, and sends junk that looks like a connection request. Measures how long the server
 /// keeps sending.
 pub(super) fn dead(field: &mut Field, session: &mut Session) -> bool {
-    let turns = session.due(&request());
+    let turns = session.due(&REQUEST);
     let client = &mut session.client;
-    let dead_for = session.connected.and_then(|connected| connected.elapsed().checked_sub(ALIVE));
+    let dead_for = client.connected.and_then(|connected| connected.elapsed().checked_sub(ALIVE));
     let Some(dead_for) = dead_for else {
         client.step(usize::MAX);
         for _ in 0..turns {
-            client.request(&request());
+            client.request(&REQUEST);
             client.unreliable(field.ack(0, 0));
         }
         return false;
@@ -154,11 +148,9 @@ const ALIVE: Duration = Duration::from_millis(200);
 /// Duration of the measurement after that, longer than the limit.
 const OBSERVED: Duration = Duration::from_millis(3500);
 
-/// Sends a connection request. Its challenge is never answered.
+/// Sends a connection request. Its challenge is never answered. The request is not repeated in this time.
 pub(super) fn half_open(_: &mut Field, session: &mut Session) -> bool {
-    if !std::mem::replace(&mut session.is_greeted, true) {
-        session.client.update();
-    }
+    session.client.update();
     session.age() > ANSWER_TIME
 }
 
@@ -168,19 +160,19 @@ const ANSWER_TIME: Duration = Duration::from_millis(100);
 /// Connects and leaves as fast as possible.
 pub(super) fn churn(_: &mut Field, session: &mut Session) -> bool {
     session.client.step(usize::MAX);
-    session.client.is_connected()
+    session.client.netcode.is_connected()
 }
 
 /// Reads one datagram per turn and sends no acks.
 pub(super) fn slow_reader(_: &mut Field, session: &mut Session) -> bool {
-    let turns = session.due(&uncompressed());
+    let turns = session.due(&UNCOMPRESSED);
     session.client.step(turns);
     false
 }
 
 /// Acks snapshots that have not arrived. Bold sessions also ack snapshots that have not been sent.
 pub(super) fn greedy_acks(field: &mut Field, session: &mut Session) -> bool {
-    for _ in 0..session.due(&uncompressed()) {
+    for _ in 0..session.due(&UNCOMPRESSED) {
         let client = &mut session.client;
         client.step(usize::MAX);
         let (ahead, earlier) = match session.is_bold {
@@ -189,7 +181,7 @@ pub(super) fn greedy_acks(field: &mut Field, session: &mut Session) -> bool {
         };
         client.unreliable(field.ack(ahead, earlier));
         if field.random.random_ratio(1, 64) {
-            client.request(&uncompressed());
+            client.request(&UNCOMPRESSED);
         }
     }
     false
@@ -197,7 +189,7 @@ pub(super) fn greedy_acks(field: &mut Field, session: &mut Session) -> bool {
 
 /// Sends invalid messages. Other sessions than bold ones first send valid requests that change all the time.
 pub(super) fn rogue(field: &mut Field, session: &mut Session) -> bool {
-    for _ in 0..session.due(&request()).min(MAX_BURST) {
+    for _ in 0..session.due(&REQUEST).min(MAX_BURST) {
         let client = &mut session.client;
         match !session.is_bold && field.random.random_ratio(999, 1000) {
             true => client.request(&field.any_request(is_sendable)),
@@ -258,12 +250,11 @@ pub(super) fn demanding(_: &mut Field, session: &mut Session) -> bool {
     false
 }
 
-/// Returns the request that costs the server the most bytes.
-pub(super) fn uncompressed() -> Request {
-    let mut request = request();
-    request.settings.stages = ladder::UNCOMPRESSED.stages;
-    request
-}
+/// The request that costs the server the most bytes.
+pub(super) const UNCOMPRESSED: Request = Request {
+    settings: Settings { stages: ladder::UNCOMPRESSED.stages, ..REQUEST.settings },
+    ..REQUEST
+};
 
 /// Whether the server can serve a request for these stages.
 fn is_sendable(stages: Stages) -> bool {
