@@ -8,9 +8,8 @@ use std::sync::Arc;
 use cubewire_codec::schema::Schema;
 use cubewire_codec::{MAX_BODIES, Plan};
 
-use crate::RecordingError;
 use crate::layout::Layout;
-use crate::source::Source;
+use crate::source::{RecordingError, Source};
 
 /// Start of a recording with a header. Recordings without one start with a byte of at most 3.
 const MAGIC: &[u8] = b"cubewire recording ";

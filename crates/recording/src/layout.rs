@@ -7,8 +7,8 @@ use std::sync::Arc;
 use cubewire_codec::quantize::SmallestThree;
 use cubewire_codec::{Life, Plan, Precision, QuantizedBody, QuantizedSnapshot, ladder};
 
-use crate::source::Source;
-use crate::{CUBES, MAX_BYTES, MAX_FRAMES, RecordingError};
+use crate::source::{RecordingError, Source};
+use crate::{CUBES, MAX_BYTES, MAX_FRAMES};
 
 /// Layout of frames.
 #[derive(Debug)]

@@ -15,7 +15,7 @@ mod write;
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use cubewire_codec::quantize::SmallestThree;
@@ -23,6 +23,7 @@ use cubewire_codec::{Plan, QuantizedSnapshot};
 
 pub use self::file::RecordingFile;
 use self::layout::Layout;
+pub use self::source::RecordingError;
 pub use self::write::Writer;
 
 /// Number of cubes in every frame of the bare layout.
@@ -37,25 +38,6 @@ const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Maximum number of frames, and of their bytes in memory: 28 minutes of play, 2 GB.
 const MAX_FRAMES: usize = 100_000;
 const MAX_BYTES: usize = 2_000_000_000;
-
-/// Error about a file that is not a valid recording. The message has the path, the fault, and its offset in bytes of the
-/// decompressed file.
-#[derive(Debug, thiserror::Error)]
-#[error("{path}: {fault}")]
-pub struct RecordingError {
-    path: PathBuf,
-    fault: String,
-}
-
-impl RecordingError {
-    pub(crate) fn new(path: &Path, fault: impl Into<String>) -> Self {
-        Self { path: path.to_owned(), fault: fault.into() }
-    }
-
-    fn unopenable(path: &Path) -> impl Fn(io::Error) -> Self {
-        move |error| Self::new(path, format!("cannot be opened: {error}"))
-    }
-}
 
 /// Frames of a recording.
 #[derive(Debug)]

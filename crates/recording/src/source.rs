@@ -1,9 +1,26 @@
-//! Reads bytes and tracks the offset.
+//! Reads bytes and tracks the offset, which errors name.
 
 use std::io::{self, BufRead};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::RecordingError;
+/// Error about a file that is not a valid recording. The message has the path, the fault, and its offset in bytes of the
+/// decompressed file.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: {fault}")]
+pub struct RecordingError {
+    path: PathBuf,
+    fault: String,
+}
+
+impl RecordingError {
+    pub(crate) fn new(path: &Path, fault: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), fault: fault.into() }
+    }
+
+    pub(crate) fn unopenable(path: &Path) -> impl Fn(io::Error) -> Self {
+        move |error| Self::new(path, format!("cannot be opened: {error}"))
+    }
+}
 
 /// Contents of a file that are not yet read.
 pub(crate) struct Source<'a, R> {
