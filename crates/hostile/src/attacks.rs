@@ -22,11 +22,11 @@ use self::Tactic::{Datagrams, Rounds, Sessions};
 use self::datagrams::{garbage, mutated, replayed};
 use self::rounds::{FORGED, LEFT_OUT, second_token, stolen_challenge};
 use self::sessions::{
-    DIED, Hold, REFUSED, SERVED, UNDECODABLE, churn, dead, demanding, greedy_acks, half_open, hold,
-    requests, rogue, slow_reader,
+    DIED, Hold, REFUSED, SERVED, SLOWEST, UNCOMPRESSED, UNDECODABLE, churn, dead, demanding,
+    greedy_acks, half_open, hold, requests, rogue, slow_reader,
 };
 use crate::captured::Captured;
-use crate::client::{Client, Target};
+use crate::client::{Client, SETTINGS, Target};
 use crate::socket::{Counts, RECEIVED, RECEIVED_BYTES, SENT_BYTES, Socket, Tally, random_address};
 
 #[derive(Clone, Copy, Debug)]
@@ -81,20 +81,20 @@ pub(crate) const ATTACKS: &[Attack] = &[
     attack("stolen-challenge", Rounds(stolen_challenge), &[limit(FORGED, AtMost(3.0))]),
     // Takes effect after four seconds.
     Attack { weight: 12, ..attack("dead", Sessions(
-        Hold { timeout_seconds: 2, ..hold(3, 60, dead) }
+        Hold { timeout_seconds: 2, ..hold(3, 60, Some(SETTINGS), dead) }
     ), &[limit(SERVED, AtMost(3.0)), alone(DIED, AtLeast(1.0))]) },
-    attack("greedy-acks", Sessions(hold(1, 125, greedy_acks)), &[]),
-    attack("rogue", Sessions(hold(1, u32::MAX, rogue)), &[]),
-    Attack { weight: 1, ..attack("requests", Sessions(hold(8, 0, requests)), &[
+    attack("greedy-acks", Sessions(hold(1, 125, Some(UNCOMPRESSED), greedy_acks)), &[]),
+    attack("rogue", Sessions(hold(1, u32::MAX, Some(SETTINGS), rogue)), &[]),
+    Attack { weight: 1, ..attack("requests", Sessions(hold(8, 0, None, requests)), &[
         limit(UNDECODABLE, AtMost(0.0)), alone(REFUSED, AtMost(0.0)),
     ]) },
-    attack("slow-reader", Sessions(hold(3, 20, slow_reader)), &[]),
-    attack("churn", Sessions(hold(8, 0, churn)), &[]),
-    attack("half-open", Sessions(Hold { cost: 1, ..hold(512, 0, half_open) }), &[
+    attack("slow-reader", Sessions(hold(3, 20, Some(UNCOMPRESSED), slow_reader)), &[]),
+    attack("churn", Sessions(hold(8, 0, Some(SETTINGS), churn)), &[]),
+    attack("half-open", Sessions(Hold { cost: 1, ..hold(512, 0, Some(SETTINGS), half_open) }), &[
         // An answer must not be longer than the request.
         limit(AMPLIFICATION, AtMost(1.0)),
     ]),
-    Attack { weight: 4, is_fair: true, ..attack("demanding", Sessions(hold(24, 0, demanding)), &[]) },
+    Attack { weight: 4, is_fair: true, ..attack("demanding", Sessions(hold(24, 0, Some(SLOWEST), demanding)), &[]) },
 ];
 
 const fn attack(name: &'static str, tactic: Tactic, limits: &'static [Limit]) -> Attack {

@@ -62,7 +62,7 @@ pub(crate) struct Client {
     buffer: MessageBuffer,
     contract: Contract,
     session: ClientSession,
-    /// What [`view`](Self::view) requests.
+    /// What [`ask`](Self::ask) requests.
     pub(crate) settings: Settings,
     receiver: Option<SnapshotReceiver>,
     flushed: Instant,
@@ -89,7 +89,7 @@ impl Client {
             buffer: MessageBuffer::default(),
             contract: Contract::new(Plan::cubes(), String::new()),
             session: ClientSession::default(),
-            settings: REQUEST.settings,
+            settings: SETTINGS,
             receiver: None,
             flushed: now,
             seen: Vec::new(),
@@ -160,12 +160,10 @@ impl Client {
         }
         self.flushed = Instant::now();
         if let Some(receiver) = &mut self.receiver {
-            let outgoing = &mut self.buffer.outgoing;
-            let request = self.session.request(self.settings);
-            outgoing.messages.extend(request.map(|request| request.encode()));
             while let Some(feedback) = receiver.poll_feedback() {
-                outgoing.datagrams.push(feedback.encode());
+                self.buffer.outgoing.datagrams.push(feedback.encode());
             }
+            self.ask();
         }
         self.flush();
     }
@@ -194,11 +192,6 @@ impl Client {
         if let Some((datagram, _)) = self.netcode.update(passed) {
             self.socket.send(datagram, self.target.server);
         }
-    }
-
-    /// Passes a datagram to netcode that was received on another socket.
-    pub(crate) fn hear(&mut self, datagram: &[u8]) {
-        self.netcode.process_packet(&mut datagram.to_vec());
     }
 
     /// Connects as `cubewire view` does: retries with another token after a second, then after two, and so on. Returns
@@ -231,9 +224,16 @@ impl Client {
         }
     }
 
-    /// Sends a request, even if the same one was sent before.
-    pub(crate) fn request(&mut self, request: &Request) {
-        self.reliable(&ClientMessage::Request(*request).encode());
+    /// Requests the settings, if they were not requested before.
+    pub(crate) fn ask(&mut self) {
+        if let Some(request) = self.session.request(self.settings) {
+            self.reliable(&request.encode());
+        }
+    }
+
+    /// Requests settings, even if they were requested before.
+    pub(crate) fn request(&mut self, settings: Settings) {
+        self.reliable(&ClientMessage::Request(Request { number: 1, settings }).encode());
     }
 
     pub(crate) fn reliable(&mut self, message: &[u8]) {
@@ -265,15 +265,12 @@ impl Drop for Client {
     }
 }
 
-/// Request for a snapshot every tick, small enough for one datagram.
-pub(crate) const REQUEST: Request = Request {
-    number: 1,
-    settings: Settings {
-        stages: ladder::CHANGED_FLAGS.stages,
-        send_interval_ticks: 1,
-        baseline: BaselineChoice::Newest,
-        budget_kbps: None,
-    },
+/// Settings of an honest viewer: a snapshot every tick, small enough for one datagram.
+pub(crate) const SETTINGS: Settings = Settings {
+    stages: ladder::CHANGED_FLAGS.stages,
+    send_interval_ticks: 1,
+    baseline: BaselineChoice::Newest,
+    budget_kbps: None,
 };
 
 fn netcode(connect_token: ConnectToken) -> Box<NetcodeClient> {
