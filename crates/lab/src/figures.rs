@@ -220,39 +220,28 @@ impl Section {
 
 /// Returns the text before the first section with an updated table of contents.
 fn with_contents(sections: &[Section]) -> Result<String, Failure> {
-    let parts = sections[0].head.split_once(CONTENTS);
-    let parts = parts.and_then(|(before, rest)| Some((before, rest.split_once(END_OF_CONTENTS)?)));
-    let (before, (_, after)) = parts.ok_or_else(|| lacking(FIGURES, END_OF_CONTENTS))?;
     let links = sections[1..].iter().map(|section| {
         let anchor = section.title.to_lowercase().replace(' ', "-");
         let anchor = anchor.replace(|c: char| !c.is_alphanumeric() && c != '-', "");
-        format!("- [{}](#{anchor})\n", section.title)
+        format!("- [{}](#{anchor})", section.title)
     });
-    let links: String = links.collect();
-    Ok(format!("{before}{CONTENTS}\n\n{links}\n{END_OF_CONTENTS}{after}"))
+    let links: Vec<_> = links.collect();
+    filled(FIGURES, &sections[0].head, CONTENTS, END_OF_CONTENTS, &links.join("\n"))
 }
 
-/// Returns a document with updated quotes.
+/// Returns the quoting document with an updated quote.
 fn quoted(document: &str, sections: &[Section]) -> Result<String, Failure> {
-    let mut text = String::new();
-    let mut is_quote = false;
-    for line in document.lines() {
-        if line == END_OF_QUOTE {
-            is_quote = false;
-        }
-        if !is_quote {
-            text += &format!("{line}\n");
-        }
-        if let Some(title) = line.strip_prefix(QUOTE) {
-            let title = title.trim_end_matches(" -->");
-            let section = sections.iter().find(|section| section.title == title);
-            let section = section.ok_or_else(|| lacking(QUOTING, title))?;
-            text += &format!("\n{}\n\n", section.output);
-            is_quote = true;
-        }
-    }
-    match is_quote {
-        true => Err(lacking(QUOTING, END_OF_QUOTE)),
-        false => Ok(text),
-    }
+    let title = document.split_once(QUOTE).and_then(|(_, rest)| rest.split_once(" -->"));
+    let (title, _) = title.ok_or_else(|| lacking(QUOTING, QUOTE))?;
+    let section = sections.iter().find(|section| section.title == title);
+    let section = section.ok_or_else(|| lacking(QUOTING, title))?;
+    filled(QUOTING, document, &format!("{QUOTE}{title} -->"), END_OF_QUOTE, &section.output)
+}
+
+/// Returns a text of the document `path` with other content between two comments.
+fn filled(path: &str, text: &str, start: &str, end: &str, new: &str) -> Result<String, Failure> {
+    let parts = text.split_once(start);
+    let parts = parts.and_then(|(before, rest)| Some((before, rest.split_once(end)?)));
+    let (before, (_, after)) = parts.ok_or_else(|| lacking(path, end))?;
+    Ok(format!("{before}{start}\n\n{new}\n\n{end}{after}"))
 }
