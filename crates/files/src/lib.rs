@@ -125,7 +125,6 @@ impl NewFile {
     }
 
     /// Path of the finished file. A numbered file gets another number if this one is taken in the meantime.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -10,7 +10,7 @@ use std::io;
 use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use cubewire_codec::{Sequence, Stages};
 use cubewire_protocol::{Ack, Feedback};
@@ -22,11 +22,11 @@ use self::Tactic::{Datagrams, Rounds, Sessions};
 use self::datagrams::{garbage, mutated, replayed};
 use self::rounds::{FORGED, LEFT_OUT, second_token, stolen_challenge};
 use self::sessions::{
-    DIED, Hold, REFUSED, SERVED, UNDECODABLE, churn, dead, demanding, greedy_acks, half_open, hold,
-    requests, rogue, slow_reader,
+    DIED, Hold, REFUSED, SERVED, SLOWEST, UNCOMPRESSED, UNDECODABLE, churn, dead, demanding,
+    greedy_acks, half_open, hold, requests, rogue, slow_reader,
 };
-use crate::client::{Client, Target};
-use crate::relay::Captured;
+use crate::captured::Captured;
+use crate::client::{Client, SETTINGS, Target};
 use crate::socket::{Counts, RECEIVED, RECEIVED_BYTES, SENT_BYTES, Socket, Tally, random_address};
 
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +44,6 @@ pub(crate) struct Attack {
     /// Whether the attackers do only what every viewer may do. The server then divides its time among all viewers, so
     /// the honest one may get less than before. Fair attacks run last, one at a time.
     pub(crate) is_fair: bool,
-    /// Minimum duration for the attack to take effect.
-    pub(crate) least: Duration,
     tactic: Tactic,
     pub(crate) limits: &'static [Limit],
 }
@@ -53,8 +51,8 @@ pub(crate) struct Attack {
 /// How an attack proceeds. Functions add their counts to the tally of the field.
 #[derive(Debug)]
 enum Tactic {
-    /// Sends datagrams without the key. The fraction is sent from the address of the viewer behind the relay, the
-    /// rest from other addresses.
+    /// Sends datagrams without the key. The fraction is sent from the address of the honest viewer, the rest
+    /// from other addresses.
     Datagrams(f64, fn(&mut Field) -> Option<Vec<u8>>),
     /// Holds connections with the key.
     Sessions(Hold),
@@ -81,25 +79,26 @@ pub(crate) const ATTACKS: &[Attack] = &[
     attack("second-token", Rounds(second_token), &[limit(LEFT_OUT, AtMost(0.0))]),
     // Amplification limit of QUIC before an address is validated (RFC 9000, section 8).
     attack("stolen-challenge", Rounds(stolen_challenge), &[limit(FORGED, AtMost(3.0))]),
-    Attack { weight: 4, least: Duration::from_secs(6), ..attack("dead", Sessions(
-        Hold { timeout_seconds: 2, ..hold(3, 60, dead) }
+    // Takes effect after four seconds.
+    Attack { weight: 12, ..attack("dead", Sessions(
+        Hold { timeout_seconds: 2, ..hold(3, 60, Some(SETTINGS), dead) }
     ), &[limit(SERVED, AtMost(3.0)), alone(DIED, AtLeast(1.0))]) },
-    attack("greedy-acks", Sessions(hold(1, 125, greedy_acks)), &[]),
-    attack("rogue", Sessions(hold(1, u32::MAX, rogue)), &[]),
-    Attack { weight: 1, ..attack("requests", Sessions(hold(8, 0, requests)), &[
+    attack("greedy-acks", Sessions(hold(1, 125, Some(UNCOMPRESSED), greedy_acks)), &[]),
+    attack("rogue", Sessions(hold(1, u32::MAX, Some(SETTINGS), rogue)), &[]),
+    Attack { weight: 1, ..attack("requests", Sessions(hold(8, 0, None, requests)), &[
         limit(UNDECODABLE, AtMost(0.0)), alone(REFUSED, AtMost(0.0)),
     ]) },
-    attack("slow-reader", Sessions(hold(3, 20, slow_reader)), &[]),
-    attack("churn", Sessions(hold(8, 0, churn)), &[]),
-    attack("half-open", Sessions(Hold { cost: 1, ..hold(512, 0, half_open) }), &[
+    attack("slow-reader", Sessions(hold(3, 20, Some(UNCOMPRESSED), slow_reader)), &[]),
+    attack("churn", Sessions(hold(8, 0, Some(SETTINGS), churn)), &[]),
+    attack("half-open", Sessions(Hold { cost: 1, ..hold(512, 0, Some(SETTINGS), half_open) }), &[
         // An answer must not be longer than the request.
         limit(AMPLIFICATION, AtMost(1.0)),
     ]),
-    Attack { weight: 4, is_fair: true, ..attack("demanding", Sessions(hold(24, 0, demanding)), &[]) },
+    Attack { weight: 4, is_fair: true, ..attack("demanding", Sessions(hold(24, 0, Some(SLOWEST), demanding)), &[]) },
 ];
 
 const fn attack(name: &'static str, tactic: Tactic, limits: &'static [Limit]) -> Attack {
-    Attack { name, weight: 2, is_fair: false, least: Duration::ZERO, tactic, limits }
+    Attack { name, weight: 2, is_fair: false, tactic, limits }
 }
 
 const fn limit(count: &'static str, bound: Bound) -> Limit {
@@ -122,7 +121,7 @@ pub(crate) struct Field {
     /// Every combination of stages that a request can encode.
     pub(crate) stages: Arc<[Stages]>,
     pub(crate) captured: Captured,
-    /// Socket of the viewer behind the relay, to send only.
+    /// Socket of the honest viewer, to send only.
     pub(crate) as_viewer: Arc<UdpSocket>,
     /// The newest tick of the server that the honest viewer has received, 0 before its first snapshot.
     pub(crate) newest: Arc<AtomicU64>,

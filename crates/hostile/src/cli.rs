@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Parser;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use cubewire_cli::whole_number;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -13,7 +14,7 @@ use crate::attacks::{ATTACKS, Attack};
 #[derive(Clone, Debug, Parser)]
 #[command(version, arg_required_else_help = true)]
 pub(crate) struct Cli {
-    /// Duration of all attacks together: at least 20 seconds for a few attacks, 60 for all, and at most a day
+    /// Duration of all attacks together, 20 seconds to a day
     #[arg(long, default_value_t = 60, value_parser = whole_number(20..=86_400_u64))]
     pub(crate) seconds: u64,
     /// Random seed
@@ -23,7 +24,7 @@ pub(crate) struct Cli {
     #[arg(long, default_value_t = 2000, value_parser = whole_number(1..=20_000_u32))]
     pub(crate) rate: u32,
     /// Attacks, separated by commas [default: all]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = attack)]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = attack())]
     pub(crate) only: Vec<&'static Attack>,
     /// Halve the expectations that depend on time, for a machine that does other work or shares its processors
     #[arg(long)]
@@ -36,10 +37,11 @@ pub(crate) struct Cli {
     pub(crate) log: Option<PathBuf>,
 }
 
-fn attack(text: &str) -> Result<&'static Attack, String> {
-    let names: Vec<_> = ATTACKS.iter().map(|attack| attack.name).collect();
-    let found = ATTACKS.iter().find(|attack| attack.name == text);
-    found.ok_or_else(|| format!("not an attack; choose from {}", names.join(", ")))
+fn attack() -> impl TypedValueParser<Value = &'static Attack> {
+    PossibleValuesParser::new(ATTACKS.iter().map(|attack| attack.name)).map(|name| {
+        let found = ATTACKS.iter().find(|attack| attack.name == name);
+        found.expect("the parser accepts these names only")
+    })
 }
 
 impl Cli {

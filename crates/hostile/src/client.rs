@@ -1,8 +1,7 @@
 //! A client connection that can follow the protocol, or send anything.
 
 use std::collections::VecDeque;
-use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -20,7 +19,7 @@ use cubewire_scene::TICK;
 use rand::{Rng, RngExt};
 use renetcode::{ClientAuthentication, ConnectToken, NETCODE_USER_DATA_BYTES, NetcodeClient};
 
-use crate::socket::{STEP, Socket, Tally};
+use crate::socket::{STEP, Socket};
 
 /// Address of the server, and its key.
 #[derive(Clone, Copy)]
@@ -51,18 +50,19 @@ pub(crate) fn since_1970() -> Duration {
 pub(crate) struct Client {
     target: Target,
     pub(crate) socket: Socket,
-    netcode: Box<NetcodeClient>,
+    pub(crate) netcode: Box<NetcodeClient>,
     updated: Instant,
     /// Extra delay of received datagrams.
     pub(crate) delay: Duration,
     delayed: VecDeque<(Instant, Vec<u8>)>,
     /// Origin of the client's clock.
     pub(crate) start: Instant,
+    pub(crate) connected: Option<Instant>,
     renet: RenetConnection,
     buffer: MessageBuffer,
     contract: Contract,
     session: ClientSession,
-    /// What [`view`](Self::view) requests.
+    /// What [`ask`](Self::ask) requests.
     pub(crate) settings: Settings,
     receiver: Option<SnapshotReceiver>,
     flushed: Instant,
@@ -84,11 +84,12 @@ impl Client {
             delay: Duration::ZERO,
             delayed: VecDeque::new(),
             start: now,
+            connected: None,
             renet: RenetConnection::new(FROM_SERVER_BYTES),
             buffer: MessageBuffer::default(),
             contract: Contract::new(Plan::cubes(), String::new()),
             session: ClientSession::default(),
-            settings: request().settings,
+            settings: SETTINGS,
             receiver: None,
             flushed: now,
             seen: Vec::new(),
@@ -97,12 +98,8 @@ impl Client {
     }
 
     /// Creates an unconnected client of an honest viewer.
-    ///
-    /// # Errors
-    /// If no socket can be bound.
-    pub(crate) fn honest(target: Target, tally: &Tally, random: &mut impl Rng) -> io::Result<Self> {
-        let token = target.token(random.random(), TIMEOUT_SECONDS);
-        Ok(Self::new(Socket::bind(Ipv4Addr::LOCALHOST, tally)?, target, token))
+    pub(crate) fn honest(socket: Socket, target: Target, random: &mut impl Rng) -> Self {
+        Self::new(socket, target, target.token(random.random(), TIMEOUT_SECONDS))
     }
 
     /// Starts again with a new token, from the same address.
@@ -128,10 +125,11 @@ impl Client {
         }
         self.renet.deliver(&mut self.buffer);
         self.update();
-        if self.is_connected()
-            && let Some(hello) = self.session.hello(&self.contract)
-        {
-            self.reliable(&hello.encode());
+        if self.netcode.is_connected() {
+            self.connected.get_or_insert(now);
+            if let Some(hello) = self.session.hello(&self.contract) {
+                self.reliable(&hello.encode());
+            }
         }
         std::mem::take(&mut self.buffer.incoming)
     }
@@ -162,12 +160,10 @@ impl Client {
         }
         self.flushed = Instant::now();
         if let Some(receiver) = &mut self.receiver {
-            let outgoing = &mut self.buffer.outgoing;
-            let request = self.session.request(self.settings);
-            outgoing.messages.extend(request.map(|request| request.encode()));
             while let Some(feedback) = receiver.poll_feedback() {
-                outgoing.datagrams.push(feedback.encode());
+                self.buffer.outgoing.datagrams.push(feedback.encode());
             }
+            self.ask();
         }
         self.flush();
     }
@@ -198,11 +194,6 @@ impl Client {
         }
     }
 
-    /// Passes a datagram to netcode that was received on another socket.
-    pub(crate) fn hear(&mut self, datagram: &[u8]) {
-        self.netcode.process_packet(&mut datagram.to_vec());
-    }
-
     /// Connects as `cubewire view` does: retries with another token after a second, then after two, and so on. Returns
     /// the time until the connection, or `None` if it is refused or takes longer than `patience`.
     pub(crate) fn connect(
@@ -212,10 +203,10 @@ impl Client {
     ) -> Option<Duration> {
         let start = Instant::now();
         let (mut attempt, mut seconds) = (start, 1);
-        while start.elapsed() < patience && !self.is_over() {
+        while start.elapsed() < patience && !self.netcode.is_disconnected() {
             thread::sleep(STEP);
             self.step(usize::MAX);
-            if self.is_connected() {
+            if self.netcode.is_connected() {
                 return Some(start.elapsed());
             }
             if attempt.elapsed() >= Duration::from_secs(seconds) {
@@ -226,19 +217,6 @@ impl Client {
         None
     }
 
-    pub(crate) fn is_connected(&self) -> bool {
-        self.netcode.is_connected()
-    }
-
-    pub(crate) fn is_over(&self) -> bool {
-        self.netcode.is_disconnected()
-    }
-
-    /// Returns the reason for the disconnect, or `None` if the connection has not ended.
-    pub(crate) fn end(&self) -> Option<String> {
-        self.netcode.disconnect_reason().map(|reason| reason.to_string())
-    }
-
     /// Sends a payload if the connection is established.
     pub(crate) fn say(&mut self, payload: &[u8]) {
         if let Ok((_, datagram)) = self.netcode.generate_payload_packet(payload) {
@@ -246,9 +224,16 @@ impl Client {
         }
     }
 
-    /// Sends a request, even if the same one was sent before.
-    pub(crate) fn request(&mut self, request: &Request) {
-        self.reliable(&ClientMessage::Request(*request).encode());
+    /// Requests the settings, if they were not requested before.
+    pub(crate) fn ask(&mut self) {
+        if let Some(request) = self.session.request(self.settings) {
+            self.reliable(&request.encode());
+        }
+    }
+
+    /// Requests settings, even if they were requested before.
+    pub(crate) fn request(&mut self, settings: Settings) {
+        self.reliable(&ClientMessage::Request(Request { number: 1, settings }).encode());
     }
 
     pub(crate) fn reliable(&mut self, message: &[u8]) {
@@ -272,7 +257,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        if self.is_connected()
+        if self.netcode.is_connected()
             && let Ok((_, datagram)) = self.netcode.disconnect()
         {
             self.socket.send(datagram, self.target.server);
@@ -280,18 +265,13 @@ impl Drop for Client {
     }
 }
 
-/// Returns a request for a snapshot every tick, small enough for one datagram.
-pub(crate) fn request() -> Request {
-    Request {
-        number: 1,
-        settings: Settings {
-            stages: ladder::CHANGED_FLAGS.stages,
-            send_interval_ticks: 1,
-            baseline: BaselineChoice::Newest,
-            budget_kbps: None,
-        },
-    }
-}
+/// Settings of an honest viewer: a snapshot every tick, small enough for one datagram.
+pub(crate) const SETTINGS: Settings = Settings {
+    stages: ladder::CHANGED_FLAGS.stages,
+    send_interval_ticks: 1,
+    baseline: BaselineChoice::Newest,
+    budget_kbps: None,
+};
 
 fn netcode(connect_token: ConnectToken) -> Box<NetcodeClient> {
     let authentication = ClientAuthentication::Secure { connect_token };

@@ -48,10 +48,10 @@ const COLUMNS: [&str; 8] =
 impl Figures {
     /// Prints the table and the sentences below it.
     pub(crate) fn print(&self, out: &mut impl Write) -> io::Result<()> {
-        let columns: Vec<_> = COLUMNS.into_iter().chain(NEWCOMERS.concat()).collect();
-        let mut table = Table::new(["attack"].into_iter().chain(columns.iter().copied()));
+        let columns = [&["attack"], &COLUMNS[..], NEWCOMERS.as_flattened()].concat();
+        let mut table = Table::new(columns.iter().copied());
         for phase in &self.phases {
-            let cells = columns.iter().map(|figure| shown(phase.get(figure)));
+            let cells = columns[1..].iter().map(|figure| shown(phase.get(figure)));
             table.row([phase.name.to_owned()].into_iter().chain(cells));
         }
         writeln!(out, "{table}\n")?;
@@ -88,10 +88,13 @@ pub(crate) fn read_digest(digest: &str) -> io::Result<Snapshots> {
     let parse = |line: &str| {
         let mut fields = line.split(',');
         let mut next = |radix| u64::from_str_radix(fields.next()?, radix).ok();
-        let parsed = (|| Some((next(10)?, next(10)?, next(16)?)))();
-        parsed.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, line))
+        Some((next(10)?, next(10)?, next(16)?))
     };
-    digest.lines().skip(1).map(parse).collect()
+    let parsed = digest
+        .lines()
+        .skip(1)
+        .map(|line| parse(line).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, line)));
+    parsed.collect()
 }
 
 /// Names of the counts of [`compare`].
@@ -102,10 +105,10 @@ pub(crate) const VIEWER: [&str; 4] = [
     "% of the snapshots decoded by the honest viewer",
 ];
 pub(crate) const BYSTANDER: [&str; 4] = [
-    "snapshots sent behind the relay",
-    "snapshots decoded behind the relay",
-    "wrong snapshots behind the relay",
-    "% of the snapshots decoded behind the relay",
+    "snapshots sent behind a bad network",
+    "snapshots decoded behind a bad network",
+    "wrong snapshots behind a bad network",
+    "% of the snapshots decoded behind a bad network",
 ];
 
 /// Compares decoded snapshots with sent ones. Returns the number of snapshots that the server sent to the same viewers
@@ -117,9 +120,8 @@ pub(crate) fn compare(decoded: &Snapshots, sent: &Snapshots) -> [f64; 4] {
         let last = last.entry(viewer).or_insert(tick);
         *last = tick.max(*last);
     }
-    let was_due =
-        |(viewer, tick, _): &&(u64, u64, u64)| last.get(viewer).is_some_and(|last| tick <= last);
-    let due = sent.iter().filter(was_due).count();
+    let is_due = |viewer, tick| last.get(viewer).is_some_and(|last| tick <= last);
+    let due = sent.iter().filter(|(viewer, tick, _)| is_due(viewer, tick)).count();
     let wrong = if due == 0 { 0 } else { decoded.difference(sent).count() };
     let [due, decoded, wrong] = [due, decoded.len(), wrong].map(|count| count as f64);
     [due, decoded, wrong, 100.0 * decoded.min(due) / due.max(1.0)]

@@ -9,7 +9,7 @@
 //! | `figures` | the measurements of a run, and their table |
 //! | `process` | the server and `cubewire view`, with log and memory |
 //! | `attacks` | the attacks, with their limits |
-//! | `relay` | a bad network between a viewer and the server; it also captures datagrams |
+//! | `captured` | captured datagrams, for the attackers |
 //! | `viewer` | the measuring threads: the honest viewer, which records every snapshot, and newcomers |
 //! | `client` | a client connection that can follow the protocol, or send anything |
 //! | `socket` | UDP sockets with counters, on loopback addresses only |
@@ -17,14 +17,13 @@
 #![allow(clippy::disallowed_methods, reason = "this program does not run in a browser")]
 
 mod attacks;
+mod captured;
 mod cli;
 mod client;
-mod error;
 mod figures;
 mod judge;
 mod phases;
 mod process;
-mod relay;
 mod run;
 mod socket;
 mod viewer;

@@ -10,8 +10,7 @@ use serde::Serialize;
 
 use crate::attacks::{Attack, Field};
 use crate::cli::Cli;
-use crate::error::HostileError;
-use crate::process::Process;
+use crate::process::{Failure, Process};
 use crate::socket::{Counts, Tally, get};
 use crate::viewer::Measuring;
 
@@ -41,22 +40,33 @@ impl Phase {
     /// Evaluates the counts, when no thread adds to them any more.
     pub(crate) fn evaluate(&mut self) {
         self.figures = self.tally.counts();
-        let figures = [
-            ("snapshots/s", self.get("snapshots") / self.get("s")),
-            ("ticks/s", self.get("ticks") / self.get("seconds of these ticks").max(1e-3)),
-        ];
-        self.figures.extend(figures);
+        add_rates(&mut self.figures);
     }
 }
 
-/// Waits until the honest viewer has received snapshots for a second and the relay has captured datagrams.
-pub(crate) fn wait_until_ready(field: &mut Field, patience: Duration) -> Result<(), HostileError> {
+/// Adds the figures that are computed from several counts.
+pub(crate) fn add_rates(counts: &mut Counts) {
+    let count = |name| get(counts, name);
+    let rates = [
+        ("snapshots/s", count("snapshots") / count("s")),
+        ("ticks/s", count("ticks") / count("seconds of these ticks").max(1e-3)),
+        ("gap ms less stall ms", count("gap ms") - count("stall ms")),
+    ];
+    counts.extend(rates);
+}
+
+/// Time limit for the honest viewer to connect.
+pub(crate) const READY: Duration = Duration::from_secs(60);
+
+/// Waits until the honest viewer has received snapshots for a second.
+pub(crate) fn wait_until_ready(field: &Field) -> Result<(), Failure> {
     let start = Instant::now();
-    while field.newest.load(Ordering::Relaxed) == 0
-        || field.captured.any(&mut field.random).is_none()
-    {
-        if start.elapsed() > patience {
-            return Err(HostileError::NoViewer(patience.as_secs()));
+    while field.newest.load(Ordering::Relaxed) == 0 {
+        if start.elapsed() > READY {
+            return Err(format!(
+                "the honest viewer did not connect within {READY:?}, before any attack"
+            )
+            .into());
         }
         thread::sleep(Duration::from_millis(100));
     }
@@ -68,41 +78,45 @@ pub(crate) fn wait_until_ready(field: &mut Field, patience: Duration) -> Result<
 /// dead server.
 pub(crate) fn run(
     cli: &Cli,
-    field: &Field,
     server: &Process,
     measuring: &Measuring,
-) -> Result<Vec<Phase>, HostileError> {
-    let mut phases = plan(cli.attacks());
-    let share = Duration::from_secs(cli.seconds) / whole(&phases);
+) -> Result<Vec<Phase>, Failure> {
+    let begin = |phase: &Tally| {
+        *measuring.phase.lock().expect("no thread panics") = phase.clone();
+    };
+    let plan = plan(cli.attacks());
+    let share = Duration::from_secs(cli.seconds) / plan.iter().map(|phase| phase.weight).sum();
+    let mut phases = Vec::new();
     let mut end = Instant::now();
-    for index in 0..phases.len() {
-        let phase = &mut phases[index];
+    for (index, mut phase) in (0..).zip(plan) {
         end += share * phase.weight;
         let (start, lines) = (Instant::now(), server.log_lines());
-        *measuring.phase.lock().expect("no thread panics") = phase.tally.clone();
+        begin(&phase.tally);
         phase.attackers = thread::scope(|scope| {
             let attackers = (0..).zip(&phase.attacks).map(|(number, attack)| {
                 let mut field = Field {
-                    random: cli.random((1 << 32) + ((index as u64) << 16) + number),
+                    random: cli.random((1 << 32) + (index << 16) + number),
                     tally: Tally::default(),
-                    ..field.clone()
+                    ..measuring.field.clone()
                 };
                 (attack.name, scope.spawn(move || attack.run(&mut field, end)))
             });
-            let attackers = attackers.collect::<Vec<_>>().into_iter();
-            let attackers = attackers
-                .map(|(name, thread)| Ok((name, thread.join().expect("no thread panics")?)));
-            attackers.collect::<io::Result<_>>()
+            let attackers: Vec<_> = attackers.collect();
+            let joined = attackers.into_iter().map(|(name, attacker)| {
+                attacker.join().expect("no thread panics").map(|counts| (name, counts))
+            });
+            joined.collect::<io::Result<_>>()
         })?;
         // The phase without an attack has no threads.
         thread::sleep(end.saturating_duration_since(Instant::now()));
         phase.tally.add("s", start.elapsed().as_secs_f64());
         phase.tally.add("log lines", (server.log_lines() - lines) as f64);
+        phases.push(phase);
         if server.memory().is_none() {
-            phases.truncate(index + 1);
             break;
         }
     }
+    begin(&Tally::default());
     Ok(phases)
 }
 
@@ -126,21 +140,6 @@ fn plan(attacks: Vec<&'static Attack>) -> Vec<Phase> {
     phases
 }
 
-fn whole(phases: &[Phase]) -> u32 {
-    phases.iter().map(|phase| phase.weight).sum()
-}
-
-/// Minimum duration in seconds that gives each attack enough time to take effect.
-pub(crate) fn least_seconds(attacks: Vec<&'static Attack>) -> u64 {
-    let phases = plan(attacks);
-    let needed = phases.iter().flat_map(|phase| {
-        let attacks = phase.attacks.iter();
-        attacks.map(|attack| attack.least * whole(&phases) / phase.weight)
-    });
-    // One second for starting the phases.
-    needed.max().unwrap_or_default().as_secs() + 1
-}
-
 /// Weights of the other phases, on the scale of the attacks' weights.
 const QUIET_WEIGHT: u32 = 4;
 const ALL_WEIGHT: u32 = 6;
@@ -156,17 +155,4 @@ fn every_attack_comes_alone_and_the_unfair_ones_together() {
     let together = &phases[names.len() - 2];
     assert_eq!((together.attacks.len(), together.is_fair), (attacks.len() - 1, false));
     assert_eq!(plan(vec![attacks[0]]).len(), 2);
-    assert_eq!(least_seconds(attacks.clone()), 59);
-    let dead = attacks.into_iter().filter(|attack| attack.name == "dead");
-    assert_eq!(least_seconds(dead.collect()), 13);
-}
-
-#[test]
-fn a_phase_divides_its_counts_by_its_time() {
-    let mut phase = Phase::default();
-    let counts =
-        [("s", 2.0), ("snapshots", 50.0), ("ticks", 90.0), ("seconds of these ticks", 1.5)];
-    counts.into_iter().for_each(|(count, value)| phase.tally.add(count, value));
-    phase.evaluate();
-    assert_eq!(["snapshots/s", "ticks/s"].map(|figure| phase.get(figure)), [25.0, 60.0]);
 }

@@ -1,13 +1,16 @@
 //! UDP sockets with counters, on loopback addresses only.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use cubewire_protocol::netcode::sequence;
 use rand::{Rng, RngExt};
+
+use crate::captured::Captured;
 
 /// Counts by name. A missing count is 0.
 pub(crate) type Counts = BTreeMap<&'static str, f64>;
@@ -70,25 +73,30 @@ impl Tally {
 pub(crate) struct Socket {
     socket: Arc<UdpSocket>,
     tally: Tally,
+    /// Gets all datagrams, if there is one.
+    pub(crate) captured: Option<Captured>,
     /// Number of tokens sent from this socket. Each token has a key for the answers.
     pub(crate) keys: usize,
     /// For each nonce, hashes of the datagrams that had it.
-    nonces: HashMap<u64, Vec<u64>>,
+    nonces: HashMap<u64, HashSet<u64>>,
 }
 
 impl Socket {
-    /// Binds a port that the operating system chooses.
+    /// Binds a port that the operating system chooses, at the address 127.a.b.c. Addresses that start with 127 are
+    /// loopback addresses.
     ///
     /// # Errors
-    /// If it cannot be bound, or if the address is not a loopback address.
-    pub(crate) fn bind(ip: Ipv4Addr, tally: &Tally) -> io::Result<Self> {
-        if !ip.is_loopback() {
-            let reason = format!("{ip} is not a loopback address");
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
-        }
-        let socket = UdpSocket::bind((ip, 0))?;
+    /// If it cannot be bound.
+    pub(crate) fn bind([a, b, c]: [u8; 3], tally: &Tally) -> io::Result<Self> {
+        let socket = UdpSocket::bind((Ipv4Addr::new(127, a, b, c), 0))?;
         socket.set_nonblocking(true)?;
-        Ok(Self { socket: Arc::new(socket), tally: tally.clone(), keys: 0, nonces: HashMap::new() })
+        Ok(Self {
+            socket: Arc::new(socket),
+            tally: tally.clone(),
+            captured: None,
+            keys: 0,
+            nonces: HashMap::new(),
+        })
     }
 
     /// Returns another handle of the socket, without counters.
@@ -96,12 +104,15 @@ impl Socket {
         Arc::clone(&self.socket)
     }
 
-    pub(crate) fn address(&self) -> io::Result<SocketAddr> {
-        self.socket.local_addr()
+    pub(crate) fn send(&self, datagram: &[u8], to: SocketAddr) {
+        self.capture(datagram);
+        self.tally.send(&self.socket, datagram, to);
     }
 
-    pub(crate) fn send(&self, datagram: &[u8], to: SocketAddr) {
-        self.tally.send(&self.socket, datagram, to);
+    fn capture(&self, datagram: &[u8]) {
+        if let Some(captured) = &self.captured {
+            captured.add(datagram);
+        }
     }
 
     /// Returns the next received datagram.
@@ -113,6 +124,7 @@ impl Socket {
                     self.tally.add(RECEIVED, 1.0);
                     self.tally.add(RECEIVED_BYTES, length as f64);
                     self.count_nonce(&buffer[..length]);
+                    self.capture(&buffer[..length]);
                     return Some((buffer[..length].to_vec(), from));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return None,
@@ -122,20 +134,14 @@ impl Socket {
         }
     }
 
-    /// Counts the nonce of an answer. The key of an answer is unknown, so a nonce counts as reused only if more
-    /// different answers have it than there are keys. A duplicate of an answer does not count.
+    /// Counts the nonce of an answer, which is its sequence number. The key of an answer is unknown, so a nonce counts as
+    /// reused only if more different answers have it than there are keys. A duplicate of an answer does not count.
     fn count_nonce(&mut self, datagram: &[u8]) {
-        let digits = datagram.split_first();
-        let digits = digits.and_then(|(prefix, rest)| rest.get(..usize::from(prefix >> 4)));
-        let Some(digits) = digits.filter(|_| self.keys > 0) else {
+        let Some(nonce) = sequence(datagram).filter(|_| self.keys > 0) else {
             return;
         };
-        let digits = digits.iter().rev();
-        let nonce = digits.fold(0, |nonce, &digit| nonce << 8 | u64::from(digit));
-        let hash = BuildHasherDefault::<DefaultHasher>::new().hash_one(datagram);
         let hashes = self.nonces.entry(nonce).or_default();
-        if !hashes.contains(&hash) {
-            hashes.push(hash);
+        if hashes.insert(BuildHasherDefault::<DefaultHasher>::new().hash_one(datagram)) {
             let is_new = hashes.len() <= self.keys;
             self.tally.add(if is_new { NONCES } else { REPEATED }, 1.0);
         }
@@ -156,10 +162,12 @@ impl Drop for Socket {
 /// Longer than any netcode datagram.
 const MAX_DATAGRAM_BYTES: usize = 2048;
 
-/// Returns a random address in 127.0.0.0/8.
-pub(crate) fn random_address(random: &mut impl Rng) -> Ipv4Addr {
-    let [a, b, c] = [(); 3].map(|()| random.random_range(1..255));
-    Ipv4Addr::new(127, a, b, c)
+/// The usual loopback address, 127.0.0.1, for [`Socket::bind`].
+pub(crate) const LOCALHOST: [u8; 3] = [0, 0, 1];
+
+/// Returns a random address for [`Socket::bind`].
+pub(crate) fn random_address(random: &mut impl Rng) -> [u8; 3] {
+    [(); 3].map(|()| random.random_range(1..255))
 }
 
 /// Spreads a number of events per second evenly.
@@ -196,11 +204,9 @@ mod tests {
     #[test]
     fn loopback_datagrams_are_counted_at_both_ends() {
         let tally = Tally::default();
-        let error = Socket::bind(Ipv4Addr::UNSPECIFIED, &tally).unwrap_err();
-        assert_eq!(error.to_string(), "0.0.0.0 is not a loopback address");
-        let [one, mut other] = [(); 2].map(|()| Socket::bind(Ipv4Addr::LOCALHOST, &tally).unwrap());
+        let [one, mut other] = [(); 2].map(|()| Socket::bind(LOCALHOST, &tally).unwrap());
         for length in [3, 0, 1400] {
-            one.send(&vec![7; length], other.address().unwrap());
+            one.send(&vec![7; length], other.socket.local_addr().unwrap());
         }
         while tally.get(RECEIVED) < 3.0 {
             other.drain();
@@ -212,17 +218,18 @@ mod tests {
     #[test]
     fn a_nonce_is_repeated_with_other_bytes_and_no_other_key() {
         let tally = Tally::default();
-        let mut socket = Socket::bind(Ipv4Addr::LOCALHOST, &tally).unwrap();
+        let mut socket = Socket::bind(LOCALHOST, &tally).unwrap();
         let mut counted = |keys: usize, datagrams: &[&[u8]]| {
             socket.keys = keys;
-            datagrams.iter().for_each(|bytes| socket.count_nonce(bytes));
+            let signed = datagrams.iter().map(|bytes| [*bytes, &[0; 16]].concat());
+            signed.for_each(|datagram| socket.count_nonce(&datagram));
             [NONCES, REPEATED].map(|count| tally.get(count))
         };
         assert_eq!(counted(0, &[&[0x05, 9]]), [0.0; 2]);
         let different: [&[u8]; 4] = [&[0x05, 9], &[0x15, 1, 9], &[0x25, 1, 1, 9], &[0x15, 1, 9]];
         assert_eq!(counted(1, &different), [3.0, 0.0]);
-        // Too short for their nonces.
-        assert_eq!(counted(1, &[&[0x35, 1], &[]]), [3.0, 0.0]);
+        // Too short for its nonce.
+        assert_eq!(counted(1, &[&[0x35, 1]]), [3.0, 0.0]);
         assert_eq!(counted(1, &[&[0x13, 1, 9], &[0x03]]), [3.0, 2.0]);
         // Like answers to a second token, which start with the same nonces.
         assert_eq!(counted(3, &[&[0x15, 1, 8], &[0x15, 1, 7]]), [4.0, 3.0]);

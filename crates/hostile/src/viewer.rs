@@ -4,24 +4,24 @@
 use std::collections::HashSet;
 use std::io;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rand_chacha::ChaCha8Rng;
 
-use crate::client::{Client, TIMEOUT_SECONDS, Target};
+use crate::attacks::Field;
+use crate::client::{Client, TIMEOUT_SECONDS};
 use crate::process::Process;
-use crate::socket::{STEP, Tally};
+use crate::socket::{LOCALHOST, STEP, Socket, Tally};
 
 /// Viewer, tick and hash of snapshots.
 pub(crate) type Snapshots = HashSet<(u64, u64, u64)>;
 
 /// State that the measuring threads share.
 pub(crate) struct Measuring {
-    pub(crate) target: Target,
-    /// Counts of the whole run.
-    pub(crate) tally: Tally,
+    /// The tally has the counts of the whole run.
+    pub(crate) field: Field,
     /// Figures of the current phase. A newcomer counts in the phase of its arrival.
     pub(crate) phase: Mutex<Tally>,
     pub(crate) should_stop: AtomicBool,
@@ -44,17 +44,22 @@ impl Measuring {
         !self.should_stop.load(Ordering::Relaxed)
     }
 
-    /// Watches until told to stop. Reconnects if the connection ends. Stores the newest tick.
+    /// Watches until told to stop. Reconnects from another socket if the connection ends. Captures the datagrams and
+    /// stores the newest tick.
     ///
     /// # Errors
     /// If no socket can be bound.
-    pub(crate) fn watch(&self, newest: &AtomicU64, mut random: ChaCha8Rng) -> io::Result<Notes> {
+    pub(crate) fn watch(&self, socket: Socket, mut random: ChaCha8Rng) -> io::Result<Notes> {
+        let Field { target, tally, newest, captured, .. } = &self.field;
+        let mut first = Some(socket);
         let mut notes = Notes::default();
         let mut arrival = (Instant::now(), 0);
         let mut asleep = arrival.0;
         while self.is_running() {
-            let mut client = Client::honest(self.target, &self.tally, &mut random)?;
-            while self.is_running() && !client.is_over() {
+            let mut socket = first.take().map_or_else(|| Socket::bind(LOCALHOST, tally), Ok)?;
+            socket.captured = Some(captured.clone());
+            let mut client = Client::honest(socket, *target, &mut random);
+            while self.is_running() && !client.netcode.is_disconnected() {
                 let (now, before) = (Instant::now(), client.seen.len());
                 client.view();
                 let figures = self.phase();
@@ -62,18 +67,17 @@ impl Measuring {
                 if now - asleep > SHORTEST_STALL {
                     figures.raise("stall ms", ms(now - asleep));
                 }
-                let ticks: Vec<_> =
-                    client.seen[before..].iter().map(|(_, tick, _)| *tick).collect();
-                count_arrivals(&figures, &mut arrival, now, &ticks);
+                let ticks = client.seen[before..].iter().map(|(_, tick, _)| *tick);
+                count_arrivals(&figures, &mut arrival, now, ticks);
                 newest.store(arrival.1, Ordering::Relaxed);
                 asleep = Instant::now();
                 thread::sleep(STEP);
             }
-            let loss = client.end();
-            self.tally.add("lost connections of the honest viewer", loss.is_some().into());
-            self.tally.add("packets refused by the honest viewer", client.refused.into());
+            let loss = client.netcode.disconnect_reason().map(|reason| reason.to_string());
+            tally.add("lost connections of the honest viewer", loss.is_some().into());
+            tally.add("packets refused by the honest viewer", client.refused.into());
             notes.losses.extend(loss);
-            notes.seen.extend(client.seen.drain(..));
+            notes.seen.extend(&client.seen);
         }
         Ok(notes)
     }
@@ -90,7 +94,8 @@ impl Measuring {
     ) -> io::Result<()> {
         while self.is_running() {
             let figures = self.phase();
-            let mut client = Client::honest(self.target, &self.tally, &mut random)?;
+            let (target, tally) = (self.field.target, &self.field.tally);
+            let mut client = Client::honest(Socket::bind(LOCALHOST, tally)?, target, &mut random);
             client.delay = delay;
             let waited = client.connect(Duration::from_secs(TIMEOUT_SECONDS), &mut random);
             figures.add(came, 1.0);
@@ -117,13 +122,19 @@ impl Measuring {
 
 /// Counts the ticks of the snapshots that have arrived since the previous look. `last` is the time of the previous
 /// arrival, with its newest tick. Without an arrival, the current gap counts.
-fn count_arrivals(figures: &Tally, last: &mut (Instant, u64), now: Instant, ticks: &[u64]) {
+fn count_arrivals(
+    figures: &Tally,
+    last: &mut (Instant, u64),
+    now: Instant,
+    ticks: impl ExactSizeIterator<Item = u64>,
+) {
     let gap = now - last.0;
     figures.raise("gap ms", ms(gap));
-    let Some(&newest) = ticks.iter().max() else {
+    let count = ticks.len();
+    let Some(newest) = ticks.max() else {
         return;
     };
-    figures.add("snapshots", ticks.len() as f64);
+    figures.add("snapshots", count as f64);
     // Longer than the playout delay at 60 snapshots per second.
     figures.add("long gaps", (ms(gap) > 100.0).into());
     figures.add("ticks", newest.saturating_sub(last.1) as f64);
@@ -145,6 +156,7 @@ fn a_gap_lasts_until_the_next_snapshot() {
     let (start, figures) = (Instant::now(), Tally::default());
     let mut last = (start, 7);
     let counted = |ms: u64, ticks: &[u64], last: &mut _| {
+        let ticks = ticks.iter().copied();
         count_arrivals(&figures, last, start + Duration::from_millis(ms), ticks);
         ["gap ms", "long gaps", "snapshots", "ticks"].map(|figure| figures.get(figure).round())
     };

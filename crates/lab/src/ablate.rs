@@ -9,33 +9,37 @@ use cubewire_codec::ladder::{ARITHMETIC, PREDICTED};
 use cubewire_codec::training::{Feature, Trainer};
 
 use crate::cli::AblateArgs;
-use crate::error::LabError;
+use crate::error::Failure;
 use crate::path::Path;
 use crate::rungs;
 use crate::train::{read_one_scene, train};
-use crate::walkoff::exchange;
+use crate::walkoff::{exchange, lossy};
 
-pub(crate) fn run(args: &AblateArgs, out: &mut impl Write) -> Result<(), LabError> {
+pub(crate) fn run(args: &AblateArgs, out: &mut impl Write) -> Result<(), Failure> {
     let files = [&[args.file.clone()][..], &args.train].concat();
     let mut trained = read_one_scene(&files)?;
     let measured = trained.remove(0);
     for (file, recording) in args.train.iter().zip(&trained) {
         if recording.hash() == measured.hash() {
-            return Err(LabError::TrainedAndMeasured { path: file.clone() });
+            let path = file.display();
+            return Err(format!(
+                "{path}: the recording to measure must not be one of the training recordings"
+            )
+            .into());
         }
     }
     let rungs = [
         rungs::in_scene(&ARITHMETIC, &measured.plan)?,
         rungs::in_scene(&PREDICTED, &measured.plan)?,
     ];
-    let measure = |trainer: Trainer| -> Result<[f64; 2], LabError> {
-        let model = train(trainer, &rungs, &trained, |_, _, _| Ok::<_, LabError>(()))?;
+    let measure = |trainer: Trainer| -> Result<[f64; 2], Failure> {
+        let model = train(trainer, &rungs, &trained, |_, _, _| Ok(()))?;
         let model = Arc::new(model);
         let mut bytes = [0.0; 2];
         for (bytes, rung) in bytes.iter_mut().zip(&rungs) {
             let outcome = exchange(&measured, rung, Path::PERFECT, &model);
             if !outcome.lossless {
-                return Err(LabError::Lossy { codec: rung.name });
+                return Err(lossy(rung.name));
             }
             *bytes = outcome.body_bytes_per_packet;
         }

@@ -13,6 +13,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::iter;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -21,7 +22,7 @@ use std::thread;
 use cubewire_files::write_whole;
 
 use crate::cli::FiguresArgs;
-use crate::error::{LabError, unreadable, unwritable};
+use crate::error::{Failure, cannot_be};
 
 /// The document with all figures, relative to the root of the repository.
 const FIGURES: &str = "crates/lab/FIGURES.md";
@@ -36,7 +37,7 @@ const CONTENTS: &str = "<!-- contents -->";
 const END_OF_CONTENTS: &str = "<!-- end of contents -->";
 
 /// Runs the commands, then writes the documents or reports the differences.
-pub(crate) fn run(args: &FiguresArgs, out: &mut impl Write) -> Result<(), LabError> {
+pub(crate) fn run(args: &FiguresArgs, out: &mut impl Write) -> Result<(), Failure> {
     let mut sections = sections(&read(FIGURES)?)?;
     let chosen = chosen(&sections, &args.sections)?;
     let mut differing = Vec::new();
@@ -61,26 +62,30 @@ pub(crate) fn run(args: &FiguresArgs, out: &mut impl Write) -> Result<(), LabErr
         }
         if !args.check {
             write_whole(Path::new(path), |file| file.write_all(text.as_bytes()))
-                .map_err(unwritable(path))?;
+                .map_err(cannot_be("written", path))?;
             writeln!(out, "{path}: written")?;
         } else if path != FIGURES || differing.is_empty() {
             differing.push(path.to_owned());
         }
     }
     match args.check && !differing.is_empty() {
-        true => Err(LabError::OldFigures { differing: differing.join("; ") }),
+        true => Err(format!(
+            "outdated figures: {}; update them with `cubewire-lab figures`",
+            differing.join("; ")
+        )
+        .into()),
         false => Ok(()),
     }
 }
 
 /// Returns the indices of the sections that have one of the names in their heading. Without names, returns sections
 /// without a mark.
-fn chosen(sections: &[Section], names: &[String]) -> Result<Vec<usize>, LabError> {
+fn chosen(sections: &[Section], names: &[String]) -> Result<Vec<usize>, Failure> {
     let has = |section: &Section, name: &String| section.title.contains(name);
     let is_missing = |name: &&String| !sections.iter().any(|section| has(section, name));
     if let Some(name) = names.iter().find(is_missing) {
         let heading = format!("heading contains `{name}`; its first lines list the headings");
-        return Err(lacking(FIGURES, heading));
+        return Err(lacking(FIGURES, &heading));
     }
     let is_chosen = |section: &Section| match names {
         [] => section.mark.is_empty(),
@@ -93,42 +98,35 @@ fn chosen(sections: &[Section], names: &[String]) -> Result<Vec<usize>, LabError
 
 /// Runs the commands of these sections and returns their output with the index of the section. Runs one command per
 /// processor at a time, or one at all if a section is `timed`.
-fn made(sections: &[Section], chosen: &[usize]) -> Result<Vec<(usize, String)>, LabError> {
+fn made(sections: &[Section], chosen: &[usize]) -> Result<Vec<(usize, String)>, Failure> {
     let threads = match chosen.iter().any(|&index| sections[index].mark == "timed") {
         true => 1,
         false => thread::available_parallelism().map_or(1, usize::from),
     };
-    let (next, made) = (Mutex::new(chosen.iter()), Mutex::new(Vec::new()));
-    let work = || -> Result<(), LabError> {
-        loop {
-            let Some(&index) = next.lock().expect("no thread panics").next() else {
-                return Ok(());
-            };
-            let printed = sections[index].run()?;
-            made.lock().expect("no thread panics").push((index, printed));
-        }
+    let next = Mutex::new(chosen.iter());
+    let work = || -> Result<Vec<(usize, String)>, Failure> {
+        let indices = iter::from_fn(|| next.lock().expect("no thread panics").next());
+        indices.map(|&index| Ok((index, sections[index].run()?))).collect()
     };
-    thread::scope(|scope| {
+    let made: Result<Vec<_>, _> = thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let mut ends = threads.into_iter().map(|thread| thread.join().expect("no thread panics"));
-        ends.try_for_each(|end| end)
-    })?;
-    let mut made = made.into_inner().expect("no thread panics");
+        threads.into_iter().map(|thread| thread.join().expect("no thread panics")).collect()
+    });
+    let mut made = made?.concat();
     made.sort_unstable();
     Ok(made)
 }
 
-fn read(path: &str) -> Result<String, LabError> {
-    fs::read_to_string(path).map_err(unreadable(path))
+fn read(path: &str) -> Result<String, Failure> {
+    fs::read_to_string(path).map_err(cannot_be("read", path))
 }
 
-fn lacking(document: &'static str, what: impl Into<String>) -> LabError {
-    let what = what.into();
-    LabError::Lacking { document, what }
+fn lacking(document: &str, what: &str) -> Failure {
+    format!("{document}: no {what}").into()
 }
 
 /// Prints the lines that only one text has, marked with `-` (old) or `+` (new).
-fn write_difference(old: &str, new: &str, out: &mut impl Write) -> Result<(), LabError> {
+fn write_difference(old: &str, new: &str, out: &mut impl Write) -> Result<(), Failure> {
     for (mark, these, others) in [('-', old, new), ('+', new, old)] {
         for line in these.lines().filter(|line| !others.lines().any(|other| other == *line)) {
             writeln!(out, "  {mark} {line}")?;
@@ -152,7 +150,7 @@ struct Section {
 }
 
 /// Splits the document into sections.
-fn sections(document: &str) -> Result<Vec<Section>, LabError> {
+fn sections(document: &str) -> Result<Vec<Section>, Failure> {
     let starts = document.match_indices("\n## ").map(|(index, _)| index + 1);
     let starts: Vec<usize> = [0].into_iter().chain(starts).collect();
     let ends = starts[1..].iter().copied().chain([document.len()]);
@@ -161,7 +159,7 @@ fn sections(document: &str) -> Result<Vec<Section>, LabError> {
 }
 
 impl Section {
-    fn parse(text: &str) -> Result<Self, LabError> {
+    fn parse(text: &str) -> Result<Self, Failure> {
         let first = text.lines().next().unwrap_or_default();
         let title = first.trim_start_matches(['#', ' ']).to_owned();
         let Some((_, block)) = text.split_once("\n```sh") else {
@@ -196,7 +194,7 @@ impl Section {
 
     /// Runs the command with the programs in this program's folder. Returns its output, which is put in a `text`
     /// block if it has no table.
-    fn run(&self) -> Result<String, LabError> {
+    fn run(&self) -> Result<String, Failure> {
         let programs = std::env::current_exe()?;
         let programs = programs.parent().unwrap_or(Path::new("."));
         let path = std::env::var("PATH").unwrap_or_default();
@@ -206,11 +204,9 @@ impl Section {
             .stdin(Stdio::null())
             .output()?;
         if !output.status.success() {
-            return Err(LabError::Command {
-                title: self.title.clone(),
-                status: output.status,
-                reason: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-            });
+            let (title, status) = (&self.title, output.status);
+            let reason = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("{title}: the command failed ({status}): {}", reason.trim()).into());
         }
         let text = String::from_utf8_lossy(&output.stdout);
         let lines: Vec<&str> = text.trim_matches('\n').lines().map(str::trim_end).collect();
@@ -223,40 +219,29 @@ impl Section {
 }
 
 /// Returns the text before the first section with an updated table of contents.
-fn with_contents(sections: &[Section]) -> Result<String, LabError> {
-    let parts = sections[0].head.split_once(CONTENTS);
-    let parts = parts.and_then(|(before, rest)| Some((before, rest.split_once(END_OF_CONTENTS)?)));
-    let (before, (_, after)) = parts.ok_or_else(|| lacking(FIGURES, END_OF_CONTENTS))?;
+fn with_contents(sections: &[Section]) -> Result<String, Failure> {
     let links = sections[1..].iter().map(|section| {
         let anchor = section.title.to_lowercase().replace(' ', "-");
         let anchor = anchor.replace(|c: char| !c.is_alphanumeric() && c != '-', "");
-        format!("- [{}](#{anchor})\n", section.title)
+        format!("- [{}](#{anchor})", section.title)
     });
-    let links: String = links.collect();
-    Ok(format!("{before}{CONTENTS}\n\n{links}\n{END_OF_CONTENTS}{after}"))
+    let links: Vec<_> = links.collect();
+    filled(FIGURES, &sections[0].head, CONTENTS, END_OF_CONTENTS, &links.join("\n"))
 }
 
-/// Returns a document with updated quotes.
-fn quoted(document: &str, sections: &[Section]) -> Result<String, LabError> {
-    let mut text = String::new();
-    let mut is_quote = false;
-    for line in document.lines() {
-        if line == END_OF_QUOTE {
-            is_quote = false;
-        }
-        if !is_quote {
-            text += &format!("{line}\n");
-        }
-        if let Some(title) = line.strip_prefix(QUOTE) {
-            let title = title.trim_end_matches(" -->");
-            let section = sections.iter().find(|section| section.title == title);
-            let section = section.ok_or_else(|| lacking(QUOTING, title))?;
-            text += &format!("\n{}\n\n", section.output);
-            is_quote = true;
-        }
-    }
-    match is_quote {
-        true => Err(lacking(QUOTING, END_OF_QUOTE)),
-        false => Ok(text),
-    }
+/// Returns the quoting document with an updated quote.
+fn quoted(document: &str, sections: &[Section]) -> Result<String, Failure> {
+    let title = document.split_once(QUOTE).and_then(|(_, rest)| rest.split_once(" -->"));
+    let (title, _) = title.ok_or_else(|| lacking(QUOTING, QUOTE))?;
+    let section = sections.iter().find(|section| section.title == title);
+    let section = section.ok_or_else(|| lacking(QUOTING, title))?;
+    filled(QUOTING, document, &format!("{QUOTE}{title} -->"), END_OF_QUOTE, &section.output)
+}
+
+/// Returns a text of the document `path` with other content between two comments.
+fn filled(path: &str, text: &str, start: &str, end: &str, new: &str) -> Result<String, Failure> {
+    let parts = text.split_once(start);
+    let parts = parts.and_then(|(before, rest)| Some((before, rest.split_once(end)?)));
+    let (before, (_, after)) = parts.ok_or_else(|| lacking(path, end))?;
+    Ok(format!("{before}{start}\n\n{new}\n\n{end}{after}"))
 }

@@ -28,17 +28,21 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use crate::cli::{Cli, Command};
-use crate::error::LabError;
+use crate::error::Failure;
 
 fn main() -> ExitCode {
     match run(cubewire_cli::parse::<Cli>().command, &mut io::stdout().lock()) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
-        Err(error) => cubewire_cli::fail(error),
+        Err(failure) => match failure.downcast_ref::<io::Error>() {
+            // The reader of standard output closed it. This is not a failure.
+            Some(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+            Some(error) => cubewire_cli::fail(format!("standard output: {error}")),
+            None => cubewire_cli::fail(failure),
+        },
     }
 }
 
-fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
+fn run(command: Command, out: &mut impl Write) -> Result<(), Failure> {
     match command {
         Command::Record(args) => record::run(&args),
         Command::Walkoff(args) => walkoff::print(&args, out),

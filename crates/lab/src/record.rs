@@ -9,10 +9,10 @@ use cubewire_codec::{BodyState, Plan, QuantizedSnapshot, ladder};
 use cubewire_recording::{RecordingFile, Writer};
 
 use crate::cli::{RecordOptions, RecordScene};
-use crate::error::{LabError, unwritable};
+use crate::error::{Failure, cannot_be};
 use crate::scenes::{ARENA, ASTEROIDS, Arena, Asteroids, Frame, Scene};
 
-pub(crate) fn run(scene: &RecordScene) -> Result<(), LabError> {
+pub(crate) fn run(scene: &RecordScene) -> Result<(), Failure> {
     match scene {
         RecordScene::Arena { play, options } => {
             record(Arena::new(*play, options.seed), ARENA, options)
@@ -27,12 +27,12 @@ fn record(
     mut scene: impl Scene,
     mut schema: Schema,
     options: &RecordOptions,
-) -> Result<(), LabError> {
+) -> Result<(), Failure> {
     if options.without_fields {
         schema.fields = Cow::default();
     }
     let plan = Plan::new(schema).expect("the schemas of the scenes are legal");
-    write(&mut scene, plan, options).map_err(unwritable(&options.out))
+    write(&mut scene, plan, options).map_err(cannot_be("written", &options.out))
 }
 
 fn write(scene: &mut impl Scene, plan: Arc<Plan>, options: &RecordOptions) -> io::Result<()> {

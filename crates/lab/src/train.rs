@@ -1,7 +1,7 @@
 //! Trains a model for arithmetic coding.
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use cubewire_codec::entropy::TrainedModel;
@@ -12,7 +12,7 @@ use cubewire_files::write_whole;
 use cubewire_recording::{BASELINE_FRAMES, Recording};
 
 use crate::cli::TrainArgs;
-use crate::error::{LabError, unreadable, unwritable};
+use crate::error::{Failure, cannot_be};
 use crate::rungs;
 
 /// Number of frames in the ring: covers the baseline, the two frames before it and the current one.
@@ -22,29 +22,34 @@ const KEPT: usize = 16;
 /// the mixing weights.
 const PASSES: usize = 6;
 
-pub(crate) fn run(args: &TrainArgs, out: &mut impl Write) -> Result<(), LabError> {
+pub(crate) fn run(args: &TrainArgs, out: &mut impl Write) -> Result<(), Failure> {
     let recordings = read_one_scene(&args.files)?;
     let rungs = trained_rungs(&recordings[0].plan)?;
     let model = train(Trainer::default(), &rungs, &recordings, |rung, bytes, packets| {
         writeln!(out, "{}: {:.1} bytes a packet", rung.name, bytes as f64 / packets as f64)
     })?;
-    write_whole(&args.out, |file| file.write_all(&model.to_bytes())).map_err(unwritable(&args.out))
+    write_whole(&args.out, |file| file.write_all(&model.to_bytes()))
+        .map_err(cannot_be("written", &args.out))
 }
 
 /// Reads recordings, which must be of the same scene.
-pub(crate) fn read_one_scene(files: &[PathBuf]) -> Result<Vec<Recording>, LabError> {
+pub(crate) fn read_one_scene(files: &[PathBuf]) -> Result<Vec<Recording>, Failure> {
     let recordings = files.iter().map(|file| Recording::read(file));
     let recordings = recordings.collect::<Result<Vec<_>, _>>()?;
     for (file, recording) in files.iter().zip(&recordings) {
         if recording.plan != recordings[0].plan {
-            return Err(LabError::DifferentScenes { first: files[0].clone(), other: file.clone() });
+            let (first, other) = (files[0].display(), file.display());
+            return Err(format!(
+                "{first} and {other} are recordings of different scenes; a model is trained for one scene"
+            )
+            .into());
         }
     }
     Ok(recordings)
 }
 
 /// Returns the arithmetic rungs that the scene supports.
-fn trained_rungs(plan: &Plan) -> Result<Vec<Rung>, LabError> {
+fn trained_rungs(plan: &Plan) -> Result<Vec<Rung>, Failure> {
     let plain = rungs::in_scene(&ARITHMETIC, plan)?;
     let predicted = rungs::in_scene(&PREDICTED, plan).ok();
     Ok([plain].into_iter().chain(predicted).collect())
@@ -52,12 +57,12 @@ fn trained_rungs(plan: &Plan) -> Result<Vec<Rung>, LabError> {
 
 /// Trains a model on recordings of one scene, for each of these rungs. Calls `report` after each pass over a
 /// recording, with the rung and the size and number of its packets.
-pub(crate) fn train<E>(
+pub(crate) fn train(
     mut trainer: Trainer,
     rungs: &[Rung],
     recordings: &[Recording],
-    mut report: impl FnMut(Rung, usize, usize) -> Result<(), E>,
-) -> Result<TrainedModel, E> {
+    mut report: impl FnMut(Rung, usize, usize) -> io::Result<()>,
+) -> io::Result<TrainedModel> {
     for _ in 0..PASSES {
         for &rung in rungs {
             for recording in recordings {
@@ -93,8 +98,7 @@ fn pass(trainer: &mut Trainer, stages: Stages, recording: &Recording) -> usize {
     bytes
 }
 
-pub(crate) fn read_model(path: &Path) -> Result<TrainedModel, LabError> {
-    let bytes = fs::read(path).map_err(unreadable(path))?;
-    let model = TrainedModel::from_bytes(&bytes);
-    model.map_err(|reason| LabError::Model { path: path.to_owned(), reason: reason.to_string() })
+pub(crate) fn read_model(path: &Path) -> Result<TrainedModel, Failure> {
+    let bytes = fs::read(path).map_err(cannot_be("read", path))?;
+    TrainedModel::from_bytes(&bytes).map_err(cannot_be("read as a model", path))
 }

@@ -18,7 +18,7 @@ use serde::Serialize;
 
 pub(crate) use self::exchange::exchange;
 use crate::cli::WalkoffArgs;
-use crate::error::LabError;
+use crate::error::Failure;
 use crate::rungs;
 use crate::train::read_model;
 
@@ -41,7 +41,7 @@ pub(crate) struct Outcome {
     pub(crate) lossless: bool,
 }
 
-pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabError> {
+pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), Failure> {
     let recording = Recording::read(&args.file)?;
     let path = args.link;
     let model = match &args.model {
@@ -54,11 +54,11 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
 
     let mut table =
         Table::new(["codec", "bytes a packet", "without header", "kbps", "delivered", "lossless"]);
-    let mut lossy = None;
+    let mut lossy_rung = None;
     for rung in &rungs {
         let outcome = exchange(&recording, rung, path, &model);
         if !outcome.lossless {
-            lossy = Some(rung.name);
+            lossy_rung = Some(rung.name);
         }
         match args.json {
             true => {
@@ -73,7 +73,12 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
         writeln!(out, "{}: {packets} packets{path}\n", args.file.display())?;
         writeln!(out, "{table}")?;
     }
-    lossy.map_or(Ok(()), |codec| Err(LabError::Lossy { codec }))
+    lossy_rung.map_or(Ok(()), |codec| Err(lossy(codec)))
+}
+
+/// Returns an error about a rung.
+pub(crate) fn lossy(codec: &str) -> Failure {
+    format!("{codec}: a received packet did not decode to its frame").into()
 }
 
 /// Removes the rungs that use a model which was trained on this recording. Prints a note on standard error if rungs are
@@ -83,15 +88,18 @@ fn untrained_rungs(
     args: &WalkoffArgs,
     recording: &Recording,
     model: &TrainedModel,
-) -> Result<Vec<Rung>, LabError> {
+) -> Result<Vec<Rung>, Failure> {
     if !model.trained_on().contains(&recording.hash()) {
         return Ok(rungs);
     }
-    let trained = LabError::Trained { path: args.file.clone() };
+    let trained = format!(
+        "{}: the model was trained on this recording; choose another one with --model",
+        args.file.display()
+    );
     let requested = rungs.len();
     rungs.retain(|rung| !rung.stages.delta.is_arithmetic());
     if rungs.is_empty() {
-        return Err(trained);
+        return Err(trained.into());
     }
     if rungs.len() < requested {
         // The table is complete without this note, so a failed write is ignored.

@@ -76,7 +76,6 @@ enum Fate {
 impl<T> Link<T> {
     /// Creates an empty link. `seed` determines all randomness. Conditions out of range are
     /// [clamped](Conditions::clamped).
-    #[must_use]
     pub fn new(conditions: Conditions, seed: u64) -> Self {
         Self {
             conditions: conditions.clamped(),
@@ -93,7 +92,6 @@ impl<T> Link<T> {
     }
 
     /// The current conditions, clamped.
-    #[must_use]
     pub const fn conditions(&self) -> &Conditions {
         &self.conditions
     }
@@ -116,13 +114,11 @@ impl<T> Link<T> {
     }
 
     /// Number of packets in flight, including queued ones and copies.
-    #[must_use]
     pub fn in_flight(&self) -> usize {
         self.queue.len() + self.arriving.len()
     }
 
     /// Counters since the link was created.
-    #[must_use]
     pub const fn stats(&self) -> LinkStats {
         self.stats
     }

@@ -43,7 +43,6 @@ impl Loss {
     /// `mean_burst_packets` is the mean length of a burst, b, at least 1. `mean_loss_fraction` is the fraction of
     /// packets lost in the long run, `0..=b / (b + 1)`, because at least one packet arrives between two bursts. Other
     /// arguments give conditions that [`check`](crate::Conditions::check) rejects.
-    #[must_use]
     pub const fn bursts(mean_loss_fraction: f64, mean_burst_packets: f64) -> Self {
         let to_good = 1.0 / mean_burst_packets;
         // In equilibrium, both transitions are equally frequent: (1 − loss) × to_bad = loss × to_good.
@@ -56,7 +55,6 @@ impl Loss {
     }
 
     /// Fraction of packets lost in the long run, `0..=1`.
-    #[must_use]
     pub const fn mean_fraction(&self) -> f64 {
         match *self {
             Self::None => 0.0,

@@ -29,13 +29,11 @@ pub struct Preset {
 
 impl Preset {
     /// Returns the preset with this [name](Self::name).
-    #[must_use]
     pub fn by_name(name: &str) -> Option<&'static Self> {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
     /// Returns the preset with these conditions, ignoring whether the link is cut.
-    #[must_use]
     pub fn of(conditions: &Conditions) -> Option<&'static Self> {
         let whole = Conditions { cut: false, ..conditions.clone() };
         PRESETS.iter().find(|preset| preset.conditions == whole)

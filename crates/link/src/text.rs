@@ -45,7 +45,6 @@ impl Conditions {
     /// The text of a preset is its name. The text of other conditions has the entries that differ from
     /// [`PERFECT`](Self::PERFECT), in the order of the fields. If [`check`](Self::check) rejects the conditions,
     /// their text does not parse.
-    #[must_use]
     pub fn to_text(&self) -> Option<String> {
         if self.trace.is_some() {
             return None;

@@ -78,19 +78,16 @@ impl Trace {
     }
 
     /// Number of entries, at least one.
-    #[must_use]
     pub const fn entries(&self) -> usize {
         self.entries.len()
     }
 
     /// Length of the trace, after which it repeats. Zero if it has only one entry.
-    #[must_use]
     pub const fn period(&self) -> Duration {
         self.period
     }
 
     /// Delay of a packet that is sent at `since_start`; `None` if it is lost.
-    #[must_use]
     pub fn delay(&self, since_start: Duration) -> Option<Duration> {
         let into = since_start.as_nanos().checked_rem(self.period.as_nanos()).unwrap_or(0);
         let after = self.entries.partition_point(|entry| entry.sent.as_nanos() <= into);

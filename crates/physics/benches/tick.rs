@@ -9,27 +9,12 @@
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use cubewire_codec::{Plan, QuantizedSnapshot, ladder};
 use cubewire_physics::{Input, World, WorldState};
 use cubewire_scene::Keys;
 
 /// Keys that roll the player to and fro, gathering or not.
 fn input(tick: u64, gather: bool) -> Input {
-    let keys = Keys {
-        right: tick % 100 < 50,
-        left: tick % 100 >= 50,
-        up: tick % 160 < 80,
-        down: tick % 160 >= 80,
-        gather,
-        ..Keys::default()
-    };
-    Input { keys, ..Input::default() }
-}
-
-fn quantized(world: &World) -> QuantizedSnapshot {
-    let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), ladder::SIMULATED.stages.precision());
-    world.quantize_into(&mut snapshot).expect("every number is finite");
-    snapshot
+    Input { keys: Keys::rolling(tick, gather), ..Input::default() }
 }
 
 /// Memory of this process, on systems with `/proc`.
@@ -45,12 +30,12 @@ fn benches(criterion: &mut Criterion) {
         for tick in 0..600 {
             world.advance(input(tick, gather));
         }
-        let snapshot = quantized(&world);
+        let snapshot = world.quantized().expect("every number is finite");
         let state = world.state();
         let bytes = state.to_bytes();
         let rounded = WorldState::from_bytes(&snapshot, &bytes);
         assert_eq!(rounded, Ok(state.rounded().expect("every number is finite")));
-        let awake = world.at_rest().iter().filter(|&&rests| !rests).count();
+        let awake = world.awake();
         println!("{name}: {awake} cubes are awake, the state takes {} bytes", bytes.len());
 
         if let Some(before) = resident_bytes() {
@@ -94,7 +79,7 @@ fn benches(criterion: &mut Criterion) {
         group.bench_function("restored", |bencher| {
             bencher.iter(|| black_box(World::restored(&state)));
         });
-        let mut into = quantized(&world);
+        let mut into = world.quantized().expect("every number is finite");
         group.bench_function("quantize_into", |bencher| {
             bencher.iter(|| world.quantize_into(&mut into));
         });

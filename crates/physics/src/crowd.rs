@@ -37,14 +37,16 @@ mod tests {
 
     use super::*;
     use crate::World;
-    use crate::tests::rolling;
 
     #[test]
     fn a_ball_that_hits_the_grid_is_far_from_crowded() {
         let mut world = World::new();
         let mut most = 0;
         for tick in 0..1800 {
-            world.step(Keys { blow: tick % 600 >= 550, ..rolling(tick / 2, tick % 600 < 550) });
+            world.step(Keys {
+                blow: tick % 600 >= 550,
+                ..Keys::rolling(tick / 2, tick % 600 < 550)
+            });
             let positions = world.snapshot().bodies.into_iter().map(|cube| cube.position);
             most = most.max(close_pairs(positions, usize::MAX));
         }

@@ -69,7 +69,7 @@ impl SceneState {
             handles,
             cubes,
             ticks: state.ticks,
-            interaction: Interaction::restored(
+            interaction: Interaction::new(
                 bodies.clone().map(|body| body.interacting).collect(),
                 bodies.clone().map(|body| body.rest_ticks).collect(),
             ),
@@ -94,8 +94,8 @@ impl SceneState {
             angular_velocity: if moving { body.angvel() } else { Vec3::ZERO },
             sleeping: body.is_sleeping(),
             seconds_still: body.activation().time_since_can_sleep,
-            interacting: self.interaction.interacting()[cube],
-            rest_ticks: self.interaction.rest_ticks()[cube],
+            interacting: self.interaction.interacting[cube],
+            rest_ticks: self.interaction.rest_ticks[cube],
         }
     }
 

@@ -6,10 +6,8 @@ mod rebuild;
 mod state;
 mod world;
 
-use cubewire_codec::{Plan, QuantizedSnapshot};
 use cubewire_scene::Keys;
 
-use crate::pose::PRECISION;
 use crate::{Input, World, state_hash};
 
 /// Input that rolls, gathers a ball, lets go, blows, and resets every nine seconds.
@@ -26,18 +24,6 @@ fn input(tick: u64) -> Input {
     Input { resets: tick > 0 && within == 0, keys, ..Input::default() }
 }
 
-/// Keys that roll the player to and fro.
-pub(crate) fn rolling(tick: u64, gather: bool) -> Keys {
-    Keys {
-        right: tick % 100 < 50,
-        left: tick % 100 >= 50,
-        up: tick % 160 < 80,
-        down: tick % 160 >= 80,
-        gather,
-        ..Keys::default()
-    }
-}
-
 /// A world after some ticks of [`input`].
 fn played(ticks: u64) -> World {
     let mut world = World::new();
@@ -45,16 +31,6 @@ fn played(ticks: u64) -> World {
     world
 }
 
-fn awake(world: &World) -> usize {
-    world.at_rest().iter().filter(|&&rests| !rests).count()
-}
-
 fn hash(world: &World) -> u64 {
     state_hash(0, &world.snapshot())
-}
-
-fn quantized(world: &World) -> QuantizedSnapshot {
-    let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), PRECISION);
-    world.quantize_into(&mut snapshot).unwrap();
-    snapshot
 }

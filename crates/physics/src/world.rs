@@ -1,6 +1,6 @@
 //! A world that owns Rapier's sets.
 
-use cubewire_codec::{QuantizeError, QuantizedSnapshot, Snapshot};
+use cubewire_codec::{Plan, QuantizeError, QuantizedSnapshot, Snapshot};
 use cubewire_scene::Keys;
 use rapier3d::prelude::PhysicsWorld;
 
@@ -85,8 +85,9 @@ impl World {
         (sets, &mut self.scene)
     }
 
-    pub fn at_rest(&self) -> &[bool] {
-        &self.scene.at_rest
+    /// Number of cubes that do not rest.
+    pub fn awake(&self) -> usize {
+        self.scene.at_rest.iter().filter(|&&rests| !rests).count()
     }
 
     /// Number of ticks since the start or the last reset.
@@ -98,6 +99,15 @@ impl World {
         let mut snapshot = Snapshot::default();
         self.scene.capture(&self.sets.bodies, &mut snapshot);
         snapshot
+    }
+
+    /// Returns all cubes after the last tick, in the precision of [`SIMULATED`](cubewire_codec::ladder::SIMULATED).
+    ///
+    /// # Errors
+    /// As [`quantize_into`](Self::quantize_into).
+    pub fn quantized(&self) -> Result<QuantizedSnapshot, QuantizeError> {
+        let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), PRECISION);
+        self.quantize_into(&mut snapshot).map(|()| snapshot)
     }
 
     /// Writes all cubes after the last tick into a snapshot, in the precision of

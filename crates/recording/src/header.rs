@@ -8,9 +8,8 @@ use std::sync::Arc;
 use cubewire_codec::schema::Schema;
 use cubewire_codec::{MAX_BODIES, Plan};
 
-use crate::error::{Fault, RecordingError};
 use crate::layout::Layout;
-use crate::source::Source;
+use crate::source::{RecordingError, Source};
 
 /// Start of a recording with a header. Recordings without one start with a byte of at most 3.
 const MAGIC: &[u8] = b"cubewire recording ";
@@ -39,9 +38,14 @@ pub(crate) fn read<R: BufRead>(
     path: &Path,
 ) -> Result<(Layout, Source<'_, impl BufRead>), RecordingError> {
     let mut start = Vec::new();
-    let mut first = reader.by_ref().take(MAGIC.len() as u64);
-    let first = first.read_to_end(&mut start);
-    first.map_err(|source| Fault::Unreadable { offset: start.len(), source }.of(path))?;
+    let first = reader.by_ref().take(MAGIC.len() as u64).read_to_end(&mut start);
+    first.map_err(|error| {
+        let offset = start.len();
+        RecordingError::new(
+            path,
+            format!("cannot be read at offset {offset} of its contents: {error}"),
+        )
+    })?;
     let is_bare = start != MAGIC;
     let mut source = Source::new(Cursor::new(start).chain(reader), path);
     if is_bare {
@@ -50,11 +54,12 @@ pub(crate) fn read<R: BufRead>(
     source.expect(&mut [0; MAGIC.len()])?;
     source.number("the version", VERSION..=VERSION)?;
     let length = source.number("the length of the schema", 1..=Schema::MAX_BYTES)?;
-    let offset = source.offset();
+    let offset = source.offset;
     let mut schema = vec![0; length];
     source.expect(&mut schema)?;
     let plan = Schema::decode(&schema).and_then(Plan::new);
-    let plan = plan.map_err(|reason| Fault::Schema { offset, reason }.of(path))?;
+    let plan =
+        plan.map_err(|reason| source.fault(format!("the schema, at offset {offset}: {reason}")))?;
     let slots = match plan.max_slots() {
         Some(max) => max,
         None => source.number("the number of bodies", 1..=MAX_BODIES)?,
@@ -67,7 +72,7 @@ impl<R: BufRead> Source<'_, R> {
     fn expect(&mut self, bytes: &mut [u8]) -> Result<(), RecordingError> {
         match self.fill(bytes)? {
             true => Ok(()),
-            false => Err(Fault::PartialHeader { offset: self.offset() }.of(self.path)),
+            false => Err(self.fault(format!("ends inside the header, at offset {}", self.offset))),
         }
     }
 
@@ -77,7 +82,7 @@ impl<R: BufRead> Source<'_, R> {
         what: &'static str,
         bounds: RangeInclusive<usize>,
     ) -> Result<usize, RecordingError> {
-        let offset = self.offset();
+        let offset = self.offset;
         let mut digits = Vec::new();
         let mut byte = [0];
         let ended = loop {
@@ -91,10 +96,14 @@ impl<R: BufRead> Source<'_, R> {
             }
         };
         let number = digits.iter().fold(0, |number, digit| number * 10 + usize::from(digit - b'0'));
-        match ended && !digits.is_empty() && bounds.contains(&number) {
-            true => Ok(number),
-            false => Err(Fault::Number { what, offset, min: *bounds.start(), max: *bounds.end() }
-                .of(self.path)),
+        if ended && !digits.is_empty() && bounds.contains(&number) {
+            return Ok(number);
         }
+        let (min, max) = bounds.into_inner();
+        let expected = match min == max {
+            true => format!("the number {min}"),
+            false => format!("a whole number from {min} to {max}"),
+        };
+        Err(self.fault(format!("{what}, at offset {offset}, must be a line with {expected}")))
     }
 }

@@ -7,14 +7,13 @@ use std::sync::Arc;
 use cubewire_codec::quantize::SmallestThree;
 use cubewire_codec::{Life, Plan, Precision, QuantizedBody, QuantizedSnapshot, ladder};
 
-use crate::error::{Fault, RecordingError};
-use crate::source::Source;
+use crate::source::{RecordingError, Source};
 use crate::{CUBES, MAX_BYTES, MAX_FRAMES};
 
 /// Layout of frames.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    plan: Arc<Plan>,
+    pub(crate) plan: Arc<Plan>,
     precision: Precision,
     slots: usize,
     /// Column for whether the slot has a body. `None` in the bare layout.
@@ -22,7 +21,7 @@ pub(crate) struct Layout {
     /// Columns of a body.
     columns: Vec<Column>,
     /// Name of a slot's content in messages.
-    noun: &'static str,
+    pub(crate) noun: &'static str,
 }
 
 /// A little-endian number of a body.
@@ -106,14 +105,6 @@ impl Layout {
         Self { presence: None, noun: "cube", ..layout }
     }
 
-    pub(crate) const fn plan(&self) -> &Arc<Plan> {
-        &self.plan
-    }
-
-    pub(crate) const fn noun(&self) -> &'static str {
-        self.noun
-    }
-
     /// Maximum number of frames that fit in memory.
     pub(crate) fn max_frames(&self) -> usize {
         (MAX_BYTES / self.empty().memory_bytes().max(1)).min(MAX_FRAMES)
@@ -166,27 +157,21 @@ impl Layout {
         column: &Column,
         (frame, index): (usize, usize),
     ) -> Result<i64, RecordingError> {
-        let offset = source.offset();
+        let offset = source.offset;
         let mut bytes = [0; 4];
         let bytes = &mut bytes[..column.bytes];
         if !source.fill(bytes)? {
-            let offset = source.offset();
-            return Err(Fault::PartialFrame { frame, offset }.of(source.path));
+            let offset = source.offset;
+            return Err(source.fault(format!("ends inside frame {frame}, at offset {offset}")));
         }
         let value = column.get(bytes);
-        match (column.min..=column.max).contains(&value) {
+        let Column { name, min, max, .. } = column;
+        match (*min..=*max).contains(&value) {
             true => Ok(value),
-            false => Err(Fault::OutOfRange {
-                field: column.name.clone().into_owned(),
-                noun: self.noun,
-                index,
-                frame,
-                offset,
-                value,
-                min: column.min,
-                max: column.max,
-            }
-            .of(source.path)),
+            false => Err(source.fault(format!(
+                "{name} of {} {index} in frame {frame}, at offset {offset}, is {value}, outside {min}..={max}",
+                self.noun
+            ))),
         }
     }
 

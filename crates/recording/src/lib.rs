@@ -5,7 +5,6 @@
 //! first field if it is a flag. A scene with births and deaths starts from empty slots, and its first six frames are
 //! sent but not counted. So every counted packet can have a baseline.
 
-mod error;
 mod file;
 mod header;
 mod layout;
@@ -22,10 +21,9 @@ use std::sync::Arc;
 use cubewire_codec::quantize::SmallestThree;
 use cubewire_codec::{Plan, QuantizedSnapshot};
 
-use self::error::Fault;
-pub use self::error::RecordingError;
 pub use self::file::RecordingFile;
 use self::layout::Layout;
+pub use self::source::RecordingError;
 pub use self::write::Writer;
 
 /// Number of cubes in every frame of the bare layout.
@@ -56,7 +54,7 @@ impl Recording {
     /// # Errors
     /// [`RecordingError`] with the path and the offset of the fault.
     pub fn read(path: &Path) -> Result<Self, RecordingError> {
-        let file = File::open(path).map_err(|error| Fault::Unopenable(error).of(path))?;
+        let file = File::open(path).map_err(RecordingError::unopenable(path))?;
         Self::from_reader(BufReader::new(file), path)
     }
 
@@ -65,8 +63,8 @@ impl Recording {
     /// # Errors
     /// As [`read`](Self::read).
     pub fn from_reader(mut file: impl BufRead, path: &Path) -> Result<Self, RecordingError> {
-        let unopenable = |error| Fault::Unopenable(error).of(path);
-        let start = file.fill_buf().map_err(unopenable)?;
+        let unopenable = RecordingError::unopenable(path);
+        let start = file.fill_buf().map_err(&unopenable)?;
         if has_zstd_name(path) || start.starts_with(&ZSTD_MAGIC) {
             let contents = zstd::Decoder::with_buffer(file).map_err(unopenable)?;
             Self::parse(BufReader::new(Unpacked(contents)), path)
@@ -76,19 +74,16 @@ impl Recording {
     }
 
     /// Index of the first frame that is sent.
-    #[must_use]
     pub fn first_sent(&self) -> usize {
         if self.plan.has_lives() { 0 } else { BASELINE_FRAMES }
     }
 
     /// Number of packets that count: all frames but the first six.
-    #[must_use]
     pub fn packets(&self) -> usize {
         self.frames.len() - BASELINE_FRAMES
     }
 
     /// Returns an identifier of the recording: FNV-1a of all integers, and of the schema if it is not the cube scene's.
-    #[must_use]
     pub fn hash(&self) -> u64 {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         let mut add = |value: u64| hash = (hash ^ value).wrapping_mul(0x0000_0100_0000_01b3);
@@ -123,20 +118,26 @@ impl Recording {
         let max_frames = layout.max_frames();
         let mut frames: Vec<QuantizedSnapshot> = Vec::new();
         while !source.is_at_end()? {
-            let (frame, start) = (frames.len(), source.offset());
+            let (frame, start) = (frames.len(), source.offset);
             if frame == max_frames {
-                return Err(Fault::TooLong { frames: frame, offset: start }.of(path));
+                return Err(source.fault(format!(
+                    "has more than the maximum of {frame} frames, which end at offset {start}"
+                )));
             }
             frames.push(layout.read(&mut source, frame)?);
-            if frame < BASELINE_FRAMES && !layout.plan().has_lives() {
-                check_initial(&layout, &frames, start).map_err(|fault| fault.of(path))?;
+            if frame < BASELINE_FRAMES && !layout.plan.has_lives() {
+                check_initial(&layout, &frames, start).map_err(|fault| source.fault(fault))?;
             }
         }
         if frames.len() <= BASELINE_FRAMES {
-            let (frames, offset) = (frames.len(), source.offset());
-            return Err(Fault::TooShort { frames, offset }.of(path));
+            return Err(source.fault(format!(
+                "ends at offset {} after {} frames, but needs at least seven: six before the first packet, and one to \
+                 encode",
+                source.offset,
+                frames.len()
+            )));
         }
-        Ok(Self { plan: Arc::clone(layout.plan()), frames })
+        Ok(Self { plan: layout.plan, frames })
     }
 }
 
@@ -146,19 +147,26 @@ fn has_zstd_name(path: &Path) -> bool {
 }
 
 /// Checks the last of the first six frames, which starts at offset `start`.
-fn check_initial(layout: &Layout, frames: &[QuantizedSnapshot], start: usize) -> Result<(), Fault> {
+fn check_initial(
+    layout: &Layout,
+    frames: &[QuantizedSnapshot],
+    start: usize,
+) -> Result<(), String> {
     let frame = frames.len() - 1;
+    // Sender and receiver must start from the same floats.
     if frame == 0
         && let Some(index) = unquantizable(&frames[0])
     {
-        return Err(Fault::InitialCode {
-            noun: layout.noun(),
-            index,
-            offset: start + layout.orientation_offset(index),
-        });
+        let (noun, offset) = (layout.noun, start + layout.orientation_offset(index));
+        return Err(format!(
+            "orientation of {noun} {index} in frame 0, at offset {offset}, is not the quantized form of any quaternion"
+        ));
     }
     if frames[frame] != frames[0] {
-        return Err(Fault::InitialFrames { frame, offset: start });
+        return Err(format!(
+            "frame {frame}, at offset {start}, differs from frame 0; the first six frames must be copies of the initial \
+             state"
+        ));
     }
     Ok(())
 }

@@ -1,15 +1,33 @@
-//! Reads bytes and tracks the offset.
+//! Reads bytes and tracks the offset, which errors name.
 
 use std::io::{self, BufRead};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::error::{Fault, RecordingError};
+/// Error about a file that is not a valid recording. The message has the path, the fault, and its offset in bytes of the
+/// decompressed file.
+#[derive(Debug, thiserror::Error)]
+#[error("{path}: {fault}")]
+pub struct RecordingError {
+    path: PathBuf,
+    fault: String,
+}
+
+impl RecordingError {
+    pub(crate) fn new(path: &Path, fault: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), fault: fault.into() }
+    }
+
+    pub(crate) fn unopenable(path: &Path) -> impl Fn(io::Error) -> Self {
+        move |error| Self::new(path, format!("cannot be opened: {error}"))
+    }
+}
 
 /// Contents of a file that are not yet read.
 pub(crate) struct Source<'a, R> {
     reader: R,
-    pub(crate) path: &'a Path,
-    offset: usize,
+    path: &'a Path,
+    /// Number of bytes read so far.
+    pub(crate) offset: usize,
 }
 
 impl<'a, R: BufRead> Source<'a, R> {
@@ -17,9 +35,8 @@ impl<'a, R: BufRead> Source<'a, R> {
         Self { reader, path, offset: 0 }
     }
 
-    /// Number of bytes read so far.
-    pub(crate) const fn offset(&self) -> usize {
-        self.offset
+    pub(crate) fn fault(&self, fault: impl Into<String>) -> RecordingError {
+        RecordingError::new(self.path, fault)
     }
 
     pub(crate) fn is_at_end(&mut self) -> Result<bool, RecordingError> {
@@ -49,7 +66,7 @@ impl<'a, R: BufRead> Source<'a, R> {
         Ok(true)
     }
 
-    fn unreadable(&self, source: io::Error) -> RecordingError {
-        Fault::Unreadable { offset: self.offset, source }.of(self.path)
+    fn unreadable(&self, error: io::Error) -> RecordingError {
+        self.fault(format!("cannot be read at offset {} of its contents: {error}", self.offset))
     }
 }

@@ -76,7 +76,6 @@ pub struct Push {
 
 /// The force of the arrow keys on the player, newtons. It is doubled along an axis on which it opposes the
 /// motion, for quick turns, and fades out towards the top speed of a rolling cube.
-#[must_use]
 pub fn roll(keys: Keys, velocity: Vec3) -> Vec3 {
     let [x, y] = keys.direction();
     let along = |direction: f32, speed: f32| {
@@ -95,7 +94,6 @@ pub fn roll(keys: Keys, velocity: Vec3) -> Vec3 {
 /// with some bobbing. Another one keeps one of its faces up and leans into the motion.
 ///
 /// `ground` is the height of the floor below the player, metres. `seconds` is the time, for the bobbing.
-#[must_use]
 pub fn hover(player: &Body, ground: f32, seconds: f32) -> Push {
     let height = player.position.z - ground;
     let target = HOVER_HEIGHT + BOB * libm::sinf(BOB_RATE * seconds);
@@ -112,14 +110,12 @@ pub fn hover(player: &Body, ground: f32, seconds: f32) -> Push {
 }
 
 /// The force on a cube away from `point`, which is on the ground below the blowing player. `None` out of reach.
-#[must_use]
 pub fn blow(point: Vec3, cube: &Body) -> Option<Vec3> {
     let away = cube.position - point;
     inverse_square(away, BLOW_REACH, MAX_BLOW).map(|acceleration| acceleration * cube.mass)
 }
 
 /// The force on a cube towards `centre`, the position of the gathering player. `None` out of reach.
-#[must_use]
 pub fn gather(centre: Vec3, cube: &Body) -> Option<Vec3> {
     let towards = centre - cube.position;
     inverse_square(towards, GATHER_REACH, MAX_GATHER).map(|acceleration| acceleration * cube.mass)

@@ -10,53 +10,26 @@ pub const GREY_AFTER_TICKS: u16 = 100;
 /// interacting.
 #[derive(Clone, Debug)]
 pub struct Interaction {
-    interacting: Vec<bool>,
-    rest_ticks: Vec<u16>,
+    /// Whether each cube is interacting.
+    pub interacting: Vec<bool>,
+    /// Number of ticks that each cube has rested, at most 65 535.
+    pub rest_ticks: Vec<u16>,
     neighbours: Vec<Vec<u16>>,
     to_visit: Vec<u16>,
 }
 
 impl Interaction {
-    /// Creates the state at tick 0, when only the player is interacting.
-    ///
-    /// # Panics
-    /// If `cubes` is outside 1..=65 536.
-    #[must_use]
-    pub fn new(cubes: usize) -> Self {
-        assert!((1..=65_536).contains(&cubes), "{cubes} cubes");
-        let mut interacting = vec![false; cubes];
-        interacting[PLAYER] = true;
-        Self {
-            interacting,
-            rest_ticks: vec![0; cubes],
-            neighbours: vec![Vec::new(); cubes],
-            to_visit: Vec::new(),
-        }
-    }
-
-    /// Restores a state from flags and rest ticks by cube. It continues like the state that they were read from. The
+    /// Creates a state from flags and rest ticks by cube. It continues like the state that they were read from. The
     /// player is always interacting.
     ///
     /// # Panics
     /// If the number of cubes is outside 1..=65 536, or differs between the two arguments.
-    #[must_use]
-    pub fn restored(mut interacting: Vec<bool>, rest_ticks: Vec<u16>) -> Self {
-        let new = Self::new(interacting.len());
-        assert_eq!(interacting.len(), rest_ticks.len(), "one count per cube");
+    pub fn new(mut interacting: Vec<bool>, rest_ticks: Vec<u16>) -> Self {
+        let cubes = interacting.len();
+        assert!((1..=65_536).contains(&cubes), "{cubes} cubes");
+        assert_eq!(cubes, rest_ticks.len(), "one count per cube");
         interacting[PLAYER] = true;
-        Self { interacting, rest_ticks, ..new }
-    }
-
-    /// Number of ticks for which each cube has rested, at most 65 535.
-    #[must_use]
-    pub fn rest_ticks(&self) -> &[u16] {
-        &self.rest_ticks
-    }
-
-    /// Whether each cube is interacting.
-    #[must_use]
-    pub fn interacting(&self) -> &[bool] {
-        &self.interacting
+        Self { interacting, rest_ticks, neighbours: vec![Vec::new(); cubes], to_visit: Vec::new() }
     }
 
     /// Advances by one tick. `contacts` are the pairs of touching cubes, in any order. `at_rest` says
@@ -104,71 +77,75 @@ mod tests {
 
     const AWAKE: [bool; 5] = [false; 5];
 
+    fn start() -> Interaction {
+        Interaction::new(vec![false; 5], vec![0; 5])
+    }
+
     #[test]
     fn one_touch_spreads_over_a_pile_in_one_step() {
-        let mut interaction = Interaction::new(5);
+        let mut interaction = start();
         interaction.step([(3, 2), (1, 2)], &AWAKE);
-        assert_eq!(interaction.interacting(), [true, false, false, false, false], "all are grey");
+        assert_eq!(interaction.interacting, [true, false, false, false, false], "all are grey");
         interaction.step([(3, 2), (1, 2), (1, 0)], &AWAKE);
-        assert_eq!(interaction.interacting(), [true, true, true, true, false]);
+        assert_eq!(interaction.interacting, [true, true, true, true, false]);
     }
 
     #[test]
     fn a_cube_turns_grey_once_it_has_rested_long_enough() {
-        let mut interaction = Interaction::new(5);
+        let mut interaction = start();
         interaction.step([(0, 1)], &AWAKE);
         let rests = [false, true, false, false, false];
         // Moving restarts the time.
         for _ in 0..2 {
             for _ in 1..GREY_AFTER_TICKS {
                 interaction.step([], &rests);
-                assert!(interaction.interacting()[1]);
+                assert!(interaction.interacting[1]);
             }
             interaction.step([], &AWAKE);
         }
         for _ in 1..=GREY_AFTER_TICKS {
-            assert!(interaction.interacting()[1]);
+            assert!(interaction.interacting[1]);
             interaction.step([], &rests);
         }
-        assert!(!interaction.interacting()[1]);
+        assert!(!interaction.interacting[1]);
     }
 
     #[test]
     fn a_moving_neighbour_spreads_interaction_and_a_resting_one_does_not() {
-        let mut interaction = Interaction::new(5);
+        let mut interaction = start();
         interaction.step([(0, 1)], &AWAKE);
         interaction.step([(1, 2)], &[false, true, true, false, false]);
-        assert!(!interaction.interacting()[2]);
+        assert!(!interaction.interacting[2]);
         interaction.step([(1, 2)], &[false, false, true, false, false]);
-        assert!(interaction.interacting()[2]);
+        assert!(interaction.interacting[2]);
     }
 
     #[test]
     fn a_restored_state_goes_on_as_the_original_does() {
-        let mut original = Interaction::new(5);
+        let mut original = start();
         let rests = [false, true, false, true, false];
         original.step([(0, 1), (1, 2)], &rests);
         for _ in 0..60 {
             original.step([], &rests);
         }
-        let (interacting, rest_ticks) = (original.interacting(), original.rest_ticks());
-        let mut restored = Interaction::restored(interacting.to_vec(), rest_ticks.to_vec());
+        let (interacting, rest_ticks) = (original.interacting.clone(), original.rest_ticks.clone());
+        let mut restored = Interaction::new(interacting, rest_ticks);
         for tick in 0..60 {
-            assert_eq!(restored.interacting(), original.interacting(), "{tick}");
-            assert_eq!(restored.rest_ticks(), original.rest_ticks(), "{tick}");
+            assert_eq!(restored.interacting, original.interacting, "{tick}");
+            assert_eq!(restored.rest_ticks, original.rest_ticks, "{tick}");
             original.step([(2, 4)], &rests);
             restored.step([(2, 4)], &rests);
         }
-        assert!(!restored.interacting()[1]);
+        assert!(!restored.interacting[1]);
     }
 
     #[test]
     fn the_player_never_turns_grey() {
-        let mut interaction = Interaction::restored(vec![false; 5], vec![0; 5]);
+        let mut interaction = start();
         for _ in 0..2 * GREY_AFTER_TICKS {
-            assert!(interaction.interacting()[PLAYER]);
+            assert!(interaction.interacting[PLAYER]);
             interaction.step([], &[true; 5]);
         }
-        assert!(interaction.interacting()[PLAYER]);
+        assert!(interaction.interacting[PLAYER]);
     }
 }

@@ -31,8 +31,13 @@ impl Keys {
         }
     }
 
+    /// Returns keys that roll the player to and fro, for tests and benchmarks.
+    pub const fn rolling(tick: u64, gather: bool) -> Self {
+        let (right, up) = (tick % 100 < 50, tick % 160 < 80);
+        Self { right, left: !right, up, down: !up, blow: false, gather }
+    }
+
     /// Direction of the arrow keys in x and y, each −1, 0 or 1. Opposite keys cancel out.
-    #[must_use]
     pub fn direction(self) -> [f32; 2] {
         let axis = |minus: bool, plus: bool| f32::from(i8::from(plus) - i8::from(minus));
         [axis(self.left, self.right), axis(self.down, self.up)]

@@ -13,20 +13,17 @@ pub const PLAYER: usize = 0;
 const GRID: usize = 30;
 
 /// Length of a cube's edges, metres.
-#[must_use]
 pub const fn side(cube: usize) -> f32 {
     if cube == PLAYER { 1.5 } else { 0.4 }
 }
 
 /// Mass of a cube, kilograms.
-#[must_use]
 pub fn mass(cube: usize) -> f32 {
     DENSITY * side(cube).powi(3)
 }
 
 /// Centre of a cube at tick 0, when all cubes are upright and at rest. The player is above the middle.
 /// The others stand in rows along y, a metre apart.
-#[must_use]
 pub fn initial_position(cube: usize) -> Vec3 {
     if cube == PLAYER {
         return Vec3::new(0.0, 0.0, 10.0);

@@ -4,15 +4,12 @@
 
 use std::sync::LazyLock;
 
-use cubewire_codec::{Plan, QuantizedSnapshot, ladder};
+use cubewire_codec::QuantizedSnapshot;
 use cubewire_physics::{World, WorldState};
 use libfuzzer_sys::fuzz_target;
 
-static INITIAL: LazyLock<QuantizedSnapshot> = LazyLock::new(|| {
-    let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), ladder::SIMULATED.stages.precision());
-    World::new().quantize_into(&mut snapshot).expect("every number is finite");
-    snapshot
-});
+static INITIAL: LazyLock<QuantizedSnapshot> =
+    LazyLock::new(|| World::new().quantized().expect("every number is finite"));
 
 fuzz_target!(|bytes: &[u8]| {
     if let Ok(state) = WorldState::from_bytes(&INITIAL, bytes) {

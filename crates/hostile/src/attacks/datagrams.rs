@@ -8,10 +8,9 @@ use rand::{Rng, RngExt};
 
 use super::{Field, is_over};
 use crate::client::since_1970;
-use crate::relay::damage;
 use crate::socket::{Pace, STEP, Socket};
 
-/// Sends what `craft` makes, a fraction of it as the viewer behind the relay.
+/// Sends what `craft` makes, a fraction of it from the address of the honest viewer.
 pub(super) fn send(
     field: &mut Field,
     until: Instant,
@@ -92,4 +91,25 @@ pub(super) fn mutated(field: &mut Field) -> Option<Vec<u8>> {
         damage(&mut datagram, &other, &mut field.random);
     }
     Some(datagram)
+}
+
+/// Changes a datagram at random. `other` may become its end.
+fn damage(datagram: &mut Vec<u8>, other: &[u8], random: &mut impl Rng) {
+    if datagram.is_empty() {
+        return;
+    }
+    let offset = random.random_range(0..datagram.len());
+    match random.random_range(0..6) {
+        0 | 1 => datagram[offset] ^= 1 << random.random_range(0..8),
+        2 => datagram.truncate(offset),
+        3 => datagram[0] = random.random(),
+        4 => {
+            datagram.truncate(offset);
+            datagram.extend(&other[offset.min(other.len())..]);
+        }
+        _ => {
+            let more = datagram.len() + random.random_range(0..200);
+            datagram.resize(more.min(1400), random.random());
+        }
+    }
 }

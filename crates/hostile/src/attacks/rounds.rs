@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rand::RngExt;
 use renetcode::ConnectToken;
 
-use super::sessions::uncompressed;
+use super::sessions::UNCOMPRESSED;
 use super::{Field, is_over};
 use crate::client::Client;
 use crate::socket::{RECEIVED_BYTES, SENT_BYTES, STEP, Socket, Tally, random_address};
@@ -63,8 +63,8 @@ pub(super) fn stolen_challenge(field: &mut Field, until: Instant) -> io::Result<
         }
         own.step(usize::MAX);
         victim.update();
-        if turn % 16 == 0 && victim.is_connected() {
-            victim.request(&uncompressed());
+        if turn % 16 == 0 && victim.netcode.is_connected() {
+            victim.request(UNCOMPRESSED);
         }
         victim.unreliable(field.ack(0, u32::MAX));
         victim.socket.drain();
@@ -84,8 +84,9 @@ fn relay_next(own: &mut Client, victim: &mut Client) {
     let start = Instant::now();
     while start.elapsed() < Duration::from_millis(300) {
         if let Some((datagram, _)) = own.socket.receive() {
-            own.hear(&datagram);
-            victim.hear(&datagram);
+            for client in [own, victim] {
+                client.netcode.process_packet(&mut datagram.clone());
+            }
             return;
         }
         thread::sleep(STEP);

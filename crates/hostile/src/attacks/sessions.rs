@@ -5,12 +5,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cubewire_codec::{Plan, Stages, ladder};
-use cubewire_protocol::{BaselineChoice, Request, Settings};
+use cubewire_protocol::{BaselineChoice, Settings};
 use rand::{Rng, RngExt};
 
 use super::datagrams::fake_request;
 use super::{Field, is_over};
-use crate::client::{Client, request};
+use crate::client::{Client, SETTINGS};
 use crate::socket::{Pace, STEP};
 
 pub(super) const UNDECODABLE: &str = "packets that could not be decoded";
@@ -20,9 +20,6 @@ pub(super) const REFUSED: &str = "connections ended after a valid request";
 pub(super) struct Session {
     client: Client,
     turns: Pace,
-    connected: Option<Instant>,
-    /// Whether the request was sent.
-    is_greeted: bool,
     /// Half of the sessions are bold, which some attacks use.
     is_bold: bool,
 }
@@ -34,6 +31,8 @@ pub(super) struct Hold {
     pub(super) at_once: usize,
     /// Turns per second of a connection, at most the attack's rate.
     pub(super) turns: u32,
+    /// Settings that a connection requests. Without settings, each connection draws its own.
+    pub(super) settings: Option<Settings>,
     /// Number of datagrams of a new connection.
     pub(super) cost: u32,
     /// Connection timeout of both ends. The server keeps half-open connections for this time.
@@ -45,9 +44,10 @@ pub(super) struct Hold {
 pub(super) const fn hold(
     at_once: usize,
     turns: u32,
+    settings: Option<Settings>,
     step: fn(&mut Field, &mut Session) -> bool,
 ) -> Hold {
-    Hold { at_once, turns, cost: 4, timeout_seconds: 30, step }
+    Hold { at_once, turns, settings, cost: 4, timeout_seconds: 30, step }
 }
 
 impl Hold {
@@ -58,17 +58,16 @@ impl Hold {
         while !is_over(until) {
             thread::sleep(STEP);
             for _ in 0..starts.due(Instant::now()).min(self.at_once - open.len()) {
+                let mut client = field.client(self.timeout_seconds)?;
+                client.settings = self.settings.unwrap_or_else(|| field.any_settings(|_| true));
                 open.push(Session {
-                    client: field.client(self.timeout_seconds)?,
+                    client,
                     turns: Pace::new(self.turns.min(field.rate)),
-                    connected: None,
-                    is_greeted: false,
                     is_bold: field.random.random_bool(0.5),
                 });
             }
             open.retain_mut(|session| {
-                let is_done = (self.step)(field, session);
-                let is_done = session.is_late_or_over() || is_done;
+                let is_done = (self.step)(field, session) || session.is_late_or_over();
                 if is_done {
                     session.count(field);
                 }
@@ -88,32 +87,27 @@ impl Session {
         self.client.start.elapsed()
     }
 
-    fn is_late_or_over(&mut self) -> bool {
+    fn is_late_or_over(&self) -> bool {
         let client = &self.client;
-        if self.connected.is_none() && client.is_connected() {
-            self.connected = Some(Instant::now());
-        }
-        self.connected.is_none() && self.age() > PATIENCE || client.is_over()
+        client.connected.is_none() && self.age() > PATIENCE || client.netcode.is_disconnected()
     }
 
-    /// Returns the number of turns that are due. Sends the request first, as soon as the connection is established.
-    fn due(&mut self, request: &Request) -> usize {
+    /// Returns the number of turns that are due. Requests the settings first, as soon as the connection is established.
+    fn due(&mut self) -> usize {
         let client = &mut self.client;
-        if !client.is_connected() {
+        if !client.netcode.is_connected() {
             client.step(usize::MAX);
             return 0;
         }
-        if !std::mem::replace(&mut self.is_greeted, true) {
-            client.request(request);
-        }
+        client.ask();
         self.turns.due(Instant::now())
     }
 
     fn count(&self, field: &Field) {
         let client = &self.client;
-        let is_ended = self.connected.is_some() && client.is_over();
+        let is_ended = client.connected.is_some() && client.netcode.is_disconnected();
         let is_refused = is_ended && is_sendable(client.settings.stages);
-        field.tally.add("connections", self.connected.is_some().into());
+        field.tally.add("connections", client.connected.is_some().into());
         field.tally.add("ended by the server", is_ended.into());
         field.tally.add("snapshots", client.seen.len() as f64);
         field.tally.add(UNDECODABLE, client.refused.into());
@@ -127,13 +121,13 @@ pub(super) const SERVED: &str = "seconds until the server stopped sending to a d
 /// Acks snapshots, stops answering, and sends junk that looks like a connection request. Measures how long the server
 /// keeps sending.
 pub(super) fn dead(field: &mut Field, session: &mut Session) -> bool {
-    let turns = session.due(&request());
+    let turns = session.due();
     let client = &mut session.client;
-    let dead_for = session.connected.and_then(|connected| connected.elapsed().checked_sub(ALIVE));
+    let dead_for = client.connected.and_then(|connected| connected.elapsed().checked_sub(ALIVE));
     let Some(dead_for) = dead_for else {
         client.step(usize::MAX);
         for _ in 0..turns {
-            client.request(&request());
+            client.request(client.settings);
             client.unreliable(field.ack(0, 0));
         }
         return false;
@@ -154,11 +148,9 @@ const ALIVE: Duration = Duration::from_millis(200);
 /// Duration of the measurement after that, longer than the limit.
 const OBSERVED: Duration = Duration::from_millis(3500);
 
-/// Sends a connection request. Its challenge is never answered.
+/// Sends a connection request. Its challenge is never answered. The request is not repeated in this time.
 pub(super) fn half_open(_: &mut Field, session: &mut Session) -> bool {
-    if !std::mem::replace(&mut session.is_greeted, true) {
-        session.client.update();
-    }
+    session.client.update();
     session.age() > ANSWER_TIME
 }
 
@@ -168,19 +160,19 @@ const ANSWER_TIME: Duration = Duration::from_millis(100);
 /// Connects and leaves as fast as possible.
 pub(super) fn churn(_: &mut Field, session: &mut Session) -> bool {
     session.client.step(usize::MAX);
-    session.client.is_connected()
+    session.client.netcode.is_connected()
 }
 
 /// Reads one datagram per turn and sends no acks.
 pub(super) fn slow_reader(_: &mut Field, session: &mut Session) -> bool {
-    let turns = session.due(&uncompressed());
+    let turns = session.due();
     session.client.step(turns);
     false
 }
 
 /// Acks snapshots that have not arrived. Bold sessions also ack snapshots that have not been sent.
 pub(super) fn greedy_acks(field: &mut Field, session: &mut Session) -> bool {
-    for _ in 0..session.due(&uncompressed()) {
+    for _ in 0..session.due() {
         let client = &mut session.client;
         client.step(usize::MAX);
         let (ahead, earlier) = match session.is_bold {
@@ -189,7 +181,7 @@ pub(super) fn greedy_acks(field: &mut Field, session: &mut Session) -> bool {
         };
         client.unreliable(field.ack(ahead, earlier));
         if field.random.random_ratio(1, 64) {
-            client.request(&uncompressed());
+            client.request(client.settings);
         }
     }
     false
@@ -197,10 +189,10 @@ pub(super) fn greedy_acks(field: &mut Field, session: &mut Session) -> bool {
 
 /// Sends invalid messages. Other sessions than bold ones first send valid requests that change all the time.
 pub(super) fn rogue(field: &mut Field, session: &mut Session) -> bool {
-    for _ in 0..session.due(&request()).min(MAX_BURST) {
+    for _ in 0..session.due().min(MAX_BURST) {
         let client = &mut session.client;
         match !session.is_bold && field.random.random_ratio(999, 1000) {
-            true => client.request(&field.any_request(is_sendable)),
+            true => client.request(field.any_settings(is_sendable)),
             false => offend(client, &mut field.random),
         }
     }
@@ -236,11 +228,8 @@ fn offend(client: &mut Client, random: &mut impl Rng) {
     client.say(&payload);
 }
 
-/// Sends any request. Waits until the server serves it or ends the connection. Decodes and acks like an honest viewer.
-pub(super) fn requests(field: &mut Field, session: &mut Session) -> bool {
-    if !std::mem::replace(&mut session.is_greeted, true) {
-        session.client.settings = field.any_request(|_| true).settings;
-    }
+/// Waits until the server serves the request or ends the connection. Decodes and acks like an honest viewer.
+pub(super) fn requests(_: &mut Field, session: &mut Session) -> bool {
     session.client.view();
     session.client.seen.len() >= SNAPSHOTS || session.age() > PATIENCE
 }
@@ -248,22 +237,19 @@ pub(super) fn requests(field: &mut Field, session: &mut Session) -> bool {
 /// Number of snapshots after which a request counts as served.
 const SNAPSHOTS: usize = 3;
 
-/// Requests what takes the server longest to encode: the smallest of several packets, on the last rung, every tick.
 /// Decodes and acks like an honest viewer, until the end.
 pub(super) fn demanding(_: &mut Field, session: &mut Session) -> bool {
-    let settings = &mut session.client.settings;
-    settings.stages = ladder::PREDICTED.stages;
-    settings.baseline = BaselineChoice::Smallest;
     session.client.view();
     false
 }
 
-/// Returns the request that costs the server the most bytes.
-pub(super) fn uncompressed() -> Request {
-    let mut request = request();
-    request.settings.stages = ladder::UNCOMPRESSED.stages;
-    request
-}
+/// The settings that cost the server the most bytes.
+pub(super) const UNCOMPRESSED: Settings =
+    Settings { stages: ladder::UNCOMPRESSED.stages, ..SETTINGS };
+
+/// The settings that take the server longest to encode: the smallest of several packets, on the last rung, every tick.
+pub(super) const SLOWEST: Settings =
+    Settings { stages: ladder::PREDICTED.stages, baseline: BaselineChoice::Smallest, ..SETTINGS };
 
 /// Whether the server can serve a request for these stages.
 fn is_sendable(stages: Stages) -> bool {
@@ -271,8 +257,8 @@ fn is_sendable(stages: Stages) -> bool {
 }
 
 impl Field {
-    /// Returns a random request with valid settings, for stages that fulfil a condition.
-    pub(super) fn any_request(&mut self, is_wanted: fn(Stages) -> bool) -> Request {
+    /// Returns random settings that a request can encode, with stages that fulfil a condition.
+    pub(super) fn any_settings(&mut self, is_wanted: fn(Stages) -> bool) -> Settings {
         let random = &mut self.random;
         let stages = loop {
             let stages = self.stages[random.random_range(0..self.stages.len())];
@@ -280,7 +266,7 @@ impl Field {
                 break stages;
             }
         };
-        let settings = Settings {
+        Settings {
             stages,
             send_interval_ticks: [1, 2, 3, 6][random.random_range(0..4)],
             baseline: match random.random_ratio(1, 8) {
@@ -288,7 +274,6 @@ impl Field {
                 false => BaselineChoice::Newest,
             },
             budget_kbps: [None, Some(16), Some(100), Some(1024)][random.random_range(0..4)],
-        };
-        Request { number: random.random(), settings }
+        }
     }
 }

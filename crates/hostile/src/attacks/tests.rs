@@ -1,9 +1,9 @@
 //! Checks that each attack on the handshake succeeds against renetcode's unmodified server. Otherwise an attack
 //! without effect would pass for any server.
 
-use std::net::Ipv4Addr;
-use std::sync::atomic::AtomicBool;
+use std::sync::Weak;
 use std::thread;
+use std::time::Duration;
 
 use cubewire_bevy::udp::Key;
 use rand::SeedableRng;
@@ -11,12 +11,12 @@ use renetcode::{NetcodeServer, ServerAuthentication, ServerConfig, ServerResult}
 
 use super::*;
 use crate::client::since_1970;
-use crate::socket::{STEP, get};
+use crate::socket::{LOCALHOST, STEP, get};
 
 const KEY: [u8; 32] = [7; 32];
 
-/// Serves with renetcode, and sends 60 large payloads a second to every client.
-fn serve(mut socket: Socket, target: Target, should_stop: &AtomicBool) {
+/// Serves with renetcode while the test is running, and sends 60 large payloads a second to every client.
+fn serve(mut socket: Socket, target: Target, test: &Weak<()>) {
     let mut netcode = NetcodeServer::new(ServerConfig {
         current_time: since_1970(),
         max_clients: 16,
@@ -25,7 +25,7 @@ fn serve(mut socket: Socket, target: Target, should_stop: &AtomicBool) {
         authentication: ServerAuthentication::Secure { private_key: KEY },
     });
     let mut last = Instant::now();
-    while !should_stop.load(Ordering::Relaxed) {
+    while test.strong_count() > 0 {
         while let Some((mut datagram, from)) = socket.receive() {
             match netcode.process_packet(from, &mut datagram) {
                 ServerResult::PacketToSend { addr, payload }
@@ -70,8 +70,8 @@ fn each_attack_on_the_handshake_succeeds_against_another_server() {
 
 fn attacked(name: &str, seconds: u64, missed: Option<&str>, has_succeeded: fn(&mut Field) -> bool) {
     let tally = Tally::default();
-    let [socket, viewer] = [(); 2].map(|()| Socket::bind(Ipv4Addr::LOCALHOST, &tally).unwrap());
-    let target = Target { server: socket.address().unwrap(), key: Key::new(KEY) };
+    let [socket, viewer] = [(); 2].map(|()| Socket::bind(LOCALHOST, &tally).unwrap());
+    let target = Target { server: socket.handle().local_addr().unwrap(), key: Key::new(KEY) };
     let mut field = Field {
         target,
         rate: 5000,
@@ -82,10 +82,11 @@ fn attacked(name: &str, seconds: u64, missed: Option<&str>, has_succeeded: fn(&m
         newest: Arc::default(),
         tally,
     };
-    let should_stop = AtomicBool::new(false);
     thread::scope(|scope| {
-        scope.spawn(|| serve(socket, target, &should_stop));
-        let _stops = Stops(&should_stop);
+        // Dropped if the test fails, too.
+        let test = Arc::new(());
+        let running = Arc::downgrade(&test);
+        scope.spawn(move || serve(socket, target, &running));
         assert!(can_connect(&mut field, PATIENCE), "{name}");
         let attack = ATTACKS.iter().find(|attack| attack.name == name).unwrap();
         let succeeds = (0..MOST_TURNS).any(|_| {
@@ -101,15 +102,6 @@ fn attacked(name: &str, seconds: u64, missed: Option<&str>, has_succeeded: fn(&m
         });
         assert!(succeeds, "{name}");
     });
-}
-
-/// Ends the server on drop, so that it also ends if the test fails.
-struct Stops<'a>(&'a AtomicBool);
-
-impl Drop for Stops<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 /// Maximum number of turns of an attack, and time limit for a connection: enough for a busy machine.

@@ -6,19 +6,18 @@ use glam::{Quat, Vec3};
 use miniz_oxide::deflate::compress_to_vec;
 use proptest::prelude::*;
 
-use super::{quantized, rolling};
 use crate::pose::PRECISION;
 use crate::state::{ExactBody, MAX_STATE_BYTES, STEPS, TICKS_BYTES, VELOCITY_BYTES};
 use crate::{World, WorldState, WorldStateError};
 
 fn played(ticks: u64) -> World {
     let mut world = World::new();
-    (0..ticks).for_each(|tick| world.step(rolling(tick, true)));
+    (0..ticks).for_each(|tick| world.step(Keys::rolling(tick, true)));
     world
 }
 
 fn initial() -> QuantizedSnapshot {
-    quantized(&World::new())
+    World::new().quantized().unwrap()
 }
 
 fn read(records: &[u8]) -> Result<WorldState, WorldStateError> {
@@ -28,8 +27,8 @@ fn read(records: &[u8]) -> Result<WorldState, WorldStateError> {
 #[test]
 fn bytes_and_the_snapshot_give_the_rounded_state() {
     for ticks in [0, 1, 30, 100, 300, 600] {
-        let (world, snapshot) = (played(ticks), quantized(&played(ticks)));
-        let state = world.state();
+        let world = played(ticks);
+        let (state, snapshot) = (world.state(), world.quantized().unwrap());
         let bytes = state.to_bytes();
         let rounded = WorldState::from_bytes(&snapshot, &bytes).unwrap();
         assert_eq!(rounded, state.rounded().unwrap(), "{ticks}");
@@ -38,7 +37,7 @@ fn bytes_and_the_snapshot_give_the_rounded_state() {
         assert!(bytes.len() < if ticks == 0 { 3_000 } else { 20_000 });
         // The rounded state quantizes to the same snapshot.
         let restored = World::restored(&rounded);
-        assert_eq!(quantized(&restored), snapshot, "{ticks}");
+        assert_eq!(restored.quantized().unwrap(), snapshot, "{ticks}");
         assert_eq!(restored.ticks(), ticks);
         for (near, exact) in rounded.bodies.iter().zip(&state.bodies) {
             let off = (near.linear_velocity - exact.linear_velocity).abs();
@@ -60,8 +59,8 @@ fn the_initial_state_is_rounded_to_itself_and_is_the_largest() {
 
 #[test]
 fn bytes_that_end_early_or_late_are_refused() {
-    let (world, snapshot) = (played(60), quantized(&played(60)));
-    let bytes = world.state().to_bytes();
+    let world = played(60);
+    let (bytes, snapshot) = (world.state().to_bytes(), world.quantized().unwrap());
     for length in 0..bytes.len() {
         let result = WorldState::from_bytes(&snapshot, &bytes[..length]);
         assert_eq!(result, Err(WorldStateError::Compression), "{length}");

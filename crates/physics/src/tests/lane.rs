@@ -11,7 +11,7 @@ use cubewire_protocol::{
     Welcome,
 };
 
-use super::{input, played, quantized};
+use super::{input, played};
 use crate::{Input, ReceiverWorld, World};
 
 const HEADER_BYTES: usize = 28;
@@ -82,7 +82,7 @@ impl Lane {
         while let Some(message) = self.up.receive(now) {
             self.sender.on_message(&message).unwrap();
         }
-        let (stages, snapshot) = (ladder::SIMULATED.stages, quantized(&self.world));
+        let (stages, snapshot) = (ladder::SIMULATED.stages, self.world.quantized().unwrap());
         let history = Some(&self.history);
         self.sender
             .send_simulated(self.tick, stages, &snapshot, BaselineChoice::Newest, history)

@@ -2,7 +2,6 @@
 
 use cubewire_scene::{self as scene, CUBES, Keys};
 
-use super::{awake, rolling};
 use crate::World;
 
 /// Kinetic energy of the linear motion, joules.
@@ -30,25 +29,25 @@ fn check_rebuild(world: &World, keys: Keys) {
     rebuilt.step(keys);
     let metres = largest_distance(&undisturbed, &rebuilt);
     let ratio = energy(&rebuilt) / energy(&undisturbed);
-    println!("{} awake: {metres} m, energy x {ratio}", awake(world));
+    println!("{} awake: {metres} m, energy x {ratio}", world.awake());
     // A third of a cube's edge.
     assert!(metres < 0.13, "{metres} m");
     // A rebuild loses the impulses that the solver starts from.
     assert!((0.85..1.15).contains(&ratio), "energy x {ratio}");
-    assert_eq!(awake(&rebuilt), awake(&undisturbed), "cubes woke");
+    assert_eq!(rebuilt.awake(), undisturbed.awake(), "cubes woke");
 }
 
 #[test]
 fn what_a_rebuild_changes_in_a_tick_is_small_and_wakes_nothing() {
     let mut world = World::new();
     for tick in 0..1_600 {
-        world.step(rolling(tick, true));
+        world.step(Keys::rolling(tick, true));
         if tick >= 600 && tick % 90 == 0 {
-            check_rebuild(&world, rolling(tick + 1, true));
+            check_rebuild(&world, Keys::rolling(tick + 1, true));
             // The ball falls apart.
             let mut falling = world.clone();
-            (tick + 1..tick + 11).for_each(|tick| falling.step(rolling(tick, false)));
-            check_rebuild(&falling, rolling(tick + 11, false));
+            (tick + 1..tick + 11).for_each(|tick| falling.step(Keys::rolling(tick, false)));
+            check_rebuild(&falling, Keys::rolling(tick + 11, false));
         }
     }
 }

@@ -4,7 +4,7 @@ use cubewire_codec::{Inputs, Origin};
 use cubewire_protocol::Engine;
 use cubewire_scene::Keys;
 
-use super::{awake, hash, input, played, quantized};
+use super::{hash, input, played};
 use crate::{Input, ReceiverWorld, World, WorldState};
 
 fn assert_same(a: &WorldState, b: &WorldState, what: &str) {
@@ -26,7 +26,7 @@ fn a_restored_world_has_the_state_it_was_restored_from() {
             let restored = World::restored(&state);
             assert_same(&restored.state(), &state, &format!("tick {tick}"));
             assert_eq!(restored.ticks(), world.ticks());
-            assert_eq!(restored.at_rest(), world.at_rest());
+            assert_eq!(restored.scene.at_rest, world.scene.at_rest);
             assert_eq!(hash(&restored), hash(&world), "tick {tick}");
         }
     }
@@ -69,19 +69,19 @@ fn cubes_that_sleep_go_on_sleeping_after_a_rebuild() {
     let mut world = played(700);
     // Without keys, all cubes come to rest.
     (0..600).for_each(|_| world.step(Keys::default()));
-    assert_eq!(awake(&world), 0);
+    assert_eq!(world.awake(), 0);
     world.rebuild();
     let before = hash(&world);
     for _ in 0..300 {
         world.step(Keys::default());
-        assert_eq!((awake(&world), hash(&world)), (0, before));
+        assert_eq!((world.awake(), hash(&world)), (0, before));
     }
 
     // They wake when they are touched.
     let moving = Keys { right: true, up: true, ..Keys::default() };
     let most_awake = (0..200).map(|_| {
         world.step(moving);
-        awake(&world)
+        world.awake()
     });
     assert!(most_awake.max() > Some(5));
 }
@@ -90,7 +90,7 @@ fn cubes_that_sleep_go_on_sleeping_after_a_rebuild() {
 #[test]
 fn a_state_is_restored_however_long_the_world_before_it_has_lived() {
     let world = played(100);
-    let snapshot = quantized(&world);
+    let snapshot = world.quantized().unwrap();
     let state = world.state().to_bytes();
     let inputs = Inputs::new(Origin::Restored(1), &[0]).unwrap();
     for gap in [65_536 - 512, 65_536 - 1, 65_536, 65_536 + 1] {

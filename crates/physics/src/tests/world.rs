@@ -55,7 +55,7 @@ fn cubes_stay_within_their_speeds_and_those_that_rest_have_none() {
         for body in world.state().bodies {
             assert!(body.angular_velocity.length() < MAX_ANGULAR_SPEED * 1.001);
         }
-        for (cube, &rests) in snapshot.bodies.iter().zip(world.at_rest()) {
+        for (cube, &rests) in snapshot.bodies.iter().zip(&world.scene.at_rest) {
             assert!(!rests || cube.linear_velocity.length() == 0.0);
         }
         assert!(snapshot.bodies[PLAYER].interacting);
