@@ -46,9 +46,14 @@ mod tests {
     fn newer_ends_at_half_the_range_and_goes_on_at_the_wrap() {
         for here in [Sequence(1000), Sequence(u16::MAX)] {
             assert_eq!(here.next().ticks_since(here), 1);
-            for (ahead, newer) in
-                [(0, false), (1, true), (0x7fff, true), (0x8000, false), (0xffff, false)]
-            {
+            for (ahead, newer) in [
+                (0, false),
+                (1, true),
+                (0x7fff, true),
+                (0x8000, false),
+                (0x8001, false),
+                (0xffff, false),
+            ] {
                 let other = Sequence(here.0.wrapping_add(ahead));
                 assert_eq!(other.is_newer_than(here), newer, "{ahead} ahead");
             }
