@@ -2,11 +2,9 @@
 
 use std::collections::HashMap;
 
-use bevy::prelude::*;
 use cubewire::game::headless::LaneGame;
 use cubewire::replication::{
-    Accounting, ChangeLane, LaneMeter, LaneSettings, PacketRecord, ShadowLadder, ShadowRung,
-    Totals, kbps,
+    Accounting, LaneMeter, LaneSettings, PacketRecord, ShadowLadder, ShadowRung, Totals, kbps,
 };
 use cubewire::simulation::{CubeWorld, ResetSimulation};
 use cubewire_codec::ladder::{self, Rung};
@@ -15,7 +13,7 @@ use cubewire_codec::{
     Sequence, Simulated, Snapshot,
 };
 
-use crate::common::{game, lane, script, steps};
+use crate::common::{change, game, lane, steps};
 
 /// Encodes every tick on every rung in the foreground, and stores every baseline.
 struct InTheFrame {
@@ -101,8 +99,8 @@ impl InTheFrame {
     }
 }
 
-fn shadowed(settings: LaneSettings) -> (LaneGame, InTheFrame) {
-    let mut game = LaneGame::new(Some(script("katamari")), settings).unwrap();
+fn shadowed(rung: &str) -> (LaneGame, InTheFrame) {
+    let mut game = game("katamari", rung);
     game.add_shadow();
     let expected = InTheFrame::new(CubeWorld::default().current());
     (game, expected)
@@ -119,7 +117,7 @@ fn lossy(rung: &str) -> LaneSettings {
 
 #[test]
 fn what_is_encoded_in_the_background_costs_what_it_would_in_the_frame() {
-    let (mut game, mut expected) = shadowed(lane("changed-flags"));
+    let (mut game, mut expected) = shadowed("changed-flags");
     for tick in 0..300 {
         let settings = match tick {
             60 => Some(lane("predicted")),
@@ -128,9 +126,7 @@ fn what_is_encoded_in_the_background_costs_what_it_would_in_the_frame() {
             _ => None,
         };
         if let Some(settings) = settings {
-            let entity = game.lane;
-            let world = game.app.world_mut();
-            world.trigger(ChangeLane { entity, settings });
+            change(&mut game, settings);
         }
         if tick == 240 {
             game.app.world_mut().write_message(ResetSimulation);
@@ -144,7 +140,7 @@ fn what_is_encoded_in_the_background_costs_what_it_would_in_the_frame() {
 
 #[test]
 fn the_figures_say_how_old_they_are() {
-    let (mut game, _) = shadowed(lane("delta"));
+    let (mut game, _) = shadowed("delta");
     let shadow = game.app.world().get::<ShadowLadder>(game.lane).unwrap();
     assert_eq!(shadow.age_ticks(game.cubes().tick()), None);
     for _ in 0..120 {
@@ -164,7 +160,7 @@ fn the_figures_say_how_old_they_are() {
 
 #[test]
 fn a_restart_leaves_out_the_ticks_that_are_still_being_encoded() {
-    let (mut game, mut expected) = shadowed(lane("delta"));
+    let (mut game, mut expected) = shadowed("delta");
     for _ in 0..50 {
         step(&mut game, &mut expected);
     }
@@ -180,7 +176,7 @@ fn a_restart_leaves_out_the_ticks_that_are_still_being_encoded() {
 
 #[test]
 fn a_shadow_that_is_moved_to_another_lane_continues_there() {
-    let (mut game, mut expected) = shadowed(lane("delta"));
+    let (mut game, mut expected) = shadowed("delta");
     let second = game.spawn_lane(lossy("predicted")).unwrap();
     for _ in 0..50 {
         step(&mut game, &mut expected);
