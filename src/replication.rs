@@ -60,10 +60,10 @@ pub use digest::Digest;
 pub use displayed::{Compared, CubeError, CubeErrors, DisplayedState};
 pub(crate) use displayed::{between, shown_cube};
 pub(crate) use lane::end;
-pub use lane::{Lane, LaneBudget, LocalLane, SendStates};
+pub use lane::{Lane, LaneBudget, LaneSync, LocalLane, SendStates};
 #[cfg(test)]
 pub(crate) use meter::itemized;
-pub use meter::{Detailed, LaneMeter, METER_TICKS, TARGET_KBPS, kbps, millimetres};
+pub use meter::{Detailed, LaneMeter, METER_TICKS, Mean, TARGET_KBPS, kbps, millimetres};
 pub use rebuilds::{Rebuilds, RebuildsAsRecorded};
 pub use receive::LaneCheck;
 pub use remote::{ConnectionStatus, Reconnect, RemoteViewer, ServerConnection, Serving, Welcomed};
@@ -80,7 +80,7 @@ pub(crate) use spawn::change as change_lane;
 pub use spawn::{ChangeLane, sending_half, spawn_lane, spawn_receiving_lane};
 pub use spelling::{SEND_INTERVALS, rung, rung_or_stages};
 pub use states::States;
-pub use sync::{ForceDesync, LaneSync};
+pub use sync::ForceDesync;
 pub use text::{
     LaneChange, fallback, fallback_of_viewer, network, network_names, rung_name, setting,
 };

@@ -12,12 +12,12 @@ use cubewire_protocol::record::Sample;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::digest::{self, Digest};
+use super::lane::LaneSync;
 use super::meter::{Detailed, LaneMeter};
 use super::playout;
 use super::receive::{self, Decoded};
 use super::remote::{ServerConnection, Welcomed};
 use super::settings::{PlayoutSettings, SenderSettings};
-use super::sync::LaneSync;
 use super::transport::{End, TransportSystems};
 use super::{Replica, ReplicationSystems, spawn, sync, text};
 
