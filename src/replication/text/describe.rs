@@ -41,9 +41,20 @@ impl LaneSettings {
     }
 
     /// The simulated network, send rate and interpolation in words. Lists all network conditions that are not zero, and the
-    /// send rate and interpolation only if they differ from the defaults.
-    pub fn describe(&self) -> Vec<String> {
-        self.describe_with(link(&self.link.conditions))
+    /// send rate and interpolation only if they differ from the defaults. The simulated network of a `remote` lane is in
+    /// addition to a real one.
+    pub fn describe(&self, remote: bool) -> Vec<String> {
+        let simulated = &self.link.conditions;
+        let network = match (remote, is_perfect(simulated), simulated.cut) {
+            (false, ..) => link(simulated),
+            (true, true, false) => "real network, nothing added".to_owned(),
+            (true, true, true) => "real network, cut".to_owned(),
+            (true, false, _) => format!("real network, plus {}", link(simulated)),
+        };
+        let usual = Self::default();
+        let rate = (self.sender.send_interval_ticks != usual.sender.send_interval_ticks)
+            .then(|| self.describe_rate());
+        [Some(network), rate, self.unusual_interpolation()].into_iter().flatten().collect()
     }
 
     /// The simulated network in words. Mentions explicitly when there is no loss.
@@ -83,24 +94,6 @@ impl LaneSettings {
         let lag = conditions.latency + playout_delay;
         let ms = 10 * (lag.as_millis() + 5).div_euclid(10);
         is_known.then(|| format!("shown {ms} ms later"))
-    }
-
-    /// Like [`describe`](Self::describe), for a lane over a real network in addition to the simulated one.
-    pub fn describe_over_real_network(&self) -> Vec<String> {
-        let added = &self.link.conditions;
-        self.describe_with(match (is_perfect(added), added.cut) {
-            (true, false) => "real network, nothing added".to_owned(),
-            (true, true) => "real network, cut".to_owned(),
-            (false, _) => format!("real network, plus {}", link(added)),
-        })
-    }
-
-    fn describe_with(&self, network: String) -> Vec<String> {
-        let usual = Self::default();
-        let rate = (self.sender.send_interval_ticks != usual.sender.send_interval_ticks)
-            .then(|| self.describe_rate());
-        let parts = [Some(network), rate, self.unusual_interpolation()].into_iter();
-        parts.flatten().collect()
     }
 
     fn unusual_interpolation(&self) -> Option<String> {
@@ -228,19 +221,15 @@ fn link_change(old: &Conditions, new: &Conditions) -> Option<String> {
     let mut parts: Vec<String> = match Preset::of(new) {
         _ if whole(old) == whole(new) => Vec::new(),
         Some(preset) => vec![format!("link: {}", preset.title)],
-        // The conditions of a preset were not listed before, so do not report that they ended.
-        None if Preset::of(old).is_some() => vec![link(&whole(new))],
         None => {
             let both = conditions(old).into_iter().zip(conditions(new));
-            let changed: Vec<_> = both.filter(|(old, new)| old.0 != new.0).collect();
-            let ended = changed.iter().filter(|(_, new)| new.0.is_none()).count();
-            // A list of several ended conditions would be long. List the remaining ones instead.
-            if ended > 1 {
+            let changed = || both.clone().filter(|(old, new)| old.0 != new.0).map(|(_, new)| new);
+            let ended = changed().filter(|(text, _)| text.is_none()).count();
+            // A list of several ended conditions would be long, and the conditions of a preset were not listed before.
+            if ended > 1 || Preset::of(old).is_some() {
                 vec![link(&whole(new))]
             } else {
-                let texts = changed.into_iter();
-                let texts = texts.map(|(_, (text, zero))| text.unwrap_or_else(|| zero.to_owned()));
-                texts.collect()
+                changed().map(|(text, zero)| text.unwrap_or_else(|| zero.to_owned())).collect()
             }
         }
     };
@@ -337,7 +326,7 @@ mod tests {
             ),
             ("rung:at-rest,interpolation:hermite", "100 ms round trip, hermite"),
         ] {
-            assert_eq!(lane(text).describe().join(", "), wanted, "{text}");
+            assert_eq!(lane(text).describe(false).join(", "), wanted, "{text}");
         }
     }
 
@@ -347,7 +336,7 @@ mod tests {
         let trace = cubewire_link::Trace::from_csv("sent_ms,delay_ms\n0,1\n");
         lane.link.conditions.trace = Some(trace.unwrap().into());
         let wanted = "recorded delays, 5 % sent twice, 10 Mbit/s";
-        assert_eq!(lane.describe().join(", "), wanted);
+        assert_eq!(lane.describe(false).join(", "), wanted);
         let before = LaneSettings::default();
         let change = LaneSettings { sender: before.sender, ..lane };
         assert_eq!(before.describe_change(&change).as_deref(), Some(wanted));
@@ -360,7 +349,7 @@ mod tests {
             ("link:4g", "real network, plus 4G"),
             ("link:perfect+cut", "real network, cut"),
         ] {
-            assert_eq!(lane(text).describe_over_real_network().join(", "), wanted);
+            assert_eq!(lane(text).describe(true).join(", "), wanted);
         }
     }
 
