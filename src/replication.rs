@@ -20,7 +20,6 @@ mod digest;
 mod displayed;
 mod lane;
 mod meter;
-mod playout;
 mod quantized;
 mod rebuilds;
 mod receive;
@@ -31,7 +30,6 @@ mod send;
 mod settings;
 mod shadow;
 mod spawn;
-mod spelling;
 mod states;
 mod sync;
 mod text;
@@ -71,14 +69,13 @@ pub(crate) use replica_error::RecentStates;
 pub use rung_costs::RungCosts;
 pub use settings::{
     LaneSettings, LaneSettingsQuery, LaneSettingsQueryItem, LinkSettings, PlayoutDelay,
-    PlayoutSettings, SenderSettings,
+    PlayoutSettings, SEND_INTERVALS, SenderSettings, rung, rung_or_stages,
 };
 pub use shadow::ablation::{Ablated, Ablation, AblationRow, Part, WantsAblation, ablations};
 pub use shadow::{ShadowLadder, ShadowRung};
 #[cfg(test)]
 pub(crate) use spawn::change as change_lane;
 pub use spawn::{ChangeLane, sending_half, spawn_lane, spawn_receiving_lane};
-pub use spelling::{SEND_INTERVALS, rung, rung_or_stages};
 pub use states::States;
 pub use sync::ForceDesync;
 pub use text::{
@@ -142,13 +139,13 @@ impl Plugin for ReplicationPlugin {
                     )
                         .chain()
                         .in_set(ReplicationSystems::Send),
-                    (receive::receive, receive::record_arrivals, playout::advance)
+                    (receive::receive, receive::record_arrivals, displayed::advance)
                         .chain()
                         .in_set(ReplicationSystems::Receive),
                     (
                         receive::check,
                         sync::observe,
-                        playout::sample,
+                        displayed::sample,
                         replica_error::remember,
                         replica_error::compare,
                     )
