@@ -174,11 +174,14 @@ impl LaneSettings {
         Self { sender: SenderSettings { stages, ..SenderSettings::default() }, ..Self::default() }
     }
 
+    pub(super) fn effective_interpolation(&self) -> Interpolation {
+        self.playout.effective_interpolation(self.sender.stages)
+    }
+
     /// Whether the chosen interpolation needs velocities that the stages do not send. The lane then uses the
     /// [effective](PlayoutSettings::effective_interpolation) one.
     pub fn lacks_velocity(&self) -> bool {
-        let wanted = self.playout.interpolation;
-        self.playout.effective_interpolation(self.sender.stages) != wanted
+        self.effective_interpolation() != self.playout.interpolation
     }
 }
 

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use cubewire_codec::{Stages, ladder};
 use cubewire_link::{Bandwidth, Conditions, Jitter, Loss, Preset};
-use cubewire_protocol::{FallbackReason, Interpolation};
+use cubewire_protocol::{BaselineChoice, FallbackReason, Interpolation};
 
-use super::NOTATION;
 use crate::replication::settings::{LaneSettings, PlayoutDelay};
 
 /// The name of the rung with these stages, or `custom`.
@@ -88,7 +87,7 @@ impl LaneSettings {
     /// The delay of the replica behind the simulation with this playout delay, rounded to 10 ms. `None` without interpolation,
     /// or with a recorded trace.
     pub fn describe_lag(&self, playout_delay: Duration) -> Option<String> {
-        let interpolation = self.playout.effective_interpolation(self.sender.stages);
+        let interpolation = self.effective_interpolation();
         let conditions = &self.link.conditions;
         let is_known = interpolation.waits() && conditions.trace.is_none();
         let lag = conditions.latency + playout_delay;
@@ -103,32 +102,30 @@ impl LaneSettings {
 
     /// Describes the differences in `new`. `None` if there are no differences.
     pub fn describe_change(&self, new: &Self) -> Option<String> {
-        let stages = self.sender.stages != new.sender.stages;
-        let rate = self.describe_rate() != new.describe_rate();
-        let interpolation = self.describe_interpolation() != new.describe_interpolation();
         let first = [
-            stages.then(|| new.rung_name().to_owned()),
+            (self.sender.stages != new.sender.stages).then(|| new.rung_name().to_owned()),
             link_change(&self.link.conditions, &new.link.conditions),
-            rate.then(|| new.describe_rate()),
-            interpolation.then(|| new.describe_interpolation()),
         ];
-        // A trace has no text form.
-        let without_link = |lane: &Self| {
-            let mut lane = lane.clone();
-            lane.link.conditions = Conditions::PERFECT;
-            lane
-        };
-        let differing = NOTATION.differing(&without_link(new), &without_link(self));
-        let others = differing.unwrap_or_default().into_iter();
-        let others = others.filter_map(|(key, value)| match key.as_str() {
-            "rung" | "rate" | "interpolation" => None,
-            "playout" => Some(delay(new.playout.delay)),
-            "budget" => Some(match new.sender.budget {
+        let others: [fn(&Self) -> String; 6] = [
+            Self::describe_rate,
+            Self::describe_interpolation,
+            |lane| match lane.sender.baseline {
+                BaselineChoice::Newest => "baseline newest".to_owned(),
+                BaselineChoice::Smallest => "baseline smallest".to_owned(),
+            },
+            |lane| match lane.sender.budget {
                 Some(kbps) => format!("budget of {kbps} kbps"),
                 None => "no budget".to_owned(),
-            }),
-            key => Some(format!("{key} {value}")),
-        });
+            },
+            |lane| format!("seed {}", lane.link.seed),
+            |lane| match lane.playout.delay {
+                PlayoutDelay::Rule => "playout delay by rule".to_owned(),
+                PlayoutDelay::Adaptive => "adaptive playout delay".to_owned(),
+                PlayoutDelay::Fixed(delay) => format!("playout delay {}", ms(delay)),
+            },
+        ];
+        let others = others.map(|describe| [self, new].map(describe)).into_iter();
+        let others = others.filter(|[old, new]| old != new).map(|[_, new]| new);
         let description: Vec<_> = first.into_iter().flatten().chain(others).collect();
         (!description.is_empty()).then(|| description.join(", "))
     }
@@ -143,7 +140,7 @@ impl LaneSettings {
             kind => kind.name(),
         };
         let wanted = self.playout.interpolation;
-        let shown = self.playout.effective_interpolation(self.sender.stages);
+        let shown = self.effective_interpolation();
         if wanted == shown {
             name(wanted).to_owned()
         } else {
@@ -153,7 +150,7 @@ impl LaneSettings {
 
     pub fn velocity_warning(&self) -> Option<String> {
         let wanted = self.playout.interpolation.name();
-        let shown = self.playout.effective_interpolation(self.sender.stages);
+        let shown = self.effective_interpolation();
         self.lacks_velocity().then(|| {
             format!(
                 "{wanted} → {}: {wanted} needs velocities, which {} does not send; the rungs up to {} \
@@ -163,14 +160,6 @@ impl LaneSettings {
                 ladder::AT_REST.name
             )
         })
-    }
-}
-
-fn delay(delay: PlayoutDelay) -> String {
-    match delay {
-        PlayoutDelay::Rule => "playout delay by rule".to_owned(),
-        PlayoutDelay::Adaptive => "adaptive playout delay".to_owned(),
-        PlayoutDelay::Fixed(delay) => format!("playout delay {}", ms(delay)),
     }
 }
 
