@@ -347,7 +347,7 @@ impl Picture {
     }
 }
 
-/// Number of pixels for which `is(red, green, blue)`.
+/// Counts the pixels that `is` accepts, given red, green and blue.
 pub(crate) fn count(pixels: &[[u8; 3]], is: impl Fn(i32, i32, i32) -> bool) -> usize {
     let pixels = pixels.iter().map(|pixel| pixel.map(i32::from));
     pixels.filter(|&[red, green, blue]| is(red, green, blue)).count()
