@@ -48,12 +48,11 @@ fn follow_settings(mut lanes: Query<(&mut Connection, &LinkSettings, &mut LaneMe
     }
 }
 
-type LinkedLane<'a> =
-    (Entity, &'a mut Connection, &'a mut MessageBuffer, &'a mut ReceiverBuffer, &'a mut LaneMeter);
+type LinkedLane<'a> = (Entity, &'a mut Connection, &'a mut MessageBuffer, &'a mut ReceiverBuffer);
 
 fn receive(at: End) -> impl FnMut(Res<Time>, Query<LinkedLane<'_>>, Commands) {
     move |time, mut lanes, mut commands| {
-        for (lane, mut connection, mut sender, mut receiver, _) in &mut lanes {
+        for (lane, mut connection, mut sender, mut receiver) in &mut lanes {
             let buffer = buffer(at, &mut sender, &mut receiver);
             if let Err(error) = connection.0.receive(at, time.elapsed(), buffer) {
                 end(&mut commands, lane, error);
@@ -63,9 +62,9 @@ fn receive(at: End) -> impl FnMut(Res<Time>, Query<LinkedLane<'_>>, Commands) {
 }
 
 /// Sends the outgoing messages of an end, and counts the traffic.
-fn flush(from: End) -> impl FnMut(Res<Time>, Query<LinkedLane<'_>>, Commands) {
+fn flush(from: End) -> impl FnMut(Res<Time>, Query<(LinkedLane<'_>, &mut LaneMeter)>, Commands) {
     move |time, mut lanes, mut commands| {
-        for (lane, mut connection, mut sender, mut receiver, mut meter) in &mut lanes {
+        for ((lane, mut connection, mut sender, mut receiver), mut meter) in &mut lanes {
             let buffer = buffer(from, &mut sender, &mut receiver);
             let before = buffer.traffic;
             if let Err(reason) = connection.0.flush(from, time.elapsed(), buffer) {
