@@ -97,7 +97,7 @@ fn press(keyboard: Keyboard<'_>, mut inputs: MessageReader<KeyboardInput>, mut c
     let typed: Vec<_> = typed.map(|input| (input.key_code, &input.logical_key)).collect();
     let types = |key: &Key, wanted: &str| matches!(key, Key::Character(text) if text == wanted);
     // A key with the character of a control does not act by its position.
-    let triggers = || BINDINGS.iter().flat_map(|row| row.presses());
+    let triggers = || BINDINGS.iter().flat_map(|row| row.presses);
     let is_labelled = |key| {
         let letter = keyboard.letter(key);
         letter == Some(GATHER)
@@ -122,7 +122,7 @@ fn press(keyboard: Keyboard<'_>, mut inputs: MessageReader<KeyboardInput>, mut c
         if is_typing && !binding.works_while_typing {
             continue;
         }
-        for &(trigger, action) in binding.presses() {
+        for &(trigger, action) in binding.presses {
             if is_pressed(trigger) {
                 commands.trigger(action);
             }

@@ -90,8 +90,7 @@ impl LaneHistory {
     pub fn due_tick(&self, tick: u64) -> Option<f64> {
         let (first, _) = self.due_ticks.front()?;
         let index = usize::try_from(tick.checked_sub(*first)?).ok()?;
-        let (found, due) = self.due_ticks.get(index)?;
-        due.filter(|_| *found == tick)
+        self.due_ticks.get(index)?.1
     }
 
     /// Settings of the lane at a tick. `None` if the tick is not recorded.

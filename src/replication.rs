@@ -20,7 +20,6 @@ mod digest;
 mod displayed;
 mod lane;
 mod meter;
-mod playout;
 mod quantized;
 mod rebuilds;
 mod receive;
@@ -31,7 +30,6 @@ mod send;
 mod settings;
 mod shadow;
 mod spawn;
-mod spelling;
 mod states;
 mod sync;
 mod text;
@@ -60,10 +58,10 @@ pub use digest::Digest;
 pub use displayed::{Compared, CubeError, CubeErrors, DisplayedState};
 pub(crate) use displayed::{between, shown_cube};
 pub(crate) use lane::end;
-pub use lane::{Lane, LaneBudget, LocalLane, SendStates};
+pub use lane::{Lane, LaneBudget, LaneSync, LocalLane, SendStates};
 #[cfg(test)]
 pub(crate) use meter::itemized;
-pub use meter::{Detailed, LaneMeter, METER_TICKS, TARGET_KBPS, kbps, millimetres};
+pub use meter::{Detailed, LaneMeter, METER_TICKS, Mean, TARGET_KBPS, kbps, millimetres};
 pub use rebuilds::{Rebuilds, RebuildsAsRecorded};
 pub use receive::LaneCheck;
 pub use remote::{ConnectionStatus, Reconnect, RemoteViewer, ServerConnection, Serving, Welcomed};
@@ -71,16 +69,15 @@ pub(crate) use replica_error::RecentStates;
 pub use rung_costs::RungCosts;
 pub use settings::{
     LaneSettings, LaneSettingsQuery, LaneSettingsQueryItem, LinkSettings, PlayoutDelay,
-    PlayoutSettings, SenderSettings,
+    PlayoutSettings, SEND_INTERVALS, SenderSettings, rung, rung_or_stages,
 };
 pub use shadow::ablation::{Ablated, Ablation, AblationRow, Part, WantsAblation, ablations};
 pub use shadow::{ShadowLadder, ShadowRung};
 #[cfg(test)]
 pub(crate) use spawn::change as change_lane;
 pub use spawn::{ChangeLane, sending_half, spawn_lane, spawn_receiving_lane};
-pub use spelling::{SEND_INTERVALS, rung, rung_or_stages};
 pub use states::States;
-pub use sync::{ForceDesync, LaneSync};
+pub use sync::ForceDesync;
 pub use text::{
     LaneChange, fallback, fallback_of_viewer, network, network_names, rung_name, setting,
 };
@@ -142,13 +139,13 @@ impl Plugin for ReplicationPlugin {
                     )
                         .chain()
                         .in_set(ReplicationSystems::Send),
-                    (receive::receive, receive::record_arrivals, playout::advance)
+                    (receive::receive, receive::record_arrivals, displayed::advance)
                         .chain()
                         .in_set(ReplicationSystems::Receive),
                     (
                         receive::check,
                         sync::observe,
-                        playout::sample,
+                        displayed::sample,
                         replica_error::remember,
                         replica_error::compare,
                     )

@@ -38,7 +38,8 @@ fn lanes() -> String {
 A LANE is `rung:NAME` or `stages:STAGE=VALUE+…`, then settings that differ from the defaults, separated by commas:
   link:PRESET|CONDITIONS  rate:RATE  interpolation:NAME  playout:rule|adaptive|150ms
   budget:64kbps  baseline:newest|smallest  seed:N
-as in `rung:delta,link:4g,rate:20`. --at changes the same settings.
+as in `rung:delta,link:4g,rate:20`. --at changes the same settings. `link` sets all network conditions: without a preset,
+those that it does not list are off. `link:latency=50ms+loss=0.2` has both, `link:loss=0.2` no delay.
 Rungs: {RUNGS}
 Networks: {}
 Rates: {}

@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn every_letter_of_a_control_has_a_place_on_a_us_keyboard() {
         for binding in &BINDINGS {
-            for (trigger, action) in binding.presses() {
+            for (trigger, action) in binding.presses {
                 let Trigger::Letter(letter) = *trigger else {
                     continue;
                 };

@@ -56,7 +56,7 @@ pub fn measure(
         let world = game.app.world_mut();
         for mut ladder in world.query::<&mut ShadowLadder>().iter_mut(world) {
             ladder.finish()?;
-            shadow = ladder.mean_time_per_tick();
+            shadow = Duration::from_secs_f64(ladder.mean_seconds.get());
         }
     }
     frames.sort_unstable();

@@ -1,14 +1,18 @@
 //! The components of a lane.
 
+use std::time::Duration;
+
 use bevy::prelude::*;
 use cubewire_bevy::{MessageBuffer, disconnect};
+use cubewire_codec::stages::Delta;
 use cubewire_codec::{InitialStateError, Limits, Plan, Snapshot};
-use cubewire_protocol::{SendBudget, SendState, SnapshotSender, WaitHistory};
+use cubewire_protocol::{
+    SendBudget, SendState, SnapshotReceiver, SnapshotSender, SyncStatus, WaitHistory,
+};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::meter::LaneMeter;
+use super::meter::{LaneMeter, Mean};
 use super::settings::{LinkSettings, SenderSettings};
-use super::sync::LaneSync;
 
 /// Marks a lane: a path of snapshots from a simulation to a replica, or the half of it that is in this process.
 #[derive(Component, Clone, Copy, Debug, Default)]
@@ -68,6 +72,62 @@ impl SendStates {
     }
 }
 
+/// Whether both ends of a lane simulate the same world, as known in this process. On other rungs the figures do not change.
+#[derive(Component, Clone, Debug, Default)]
+pub struct LaneSync {
+    /// Tick of the newest acked packet, or at a receiving half of the newest decoded one.
+    pub tick: u64,
+    /// Age of the newest acked packet in ticks, or at a receiving half ticks since the newest packet arrived.
+    pub silent_ticks: u64,
+    /// Whether both ends are in sync. A receiving half derives this from the packets.
+    pub status: SyncStatus,
+    pub desyncs: u64,
+    /// Chunks of a state that have arrived, and chunks in total, while a state is being sent.
+    pub state_progress: Option<(usize, usize)>,
+    /// Kilobits of states in the packets so far: sent, or at a receiving half received.
+    pub state_kilobits: f64,
+    /// Ticks that the receiver simulates per packet.
+    pub mean_ticks: Mean,
+    /// Seconds to decode a packet, including the simulation.
+    pub mean_seconds: Mean,
+}
+
+impl LaneSync {
+    /// Number of ticks since both ends came into sync. `None` if they are not in sync.
+    pub const fn synced_ticks(&self) -> Option<u64> {
+        match self.status {
+            SyncStatus::Synced { since } => Some(self.tick.saturating_sub(since)),
+            SyncStatus::Desynced => None,
+        }
+    }
+
+    /// Records a packet that the receiver decoded in time `took`. `before` is the number of simulated ticks before decoding.
+    pub(super) fn decoded(
+        &mut self,
+        receiver: &SnapshotReceiver,
+        tick: u64,
+        before: u64,
+        took: Duration,
+    ) {
+        let stages = receiver.get(tick).map(|held| held.stages());
+        if stages.is_some_and(|stages| stages.delta == Delta::ArithmeticSimulated) {
+            let simulated = receiver.engine().simulated_ticks() - before;
+            self.mean_ticks.add(simulated as f64);
+            self.mean_seconds.add(took.as_secs_f64());
+        }
+    }
+
+    /// Updates the status from a packet, if the sender is in another process.
+    pub(super) fn heard(&mut self, tick: u64, is_simulated: bool) {
+        self.tick = self.tick.max(tick);
+        self.status = match (is_simulated, self.status) {
+            (false, _) => SyncStatus::Desynced,
+            (true, SyncStatus::Synced { since }) => SyncStatus::Synced { since },
+            (true, SyncStatus::Desynced) => SyncStatus::Synced { since: tick },
+        };
+    }
+}
+
 /// Ends a lane that has failed. A viewer is disconnected, and the transport logs the reason. A local lane stays visible but
 /// sends no more snapshots.
 pub(crate) fn end(commands: &mut Commands<'_, '_>, lane: Entity, why: impl ToString) {
@@ -81,4 +141,26 @@ pub(crate) fn end(commands: &mut Commands<'_, '_>, lane: Entity, why: impl ToStr
             error!("a lane stopped sending: {why}");
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_viewer_learns_from_the_packets_whether_it_is_in_sync() {
+        let mut sync = LaneSync::default();
+        for (tick, is_simulated, synced_ticks) in [
+            (10, false, None),
+            (11, true, Some(0)),
+            (15, true, Some(4)),
+            // An old packet, received late, does not change it.
+            (14, true, Some(4)),
+            (16, false, None),
+            (17, true, Some(0)),
+        ] {
+            sync.heard(tick, is_simulated);
+            assert_eq!(sync.synced_ticks(), synced_ticks, "tick {tick}");
+        }
+    }
 }

@@ -86,7 +86,7 @@ impl LaneMeter {
 
 /// An exponential moving average. `None` before the first measurement.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Mean(pub(super) Option<f64>);
+pub struct Mean(pub(super) Option<f64>);
 
 impl Mean {
     const WEIGHT: f64 = 0.05;
@@ -97,7 +97,7 @@ impl Mean {
     }
 
     /// The average. 0 before the first measurement.
-    pub(super) fn get(self) -> f64 {
+    pub fn get(self) -> f64 {
         self.0.unwrap_or(0.0)
     }
 }

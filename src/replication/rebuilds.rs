@@ -21,8 +21,9 @@ pub struct RebuildsAsRecorded;
 /// Limits rebuilds of the scene for receivers, and counts them.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Rebuilds {
-    /// Whether the scene is rebuilt after this tick, provided that a lane still needs its state.
-    is_planned: bool,
+    /// Whether the scene is rebuilt after this tick, provided that a lane still needs its state. All lanes that need it must
+    /// then send a snapshot in this tick.
+    pub(super) is_planned: bool,
     /// Level of the leaky bucket: a rebuild adds [`TICKS_PER_REBUILD`], a tick removes 1. At most [`BURST`] times the former.
     owed_ticks: u64,
     recent: VecDeque<u64>,
@@ -35,11 +36,6 @@ pub struct Rebuilds {
 impl Rebuilds {
     /// Maximum number of rebuilds per minute, however many receivers need a state.
     pub const MAX_A_MINUTE: usize = (MINUTE / TICKS_PER_REBUILD + BURST) as usize;
-
-    /// Whether all lanes that need a state must send a snapshot in this tick.
-    pub(super) const fn is_planned(&self) -> bool {
-        self.is_planned
-    }
 
     fn may_rebuild(&self, tick: u64) -> bool {
         let is_recent = |last: &u64| tick - last < MIN_TICKS_BETWEEN;

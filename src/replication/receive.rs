@@ -7,10 +7,9 @@ use cubewire_protocol::PacketOutcome;
 use cubewire_protocol::record::PacketRecord;
 
 use super::Replica;
-use super::lane::{Lane, LocalLane, Sender};
+use super::lane::{Lane, LaneSync, LocalLane, Sender};
 use super::meter::LaneMeter;
 use super::settings::{PlayoutSettings, SenderSettings};
-use super::sync::LaneSync;
 use super::transport::ReceiverBuffer;
 use crate::clock;
 

@@ -37,7 +37,9 @@ impl<'a> RungCosts<'a> {
     ) -> Self {
         let encoded = shadow.and_then(ShadowLadder::newest_tick);
         let steady = Steady::of(meter, encoded, moment);
-        let Steady { pace, is_whole, sent, .. } = steady.unwrap_or_default();
+        let Steady { pace, until, is_whole } = steady.unwrap_or_default();
+        let second = meter.back_from(until).take(TICKS_PER_SECOND as usize);
+        let sent: usize = second.map(|sample| sample.snapshots.len()).sum();
         // Under a budget a lane sends fewer and larger snapshots, and its shadow encodes the same ones.
         let fewer = match pace.budget_kbps.is_some() && is_whole && sent > 0 {
             true => f64::from(sender.snapshots_per_second()) / sent as f64,
@@ -58,7 +60,7 @@ impl<'a> RungCosts<'a> {
         let most_kbps = || asked.budget_kbps.map_or(f64::INFINITY, f64::from);
         Self {
             shadow: shadow.filter(|_| steady.is_some()),
-            until: steady.and_then(|steady| steady.until),
+            until,
             stages: sender.stages,
             own_kbps: own_kbps.filter(|_| !has_budget),
             fewer,
@@ -111,8 +113,6 @@ struct Steady {
     /// Whether it is a full second. The scene settles in the lane's first second, which does not represent the traffic after
     /// it.
     is_whole: bool,
-    /// Number of snapshots that were sent in it.
-    sent: usize,
 }
 
 impl Steady {
@@ -139,10 +139,8 @@ impl Steady {
                     return None;
                 }
                 (found.pace, found.until) = (pace, ends(Some(sample.tick)));
-                (is_present, found.sent) = (false, 0);
+                is_present = false;
             }
-            let is_in_it = found.until.is_some_and(|until| sample.tick <= until);
-            found.sent += if is_in_it { sample.snapshots.len() } else { 0 };
             let second = sample.tick + u64::from(TICKS_PER_SECOND);
             if found.until.is_some_and(|until| second <= until + 1) {
                 found.is_whole = true;

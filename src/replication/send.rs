@@ -83,7 +83,7 @@ pub(super) fn send(
         };
         let (limit, is_partial) = (&mut lane.limit.0, stages.can_be_partial());
         let allowed = lane.buffer.allow(limit, tick, now, settings.budget, is_partial);
-        let must_send = rebuilds.is_planned() && lane.sender.0.wants_state().is_some();
+        let must_send = rebuilds.is_planned && lane.sender.0.wants_state().is_some();
         let is_due = lane.cost().is_due(lane.entity, settings, tick);
         // For a planned rebuild, send even between due ticks or while the last complete snapshot is still being sent.
         if must_send || is_due && !matches!(allowed, AllowedSnapshot::Nothing) {

@@ -44,7 +44,7 @@ pub struct ShadowLadder {
     /// The newest tick that the costs include.
     newest: Option<u64>,
     /// Time of encoding a tick, in seconds.
-    mean_seconds: Mean,
+    pub mean_seconds: Mean,
 }
 
 #[derive(Debug)]
@@ -95,10 +95,6 @@ impl ShadowLadder {
     /// Returns the age of the costs at tick `now`, in ticks. `None` before the first counted tick.
     pub fn age_ticks(&self, now: u64) -> Option<u64> {
         Some(now.saturating_sub(self.newest?))
-    }
-
-    pub fn mean_time_per_tick(&self) -> Duration {
-        Duration::from_secs_f64(self.mean_seconds.get())
     }
 
     /// Returns the cost of a rung in the second up to `tick`, or up to the newest tick, in kilobits per second by article

@@ -12,14 +12,13 @@ use cubewire_protocol::record::Sample;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::digest::{self, Digest};
+use super::lane::LaneSync;
 use super::meter::{Detailed, LaneMeter};
-use super::playout;
 use super::receive::{self, Decoded};
 use super::remote::{ServerConnection, Welcomed};
 use super::settings::{PlayoutSettings, SenderSettings};
-use super::sync::LaneSync;
 use super::transport::{End, TransportSystems};
-use super::{Replica, ReplicationSystems, spawn, sync, text};
+use super::{Replica, ReplicationSystems, displayed, spawn, sync, text};
 
 /// Runs the receiving lane. Needs a transport that connects to a server.
 pub struct ViewerPlugin;
@@ -42,12 +41,12 @@ impl Plugin for ViewerPlugin {
             .add_systems(
                 FixedUpdate,
                 (
-                    (begin, account, receive::receive, playout::advance)
+                    (begin, account, receive::receive, displayed::advance)
                         .chain()
                         .in_set(ReplicationSystems::Receive),
                     (
                         sync::observe,
-                        playout::sample,
+                        displayed::sample,
                         digest::of_decoded.run_if(resource_exists::<Digest>),
                     )
                         .chain()

@@ -1,6 +1,5 @@
 //! Connects the two ends of a lane in one process over a simulated link.
 
-use bevy::ecs::component::Mutable;
 use bevy::prelude::*;
 use cubewire_bevy::{DirectionTraffic, HEADER_BYTES, MemoryLink, MessageBuffer};
 use cubewire_link::LinkStats;
@@ -16,38 +15,16 @@ impl Plugin for MemoryTransportPlugin {
         app.add_observer(connect).add_systems(
             FixedUpdate,
             (
-                (follow_settings, receive::<MessageBuffer>)
+                (follow_settings, receive(End::Server))
                     .chain()
                     .in_set(TransportSystems::Receive(End::Server)),
-                flush::<MessageBuffer>.in_set(TransportSystems::Flush(End::Server)),
-                (receive::<ReceiverBuffer>, count_losses)
+                flush(End::Server).in_set(TransportSystems::Flush(End::Server)),
+                (receive(End::Client), count_losses)
                     .chain()
                     .in_set(TransportSystems::Receive(End::Client)),
-                flush::<ReceiverBuffer>.in_set(TransportSystems::Flush(End::Client)),
+                flush(End::Client).in_set(TransportSystems::Flush(End::Client)),
             ),
         );
-    }
-}
-
-trait LaneEnd: Component<Mutability = Mutable> {
-    const END: End;
-
-    fn as_buffer(&mut self) -> &mut MessageBuffer;
-}
-
-impl LaneEnd for MessageBuffer {
-    const END: End = End::Server;
-
-    fn as_buffer(&mut self) -> &mut MessageBuffer {
-        self
-    }
-}
-
-impl LaneEnd for ReceiverBuffer {
-    const END: End = End::Client;
-
-    fn as_buffer(&mut self) -> &mut MessageBuffer {
-        self
     }
 }
 
@@ -71,38 +48,45 @@ fn follow_settings(mut lanes: Query<(&mut Connection, &LinkSettings, &mut LaneMe
     }
 }
 
-fn receive<LocalEnd: LaneEnd>(
-    time: Res<Time>,
-    mut lanes: Query<(Entity, &mut Connection, &mut LocalEnd)>,
-    mut commands: Commands,
-) {
-    for (lane, mut connection, mut buffer) in &mut lanes {
-        let now = time.elapsed();
-        if let Err(error) = connection.0.receive(LocalEnd::END, now, buffer.as_buffer()) {
-            end(&mut commands, lane, error);
+type LinkedLane<'a> = (Entity, &'a mut Connection, &'a mut MessageBuffer, &'a mut ReceiverBuffer);
+
+fn receive(at: End) -> impl FnMut(Res<Time>, Query<LinkedLane<'_>>, Commands) {
+    move |time, mut lanes, mut commands| {
+        for (lane, mut connection, mut sender, mut receiver) in &mut lanes {
+            let buffer = buffer(at, &mut sender, &mut receiver);
+            if let Err(error) = connection.0.receive(at, time.elapsed(), buffer) {
+                end(&mut commands, lane, error);
+            }
         }
     }
 }
 
-type FlushedLane<'a, LocalEnd> = (Entity, &'a mut Connection, &'a mut LocalEnd, &'a mut LaneMeter);
-
 /// Sends the outgoing messages of an end, and counts the traffic.
-fn flush<LocalEnd: LaneEnd>(
-    time: Res<Time>,
-    mut lanes: Query<FlushedLane<'_, LocalEnd>, With<LocalLane>>,
-    mut commands: Commands,
-) {
-    for (lane, mut connection, mut buffer, mut meter) in &mut lanes {
-        let buffer = buffer.as_buffer();
-        let before = buffer.traffic;
-        if let Err(reason) = connection.0.flush(LocalEnd::END, time.elapsed(), buffer) {
-            end(&mut commands, lane, reason);
+fn flush(from: End) -> impl FnMut(Res<Time>, Query<(LinkedLane<'_>, &mut LaneMeter)>, Commands) {
+    move |time, mut lanes, mut commands| {
+        for ((lane, mut connection, mut sender, mut receiver), mut meter) in &mut lanes {
+            let buffer = buffer(from, &mut sender, &mut receiver);
+            let before = buffer.traffic;
+            if let Err(reason) = connection.0.flush(from, time.elapsed(), buffer) {
+                end(&mut commands, lane, reason);
+            }
+            let sent = buffer.traffic.since(&before).sent;
+            match from {
+                End::Server => meter.count_traffic(&sent, &DirectionTraffic::default()),
+                End::Client => meter.count_traffic(&DirectionTraffic::default(), &sent),
+            }
         }
-        let sent = buffer.traffic.since(&before).sent;
-        match LocalEnd::END {
-            End::Server => meter.count_traffic(&sent, &DirectionTraffic::default()),
-            End::Client => meter.count_traffic(&DirectionTraffic::default(), &sent),
-        }
+    }
+}
+
+fn buffer<'a>(
+    of: End,
+    sender: &'a mut MessageBuffer,
+    receiver: &'a mut ReceiverBuffer,
+) -> &'a mut MessageBuffer {
+    match of {
+        End::Server => sender,
+        End::Client => receiver,
     }
 }
 

@@ -1,7 +1,6 @@
 //! Cost and contents of acks.
 
 use cubewire::replication::{PacketRecord, Totals};
-use cubewire_bevy::udp::Key;
 
 use crate::common::{game, steps};
 use crate::udp::{lanes, server, set_link, step, viewer};
@@ -40,10 +39,10 @@ fn acks_are_little_more_than_headers_and_baselines_are_a_round_trip_old() {
 
 #[test]
 fn over_udp_the_server_learns_of_the_network_from_acks() {
-    let mut game = server(Key::LOOPBACK, 2);
+    let mut game = server(2);
     let mut good = viewer(&game, "changed-flags");
     let mut bad = viewer(&game, "changed-flags");
-    set_link(&mut bad, "latency=50ms+loss=0.1".parse().unwrap());
+    set_link(&mut bad, "latency=50ms+loss=0.1");
     step(&mut game, &mut [&mut good, &mut bad], 600);
     let mut served = lanes(&mut game);
     served.sort_by_key(|(peer, ..)| peer.round_trip);

@@ -8,10 +8,6 @@ use cubewire_scene::CUBES;
 
 use crate::common::{component, game_with_view, steps};
 
-fn show(game: &mut LaneGame, colors: CubeColors) {
-    *game.app.world_mut().resource_mut::<CubeColors>() = colors;
-}
-
 fn send_states(game: &LaneGame) -> Option<Vec<SendState>> {
     let send_states = game.app.world().get::<SendStates>(game.lane)?;
     Some(send_states.now.clone())
@@ -22,7 +18,7 @@ fn how_the_cubes_stand_is_known_while_it_is_shown_and_there_is_a_budget() {
     let mut game = game_with_view("katamari", "predicted,budget:32kbps");
     steps(&mut game, 300);
     assert_eq!(send_states(&game), None);
-    show(&mut game, CubeColors::Wait);
+    game.app.insert_resource(CubeColors::Wait);
     let (mut waited, mut in_flight) = (0, 0);
     for _ in 0..120 {
         game.step();
@@ -46,7 +42,7 @@ fn how_the_cubes_stand_is_known_while_it_is_shown_and_there_is_a_budget() {
     assert_eq!(send_states(&game), Some(Vec::new()));
     let sample = game.meter().samples().back().unwrap();
     assert_eq!((sample.budget_kbps, sample.longest_wait_ticks), (None, 0));
-    show(&mut game, CubeColors::Interaction);
+    game.app.insert_resource(CubeColors::Interaction);
     steps(&mut game, 2);
     assert_eq!(send_states(&game), None);
 }

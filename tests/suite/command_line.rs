@@ -35,25 +35,6 @@ pub(crate) fn json(command: &mut Command) -> Value {
 }
 
 #[test]
-fn headless_prints_figures_for_programs() {
-    let play = ["headless", "--seconds", "3", "--json", "--script"];
-    let figures = json(cubewire(&play).arg(script_path("katamari")));
-    assert_eq!(figures["rung"], "changed-flags");
-    assert_eq!(figures["snapshots"], 180);
-    assert_eq!(figures["wrong"], 0);
-    let bits: f64 = figures["bits"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|kind| kind["bits_per_snapshot"].as_f64().unwrap())
-        .sum();
-    let bytes = figures["payload_bytes"].as_f64().unwrap();
-    assert!((bits - bytes * 8.0).abs() < 1e-6, "the ledger is the payload");
-    let article = figures["article"]["mean_kbps"].as_f64().unwrap();
-    assert!((article - (bytes + 28.0) * 60.0 * 8.0 / 1000.0).abs() < 1e-6);
-}
-
-#[test]
 fn times_of_frames_are_printed_for_people_and_for_programs() {
     let profile = ["headless", "--seconds", "0.2", "--profile"];
     let figures = json(cubewire(&profile).arg("--json"));

@@ -9,7 +9,7 @@ use bevy::ecs::component::Mutable;
 use bevy::prelude::*;
 use cubewire::game::headless::{HeadlessGame, LaneGame};
 use cubewire::recording::Script;
-use cubewire::replication::LaneSettings;
+use cubewire::replication::{ChangeLane, LaneSettings};
 use cubewire::view::{Side, ViewCube, ViewPlugin};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -94,6 +94,12 @@ pub(crate) fn steps(game: &mut HeadlessGame, ticks: usize) {
     for _ in 0..ticks {
         game.step();
     }
+}
+
+/// Changes the settings of the game's lane.
+pub(crate) fn change(game: &mut LaneGame, settings: LaneSettings) {
+    let entity = game.lane;
+    game.app.world_mut().trigger(ChangeLane { entity, settings });
 }
 
 pub(crate) fn pause(app: &mut App, paused: bool) {

@@ -8,34 +8,36 @@ use bevy_egui::input::EguiWantsInput;
 use cubewire::controls::Action;
 use cubewire::game::headless::LaneGame;
 use cubewire::recording::KeyboardPlugin;
-use cubewire::replication::{ChangeLane, ForceDesync, LaneSettings, LaneSync};
+use cubewire::replication::{ForceDesync, LaneSettings, LaneSync};
 use cubewire::simulation::HeldKeys;
 use cubewire::view::{ViewMode, ViewPlugin};
-use cubewire_codec::ladder;
 use cubewire_scene::{PLAYER, initial_position};
 
-use crate::common::steps;
+use crate::common::{change, lane, steps};
 
 /// Creates a game that is played with keys.
 fn game() -> LaneGame {
-    struct Egui;
-    impl Plugin for Egui {
-        fn build(&self, app: &mut App) {
-            app.init_resource::<EguiWantsInput>();
-        }
-    }
-    let plugins = (InputPlugin, Egui, ViewPlugin, KeyboardPlugin);
+    let egui = |app: &mut App| {
+        app.init_resource::<EguiWantsInput>();
+    };
+    let plugins = (InputPlugin, egui, ViewPlugin, KeyboardPlugin);
     LaneGame::with_plugins(None, LaneSettings::default(), plugins).unwrap()
 }
 
 fn key(game: &mut LaneGame, key_code: KeyCode, state: ButtonState) {
-    let unknown = Key::Unidentified(NativeKey::Unidentified);
-    game.app.world_mut().write_message(message(key_code, unknown, state));
+    send(game, key_code, Key::Unidentified(NativeKey::Unidentified), state, false);
 }
 
-fn message(key_code: KeyCode, logical_key: Key, state: ButtonState) -> KeyboardInput {
+fn send(
+    game: &mut LaneGame,
+    key_code: KeyCode,
+    logical_key: Key,
+    state: ButtonState,
+    repeat: bool,
+) {
     let window = Entity::PLACEHOLDER;
-    KeyboardInput { key_code, logical_key, state, text: None, repeat: false, window }
+    let input = KeyboardInput { key_code, logical_key, state, text: None, repeat, window };
+    game.app.world_mut().write_message(input);
 }
 
 /// Presses a key for one frame.
@@ -104,11 +106,9 @@ fn p_pauses_at_once_n_steps_one_tick_r_puts_everything_back_and_v_goes_through_t
 #[test]
 fn ends_that_simulate_are_in_sync_again_after_single_steps() {
     let mut game = game();
-    let mut settings = LaneSettings::default();
-    settings.sender.stages = ladder::SIMULATED.stages;
-    let entity = game.lane;
-    game.app.world_mut().trigger(ChangeLane { entity, settings });
+    change(&mut game, lane("simulated"));
     steps(&mut game, 60);
+    let entity = game.lane;
     let synced = |game: &LaneGame| {
         let lane = game.app.world().get::<LaneSync>(entity);
         lane.and_then(LaneSync::synced_ticks)
@@ -206,7 +206,7 @@ fn gathers(game: &LaneGame) -> bool {
 
 /// Presses or releases a key that types this text.
 fn type_text(game: &mut LaneGame, code: KeyCode, text: &str, state: ButtonState) {
-    game.app.world_mut().write_message(message(code, Key::Character(text.into()), state));
+    send(game, code, Key::Character(text.into()), state, false);
     game.step();
 }
 
@@ -282,8 +282,7 @@ fn a_key_is_held_until_it_is_released_whatever_it_types_by_then() {
     }
     // A repeated key types another letter after a change of the layout.
     type_text(&mut game, y, "z", Pressed);
-    let another = message(y, Key::Character("y".into()), Pressed);
-    game.app.world_mut().write_message(KeyboardInput { repeat: true, ..another });
+    send(&mut game, y, Key::Character("y".into()), Pressed, true);
     game.step();
     assert!(gathers(&game));
     type_text(&mut game, y, "y", Released);

@@ -75,6 +75,7 @@ fn the_table_of_a_play_sums_to_its_totals() {
         play.args(["--seconds", "4", "--script"]);
         play.arg(script_path("katamari")).arg("--csv");
         let totals = json(play.arg(&path));
+        assert_eq!((&totals["rung"], &totals["wrong"]), (&rung.into(), &0.into()));
         let table = Table::read(&path);
         assert!(table.rows.iter().all(|row| row["rung"] == rung));
         assert_every_tick(&table);
@@ -104,10 +105,8 @@ fn assert_totals(table: &Table, totals: &Value) {
     assert!(near(table.sum("changed_cubes"), figure("changed_cubes")));
     for kind in BitKind::DEMO {
         let listed = totals["bits"].as_array().unwrap().iter();
-        let mean = listed
-            .filter(|bits| bits["kind"] == kind.name())
-            .map(|bits| bits["bits_per_snapshot"].as_f64().unwrap())
-            .sum();
+        let listed = listed.filter(|bits| bits["kind"] == kind.name());
+        let mean = listed.map(|bits| bits["bits_per_snapshot"].as_f64().unwrap()).sum();
         assert!(near(table.sum(&bits(kind)), mean), "{kind}");
     }
     for (name, accounting) in [("article_bytes", "article"), ("wire_bytes", "wire")] {
@@ -161,6 +160,7 @@ fn a_table_leaves_out_what_is_not_measured_and_what_is_not_sent() {
     printed(cubewire(&arguments).arg(&path));
     let table = Table::read(&path);
     assert_eq!(table.rows.len(), 120);
+    assert!(table.rows.iter().all(|row| row["rung"] == "changed-flags"));
     assert_eq!(table.rows[0]["seconds"].parse::<f64>().unwrap().floor(), 2.0);
     // The last packets are still in flight.
     let arrived = table.column("arrived_after_ticks");

@@ -2,13 +2,11 @@
 
 use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
-use cubewire::replication::SenderSettings;
-use cubewire_bevy::udp::Key;
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::{self, PREDICTED, PREDICTED_POSITION};
 use cubewire_protocol::FallbackReason;
 
-use crate::udp::{address, agreeing, dial, lanes, server, step, viewer, viewer_with};
+use crate::udp::{address, agreeing, dial, lanes, sender, server, step, viewer, viewer_with};
 
 /// Returns the stages that the server sends to a viewer, and the reason if it did not request them.
 fn served(game: &mut HeadlessGame, viewer: &HeadlessViewer) -> (Stages, Option<FallbackReason>) {
@@ -20,14 +18,14 @@ fn served(game: &mut HeadlessGame, viewer: &HeadlessViewer) -> (Stages, Option<F
 
 #[test]
 fn a_viewer_with_another_fingerprint_is_never_sent_arithmetic_coding() {
-    let mut game = server(Key::LOOPBACK, 8);
+    let mut game = server(8);
     let mut same = viewer(&game, "predicted");
     step(&mut game, &mut [&mut same], 60);
     assert_eq!(served(&mut game, &same), (PREDICTED.stages, None));
     assert_eq!(same.meter().fallback, None);
     drop(same);
 
-    let mut connection = dial(address(&game), Key::LOOPBACK);
+    let mut connection = dial(address(&game));
     connection.contract.fingerprint.arithmetic ^= 1;
     let mut viewer = viewer_with(connection, "predicted");
     step(&mut game, &mut [&mut viewer], 120);
@@ -38,8 +36,7 @@ fn a_viewer_with_another_fingerprint_is_never_sent_arithmetic_coding() {
     assert!(agreeing(&game, &viewer) > 60);
 
     // A rung without a model is sent as requested.
-    let mut asked = viewer.app.world_mut().entity_mut(viewer.lane);
-    asked.get_mut::<SenderSettings>().unwrap().stages = ladder::DELTA.stages;
+    sender(&mut viewer).stages = ladder::DELTA.stages;
     step(&mut game, &mut [&mut viewer], 60);
     assert_eq!(served(&mut game, &viewer), (ladder::DELTA.stages, None));
     assert_eq!(viewer.connection().granted, None);

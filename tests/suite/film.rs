@@ -18,7 +18,6 @@ use cubewire::simulation::{CubeWorld, ResetSimulation, state_hash};
 use cubewire::view::{
     self, CubeColors, Notices, PaneContent, Selected, Side, Trails, ViewCube, ViewPlugin,
 };
-use cubewire_bevy::udp::Key;
 use cubewire_codec::{BodyState, Snapshot};
 use cubewire_scene::CUBES;
 
@@ -26,21 +25,20 @@ use crate::common::{eventually, lane, names, script, steps};
 use crate::decode::read_mp4;
 use crate::udp::{address, dial, server, status, step};
 
-/// The plugins of a window that films need, with a folder for the films.
-struct SmallFilms(PathBuf);
-
-impl Plugin for SmallFilms {
-    fn build(&self, app: &mut App) {
+/// Returns the plugins of a window that films need, with a folder for the films.
+fn small_films(folder: &Path) -> impl Plugin {
+    let folder = folder.to_owned();
+    move |app: &mut App| {
         app.add_plugins((ViewPlugin, FilmPlugin))
             .init_resource::<Notices>()
             .insert_resource(FilmSize(UVec2::new(160, 90)))
-            .insert_resource(RecordingFolder(self.0.clone()));
+            .insert_resource(RecordingFolder(folder.clone()));
         app.world_mut().resource_mut::<Wanted>().panel = true;
     }
 }
 
 fn game(settings: LaneSettings, folder: &Path) -> LaneGame {
-    let plugins = SmallFilms(folder.to_owned());
+    let plugins = (small_films(folder), InputLogPlugin, ExportPlugin);
     LaneGame::with_plugins(Some(script("katamari")), settings, plugins).unwrap()
 }
 
@@ -163,10 +161,10 @@ fn a_film_made_during_play_equals_what_was_shown() {
 #[test]
 fn a_film_made_in_a_viewer_equals_what_was_shown() {
     let folder = tempfile::tempdir().unwrap();
-    let mut game = server(Key::LOOPBACK, 1);
+    let mut game = server(1);
     let settings = LaneSettings { link: LinkSettings::PERFECT, ..lane("predicted") };
-    let connection = dial(address(&game), Key::LOOPBACK);
-    let plugins = SmallFilms(folder.path().to_owned());
+    let connection = dial(address(&game));
+    let plugins = small_films(folder.path());
     let mut viewer = HeadlessViewer::with_plugins(connection, settings, plugins);
     let seen = (Side::Right, Selected, DisplayedState::default());
     let lane = viewer.lane;
@@ -232,10 +230,7 @@ fn a_game_that_is_closed_during_a_film_leaves_the_frames_so_far() {
 #[test]
 fn the_copied_command_films_a_replay_and_says_what_differs() {
     let folder = tempfile::tempdir().unwrap();
-    let films = SmallFilms(folder.path().to_owned());
-    let plugins = (films, InputLogPlugin, ExportPlugin);
-    let settings = lane("predicted,link:hostile");
-    let mut game = LaneGame::with_plugins(Some(script("katamari")), settings, plugins).unwrap();
+    let mut game = game(lane("predicted,link:hostile"), folder.path());
     steps(&mut game, 300);
     let copied = |game: &mut LaneGame| {
         game.app.insert_resource(Notices::default());

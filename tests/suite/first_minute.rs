@@ -89,13 +89,10 @@ fn tabs_buttons_and_sizes_are_clicked_and_typed() {
     click(&window, 200.0, HEIGHT - 248.0);
     window.expect("/view", "Left");
 
-    // A held key repeats, so one press may count several times.
     let scale = |report: &Value| report["panel"]["scale"].as_f64().unwrap_or(1.0);
     let mut before = 1.0;
-    for (key, grows) in [("equal", true), ("plus", true), ("minus", false)] {
-        window.xdotool(&["keydown", "ctrl"]);
+    for (key, grows) in [("ctrl+equal", true), ("ctrl+plus", true), ("ctrl+minus", false)] {
         window.press(key);
-        window.xdotool(&["keyup", "ctrl"]);
         let report = window.wait(key, |report| {
             let now = scale(report);
             now != before && (now > before) == grows
@@ -152,9 +149,7 @@ fn the_past_the_colours_and_a_cube_are_looked_at_with_keys_and_mouse() {
     window.ticks(240);
     window.press("p");
     // Back by a second and forward by a tick.
-    window.xdotool(&["keydown", "shift"]);
-    window.press("Left");
-    window.xdotool(&["keyup", "shift"]);
+    window.press("shift+Left");
     let moment = |report: &Value| report["panel"]["moment"].as_u64();
     let report = window.wait("the past", |report| moment(report).is_some());
     let newest = report["simulation_tick"].as_u64().unwrap();
@@ -177,9 +172,7 @@ fn the_past_the_colours_and_a_cube_are_looked_at_with_keys_and_mouse() {
         moment(report).is_some() && moment(report) != Some(before)
     });
     // Select a range. Its totals are shown, and F zooms to it.
-    window.xdotool(&["keydown", "shift"]);
-    window.drag([560.0, strip], [640.0, strip]);
-    window.xdotool(&["keyup", "shift"]);
+    window.holding("shift", || window.drag([560.0, strip], [640.0, strip]));
     let range = |report: &Value| {
         let ticks = report["panel"]["range"].as_array()?;
         Some([ticks[0].as_u64()?, ticks[1].as_u64()?])

@@ -18,8 +18,14 @@ fn game(rung: &str) -> LaneGame {
 }
 
 fn want(game: &mut LaneGame, wants: bool) {
-    let mut wanted = game.app.world_mut().resource_mut::<Wanted>();
-    wanted.panel = wants;
+    game.app.insert_resource(Wanted { panel: wants, ..Wanted::default() });
+}
+
+/// Pauses the game and shows a tick of the past.
+fn look_back(game: &mut LaneGame, tick: u64) {
+    pause(&mut game.app, true);
+    game.app.insert_resource(Moment(Some(tick)));
+    game.step();
 }
 
 /// Returns positions and orientations of the cubes in a half.
@@ -29,8 +35,7 @@ fn shown(game: &mut LaneGame, half: Side) -> Vec<(Vec3, Quat)> {
 }
 
 fn poses(cubes: &[BodyState]) -> Vec<(Vec3, Quat)> {
-    let poses = cubes.iter().map(|cube| (cube.position, cube.orientation));
-    poses.collect()
+    cubes.iter().map(|cube| (cube.position, cube.orientation)).collect()
 }
 
 #[test]
@@ -46,11 +51,8 @@ fn both_halves_go_back_to_what_they_showed() {
         displayed.push(poses(&world.get::<DisplayedState>(game.lane).unwrap().cubes));
     }
     let newest = game.cubes().tick();
-    pause(&mut game.app, true);
-    game.step();
     for ago in [0, 1, 59, 60, 200, 130] {
-        game.app.world_mut().resource_mut::<Moment>().0 = Some(newest - ago);
-        game.step();
+        look_back(&mut game, newest - ago);
         let index = simulated.len() - 1 - ago as usize;
         assert!(shown(&mut game, Side::Left) == simulated[index], "{ago}");
         assert!(shown(&mut game, Side::Right) == displayed[index], "{ago}");
@@ -97,10 +99,8 @@ fn over_each_other_both_halves_show_the_same_tick_now_and_in_the_past() {
     game.app.insert_resource(ViewMode::Difference);
     game.step();
     let now = error(&mut game);
-    pause(&mut game.app, true);
     let past = game.cubes().tick() - 60;
-    game.app.world_mut().resource_mut::<Moment>().0 = Some(past);
-    game.step();
+    look_back(&mut game, past);
     let past = error(&mut game);
     for over in [now, past] {
         assert!(over < 0.001 && over * 20.0 < beside, "{over} m, {beside} m beside each other");
@@ -116,7 +116,7 @@ fn exaggerated_errors_are_as_many_times_as_large_now_and_in_the_past() {
     pause(&mut game.app, true);
     let past = game.cubes().tick() - 60;
     for moment in [None, Some(past)] {
-        game.app.world_mut().resource_mut::<Moment>().0 = moment;
+        game.app.insert_resource(Moment(moment));
         let offsets = [1.0, 10.0, 50.0, 1.0].map(|factor| {
             game.step();
             game.step();
@@ -210,7 +210,7 @@ fn looking_changes_no_packet() {
         let closed = played(&mut game(&settings));
         let mut open = game(&settings);
         want(&mut open, true);
-        *open.app.world_mut().resource_mut::<CubeColors>() = CubeColors::Distance;
+        open.app.insert_resource(CubeColors::Distance);
         let lane = open.lane;
         open.app
             .world_mut()

@@ -5,8 +5,8 @@ use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::{
     Accounting, Compared, LaneCheck, LaneMeter, LaneSettings, SEND_INTERVALS, Totals,
 };
-use cubewire_codec::ladder::{self, Rung};
-use cubewire_link::{Bandwidth, Loss, PRESETS, Preset};
+use cubewire_codec::ladder;
+use cubewire_link::{Bandwidth, Conditions, Loss, PRESETS};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::common::{lane, script, steps};
@@ -18,9 +18,9 @@ struct Play {
 }
 
 impl Play {
-    /// Starts a game with these lanes and plays some ticks.
-    fn new(lanes: impl IntoIterator<Item = LaneSettings>, ticks: usize) -> Self {
-        let mut game = HeadlessGame::new(Some(script("katamari")));
+    /// Starts a game that plays a script over these lanes, and plays some ticks.
+    fn new(script_name: &str, lanes: impl IntoIterator<Item = LaneSettings>, ticks: usize) -> Self {
+        let mut game = HeadlessGame::new(Some(script(script_name)));
         let lanes = lanes.into_iter().map(|settings| {
             let lane = game.spawn_lane(settings).unwrap();
             let checks = (LaneCheck::default(), Compared);
@@ -33,15 +33,14 @@ impl Play {
     }
 
     /// Plays ticks and returns each lane's mean position error, metres.
-    fn mean_errors(&mut self, ticks: usize) -> Vec<f32> {
-        let mut sums = vec![0.0; self.lanes.len()];
-        for _ in 0..ticks {
-            self.game.step();
-            for (sum, meter) in sums.iter_mut().zip(self.each::<LaneMeter>()) {
-                *sum += meter.samples().back().unwrap().replica_error.mean_m;
-            }
+    fn mean_errors(&mut self, ticks: usize) -> Vec<f64> {
+        let world = self.game.app.world_mut();
+        for mut meter in world.query::<&mut LaneMeter>().iter_mut(world) {
+            meter.mark();
         }
-        sums.into_iter().map(|sum| sum / ticks as f32).collect()
+        steps(&mut self.game, ticks);
+        let meters = self.each::<LaneMeter>();
+        meters.map(|meter| meter.totals().mean_error_m().unwrap()).collect()
     }
 
     /// Iterates over a component of each lane.
@@ -59,85 +58,30 @@ impl Play {
     }
 }
 
-/// A rung over a network.
-struct Crossing {
-    preset: &'static Preset,
-    rung: Rung,
-    lane: Entity,
-    sent: Totals,
-}
-
-/// Sends each rung over a network. Checks that snapshots arrive, and that they are right.
-fn cross(ticks: usize, preset: &'static Preset) {
-    let mut game = HeadlessGame::new(Some(script("mix")));
-    let mut crossings: Vec<_> = ladder::all()
-        .map(|rung| {
-            let settings = lane(&format!("{},link:{}", rung.name, preset.name));
-            let lane = game.spawn_lane(settings).unwrap();
-            let mut entity = game.app.world_mut().entity_mut(lane);
-            entity.insert(LaneCheck::default());
-            let sent = Totals::default();
-            Crossing { preset, rung, lane, sent }
-        })
-        .collect();
-    for _ in 0..ticks {
-        game.step();
-        for Crossing { lane, sent, .. } in &mut crossings {
-            let meter = game.app.world().get::<LaneMeter>(*lane).unwrap();
-            sent.add(meter.samples().back().unwrap());
+/// Returns a lower bound for the number of snapshots that arrive complete, from the losses of the network.
+fn expected_whole(conditions: &Conditions, sent: &Totals) -> f64 {
+    let ticks = sent.ticks as f64;
+    let payload = sent.payload_bytes as f64 / ticks;
+    let packets = (payload / FRAGMENT_BYTES).ceil();
+    let all_survive = match conditions.loss {
+        Loss::None => 1.0,
+        Loss::Independent { probability } => (1.0 - probability).powf(packets),
+        // A burst loses every packet: the first must be outside the bursts, and no burst may start after it.
+        Loss::GilbertElliott { to_bad, .. } => {
+            (1.0 - conditions.loss.mean_fraction()) * (1.0 - to_bad).powf(packets - 1.0)
         }
-    }
-    for crossing in &crossings {
-        let lane = game.app.world().entity(crossing.lane);
-        let check = lane.get::<LaneCheck>().unwrap();
-        let meter = lane.get::<LaneMeter>().unwrap();
-        let expected = crossing.expected_whole();
-        let what = format!(
-            "{} over {}: {} of {ticks} arrived whole, {expected:.1} expected; {} wrong, {} refused: {:?}",
-            crossing.rung.name,
-            crossing.preset.name,
-            meter.received,
-            check.wrong,
-            meter.refused,
-            meter.last_refusal
-        );
-        println!("{what}");
-        assert_eq!((check.wrong, meter.refused), (0, 0), "{what}");
-        assert_eq!(check.compared, meter.received, "{what}");
-        assert_eq!(crossing.sent.snapshots, ticks, "{what}");
-        assert!(meter.received as f64 > 0.8 * expected, "{what}");
-    }
-}
-
-impl Crossing {
-    /// Returns a lower bound for the number of complete snapshots, from the losses of the network.
-    fn expected_whole(&self) -> f64 {
-        let conditions = &self.preset.conditions;
-        let ticks = self.sent.ticks as f64;
-        let payload = self.sent.payload_bytes as f64 / ticks;
-        let packets = (payload / FRAGMENT_BYTES).ceil();
-        let all_survive = match conditions.loss {
-            Loss::None => 1.0,
-            Loss::Independent { probability } => (1.0 - probability).powf(packets),
-            // A burst loses every packet: the first must be outside the bursts, and no burst may start after it.
-            Loss::GilbertElliott { to_bad, .. } => {
-                (1.0 - conditions.loss.mean_fraction()) * (1.0 - to_bad).powf(packets - 1.0)
-            }
-        };
-        let wire = self.sent.traffic.wire_bytes as f64 / ticks;
-        let per_tick =
-            |bits_per_second: u64| bits_per_second as f64 / 8.0 / f64::from(TICKS_PER_SECOND);
-        let fitting = match conditions.bandwidth {
-            // Once the queue is full, hardly any snapshot finds room for all of its packets.
-            Some(Bandwidth { bits_per_second, queue_bytes })
-                if wire > per_tick(bits_per_second) =>
-            {
-                queue_bytes as f64 / wire
-            }
-            _ => ticks,
-        };
-        fitting.min(ticks) * all_survive
-    }
+    };
+    let wire = sent.traffic.wire_bytes as f64 / ticks;
+    let per_tick =
+        |bits_per_second: u64| bits_per_second as f64 / 8.0 / f64::from(TICKS_PER_SECOND);
+    let fitting = match conditions.bandwidth {
+        // Once the queue is full, hardly any snapshot finds room for all of its packets.
+        Some(Bandwidth { bits_per_second, queue_bytes }) if wire > per_tick(bits_per_second) => {
+            queue_bytes as f64 / wire
+        }
+        _ => ticks,
+    };
+    fitting.min(ticks) * all_survive
 }
 
 /// Longer messages are fragmented.
@@ -146,9 +90,30 @@ const FRAGMENT_BYTES: f64 = 1200.0;
 #[test]
 #[ignore = "the whole matrix: minutes"]
 fn the_whole_matrix_of_rungs_and_networks_is_crossed_for_twenty_seconds() {
+    const TICKS: usize = 1_200;
     // One network at a time, because every lane stores about 30 MB of snapshots.
     for preset in &PRESETS {
-        cross(1_200, preset);
+        let lanes = ladder::all().map(|rung| lane(&format!("{},link:{}", rung.name, preset.name)));
+        let play = Play::new("mix", lanes, TICKS);
+        let lanes = play.each::<LaneCheck>().zip(play.each::<LaneMeter>());
+        for (rung, (check, meter)) in ladder::all().zip(lanes) {
+            let sent = meter.totals();
+            let expected = expected_whole(&preset.conditions, &sent);
+            let what = format!(
+                "{} over {}: {} of {TICKS} arrived whole, {expected:.1} expected; {} wrong, {} refused: {:?}",
+                rung.name,
+                preset.name,
+                meter.received,
+                check.wrong,
+                meter.refused,
+                meter.last_refusal
+            );
+            println!("{what}");
+            assert_eq!((check.wrong, meter.refused), (0, 0), "{what}");
+            assert_eq!(check.compared, meter.received, "{what}");
+            assert_eq!(sent.snapshots, TICKS, "{what}");
+            assert!(meter.received as f64 > 0.8 * expected, "{what}");
+        }
     }
 }
 
@@ -159,7 +124,7 @@ fn with_more_loss_the_display_gets_worse_and_the_data_does_not() {
         let loss = f64::from(percent) / 100.0;
         lane(&format!("changed-flags,link:latency=50ms+loss={loss}"))
     });
-    let mut play = Play::new(lanes, 300);
+    let mut play = Play::new("katamari", lanes, 300);
     let mut last = 0.0;
     for (percent, error) in percents.into_iter().zip(play.mean_errors(600)) {
         println!("{percent} % lost: {:.1} mm off on average", error * 1000.0);
@@ -173,7 +138,7 @@ fn with_more_loss_the_display_gets_worse_and_the_data_does_not() {
 fn fewer_snapshots_a_second_cost_less_and_show_less() {
     let lanes = [60, 30, 20, 10].map(|rate| lane(&format!("changed-flags,rate:{rate}")));
     let jerky = lane("changed-flags,rate:10,interpolation:none");
-    let mut play = Play::new(lanes.into_iter().chain([jerky]), 300);
+    let mut play = Play::new("katamari", lanes.into_iter().chain([jerky]), 300);
     let errors = play.mean_errors(300);
     // A replica that stands still has a large error.
     assert!(errors[4] > 10.0 * errors[0], "{errors:?} m");
@@ -194,7 +159,7 @@ fn fewer_snapshots_a_second_cost_less_and_show_less() {
 fn a_curve_through_velocities_beats_the_line_at_ten_a_second() {
     let lanes = ["linear", "hermite", "extrapolate"]
         .map(|kind| lane(&format!("at-rest,rate:10,interpolation:{kind}")));
-    let errors = Play::new(lanes, 200).mean_errors(300);
+    let errors = Play::new("katamari", lanes, 200).mean_errors(300);
     let [line, curve, beyond] = errors[..] else { unreachable!("three lanes") };
     println!("linear {line} m, hermite {curve} m, extrapolate {beyond} m");
     assert!(curve < 0.9 * line, "{curve} and {line}");
@@ -214,7 +179,11 @@ fn the_playout_delay_is_by_rule_by_hand_or_adaptive_and_prevents_stalls() {
         "link:article,playout:20ms",
         "link:article,playout:250ms",
     ];
-    let play = Play::new(lanes.map(|settings| lane(&format!("changed-flags,{settings}"))), 600);
+    let play = Play::new(
+        "katamari",
+        lanes.map(|settings| lane(&format!("changed-flags,{settings}"))),
+        600,
+    );
     let delays = play.each::<LaneMeter>().map(|meter| {
         let sample = meter.samples().back().unwrap();
         sample.playout_delay.as_millis()

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use cubewire::game::headless::{HeadlessGame, LaneGame};
 use cubewire::recording::ScriptPlayback;
-use cubewire::replication::{Accounting, LaneSettings, Totals};
+use cubewire::replication::{Accounting, Totals};
 use cubewire::simulation::{ResetSimulation, state_hash};
 use cubewire_codec::BodyState;
 use cubewire_scene::{CEILING, CUBES, PLAYER, WALL, side};
@@ -93,12 +93,10 @@ fn a_katamari_ball_holds_together_while_it_rolls_and_lets_go_after() {
         cubes[1..].iter().filter(distance).count()
     };
     let mut fastest = 0.0_f32;
-    let mut totals = Totals::default();
-    let mut step = |game: &mut LaneGame, tick| {
+    let step = |game: &mut LaneGame, tick| {
         game.step();
         check_world(game, &format_args!("katamari, tick {tick}"));
         check_baseline(game);
-        totals.add(game.meter().samples().back().unwrap());
     };
     for tick in 0..1830 {
         step(&mut game, tick);
@@ -113,23 +111,19 @@ fn a_katamari_ball_holds_together_while_it_rolls_and_lets_go_after() {
     }
     assert!(near(&game) < 30, "{} cubes still there", near(&game));
     assert_eq!(script("katamari").ticks, TICKS);
-    check_liveliness("katamari", &totals, 80.0);
+    check_liveliness("katamari", &game.meter().totals(), 80.0);
 }
 
 #[test]
 fn hovering_blows_cubes_away() {
-    let settings = LaneSettings::default();
-    let mut game = LaneGame::new(Some(script("blow")), settings).unwrap();
-    let mut heights = Vec::new();
-    for tick in 0..600 {
+    let mut game = game("blow", "changed-flags");
+    steps(&mut game, 121);
+    let (mut low, mut high) = (f32::MAX, 0.0_f32);
+    for _ in 121..600 {
         game.step();
-        if tick > 120 {
-            heights.push(game.cubes().current().bodies[PLAYER].position.z);
-        }
+        let height = game.cubes().current().bodies[PLAYER].position.z;
+        (low, high) = (low.min(height), high.max(height));
     }
-    let (low, high) = heights
-        .iter()
-        .fold((f32::MAX, 0.0_f32), |(low, high), &height| (low.min(height), high.max(height)));
     assert!(low > 2.0 && high < 3.2, "it hovers at {low} to {high} m");
     let cubes = &game.cubes().current().bodies;
     let start = cubewire_scene::initial_position;
@@ -141,14 +135,13 @@ fn hovering_blows_cubes_away() {
 #[test]
 fn a_minute_of_play_is_lively_and_stays_below_the_target() {
     let mut game = game("mix", "changed-flags");
-    let mut totals = Totals::default();
     for tick in 0..3_600 {
         game.step();
-        totals.add(game.meter().samples().back().unwrap());
         check_baseline(&game);
         check_world(&game, &format_args!("mix, tick {tick}"));
     }
     assert_eq!(game.check().wrong, 0);
+    let totals = game.meter().totals();
     check_liveliness("mix", &totals, 45.0);
     let kbps = totals.kbps(Accounting::PayloadAndUdp);
     println!("mix at changed-flags: {kbps:.1} kbps");

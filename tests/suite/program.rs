@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -52,14 +52,9 @@ pub(crate) fn send(signal: &str, process: &Child) {
 pub(crate) fn end(mut process: Killed) -> (Option<i32>, [String; 2]) {
     let process = &mut process.0;
     let status = eventually("the end", || process.try_wait().unwrap());
-    let read = |pipe: Option<&mut dyn Read>| {
-        let mut text = String::new();
-        pipe.map(|pipe| pipe.read_to_string(&mut text).unwrap());
-        text
-    };
-    let out = read(process.stdout.as_mut().map(|pipe| pipe as _));
-    let errors = read(process.stderr.as_mut().map(|pipe| pipe as _));
-    (status.code(), [out, errors])
+    let out = process.stdout.as_mut().map(|pipe| io::read_to_string(pipe).unwrap());
+    let errors = process.stderr.as_mut().map(|pipe| io::read_to_string(pipe).unwrap());
+    (status.code(), [out, errors].map(Option::unwrap_or_default))
 }
 
 /// Returns the first address in the output.
@@ -112,9 +107,7 @@ pub(crate) fn follow(viewers: &mut [Killed], folder: &Path, count: usize, lines:
     eventually("the lines of digests", || {
         for Killed(viewer) in &mut *viewers {
             if let Some(status) = viewer.try_wait().unwrap() {
-                let mut said = String::new();
-                let errors = viewer.stderr.as_mut().unwrap();
-                errors.read_to_string(&mut said).unwrap();
+                let said = io::read_to_string(viewer.stderr.as_mut().unwrap()).unwrap();
                 panic!("a viewer has ended: {status}: {said}");
             }
         }

@@ -5,17 +5,18 @@ use std::time::{Duration, SystemTime};
 
 use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
+use cubewire::replication::ConnectionStatus;
 use cubewire_bevy::renet_connection::FROM_SERVER_BYTES;
 use cubewire_bevy::transport::MessageQueue;
 use cubewire_bevy::udp::Key;
 use cubewire_bevy::{MessageBuffer, RenetConnection};
-use cubewire_codec::{Plan, Stages, ladder};
+use cubewire_codec::{Plan, Sequence, Stages, ladder};
 use cubewire_protocol::{
-    BaselineChoice, ClientMessage, Contract, Feedback, Hello, Request, Settings,
+    Ack, BaselineChoice, ClientMessage, Contract, Feedback, Hello, Request, Settings,
 };
 use renetcode::{ClientAuthentication, NetcodeClient};
 
-use crate::udp::{address, deliver, socket, step, udp};
+use crate::udp::{address, agreeing, deliver, server, socket, status, step, udp, viewer};
 
 /// A client that is driven by hand.
 pub(crate) struct Rogue {
@@ -25,10 +26,16 @@ pub(crate) struct Rogue {
 }
 
 impl Rogue {
-    pub(crate) fn new(server: SocketAddr) -> Self {
+    /// Starts to connect with its own token.
+    fn new(server: SocketAddr) -> Self {
         let socket = socket();
         socket.connect(server).unwrap();
-        let netcode = netcode(server);
+        let (client, timeout) = (rand::random(), Duration::from_secs(5));
+        let token = Key::LOOPBACK.token_with(server, client, timeout, [0; 256]);
+        let connect_token = token.unwrap();
+        let now = SystemTime::UNIX_EPOCH.elapsed().unwrap();
+        let netcode =
+            NetcodeClient::new(now, ClientAuthentication::Secure { connect_token }).unwrap();
         Self { socket, netcode, renet: RenetConnection::new(FROM_SERVER_BYTES) }
     }
 
@@ -74,52 +81,54 @@ impl Rogue {
         self.reliable(&ClientMessage::Request(*request).encode());
     }
 
-    pub(crate) fn feedback(&mut self, feedback: &Feedback) {
-        self.unreliable(&feedback.encode());
+    /// Acks the snapshot of a tick, and the 32 before it.
+    pub(crate) fn ack(&mut self, tick: u64) {
+        let ack = Ack { newest: Sequence(tick as u16), earlier: u32::MAX };
+        self.unreliable(&Feedback::Ack(ack).encode());
     }
 
     pub(crate) fn reliable(&mut self, message: &[u8]) {
-        let messages = vec![message.to_vec()];
-        self.flush(MessageQueue { messages, ..MessageQueue::default() });
+        self.send(|outgoing| outgoing.messages.push(message.to_vec()));
     }
 
     pub(crate) fn unreliable(&mut self, message: &[u8]) {
-        let datagrams = vec![message.to_vec()];
-        self.flush(MessageQueue { datagrams, ..MessageQueue::default() });
+        self.send(|outgoing| outgoing.datagrams.push(message.to_vec()));
     }
 
-    fn flush(&mut self, outgoing: MessageQueue) {
-        let mut buffer = MessageBuffer { outgoing, ..MessageBuffer::default() };
+    fn send(&mut self, push: impl FnOnce(&mut MessageQueue)) {
+        let mut buffer = MessageBuffer::default();
+        push(&mut buffer.outgoing);
         for payload in self.renet.flush(Duration::ZERO, &mut buffer).unwrap() {
             self.say(&payload);
         }
     }
 }
 
+/// Runs an attack on a server. Its viewer must not be affected.
+pub(crate) fn attacked(attack: impl FnOnce(&mut HeadlessGame, &mut HeadlessViewer)) {
+    let mut game = server(8);
+    let mut bystander = viewer(&game, "changed-flags");
+    step(&mut game, &mut [&mut bystander], 60);
+    attack(&mut game, &mut bystander);
+    step(&mut game, &mut [&mut bystander], 10);
+    assert_eq!(status(&bystander), ConnectionStatus::Connected);
+    assert_eq!(bystander.meter().refused + bystander.meter().totals().stalls, 0);
+    let agreeing = agreeing(&game, &bystander) as u64;
+    assert_eq!(agreeing, bystander.meter().received);
+}
+
 pub(crate) fn request() -> Request {
+    request_for(ladder::DELTA.stages)
+}
+
+pub(crate) fn request_for(stages: Stages) -> Request {
     Request {
         number: 1,
         settings: Settings {
-            stages: ladder::DELTA.stages,
+            stages,
             send_interval_ticks: 1,
             baseline: BaselineChoice::Newest,
             budget_kbps: None,
         },
     }
-}
-
-/// Returns a request for these stages.
-pub(crate) fn request_for(stages: Stages) -> Request {
-    let mut request = request();
-    request.settings.stages = stages;
-    request
-}
-
-/// Returns a client with its own token.
-fn netcode(server: SocketAddr) -> NetcodeClient {
-    let (client, timeout) = (rand::random(), Duration::from_secs(5));
-    let token = Key::LOOPBACK.token_with(server, client, timeout, [0; 256]);
-    let connect_token = token.unwrap();
-    let now = SystemTime::UNIX_EPOCH.elapsed().unwrap();
-    NetcodeClient::new(now, ClientAuthentication::Secure { connect_token }).unwrap()
 }

@@ -20,7 +20,6 @@ use cubewire::replication::{Digest, LaneMeter, LaneSettings};
 use cubewire::simulation::CubeWorld;
 use cubewire::transport::udp::{UdpServerPlugin, UdpViewer};
 use cubewire::view::{Overlay, PaneContent, Quality};
-use cubewire_bevy::udp::{Key, UdpServer};
 
 use crate::common::{lane, script};
 use crate::udp::{dial, listen};
@@ -97,18 +96,14 @@ fn window(
     app
 }
 
-fn server() -> UdpServer {
-    listen(Key::LOOPBACK, 1)
-}
-
 fn viewer() -> UdpViewer {
-    dial(server().address(), Key::LOOPBACK)
+    dial(listen(1).address())
 }
 
 #[test]
 fn no_two_systems_of_the_window_run_in_an_order_that_is_left_open() {
     let replay = Script { lead_in: 10, ..script("blow") };
-    let mut app = window(Some(replay), |app, settings| add_server(app, settings, server()));
+    let mut app = window(Some(replay), |app, settings| add_server(app, settings, listen(1)));
     assert_no_ambiguities(&mut app);
     // Without a script, the game may play by itself.
     assert_no_ambiguities(&mut window(None, add_game));
@@ -134,7 +129,7 @@ fn no_two_systems_of_a_film_run_in_an_order_that_is_left_open() {
 fn no_two_systems_without_a_window_run_in_an_order_that_is_left_open() {
     let script = Some(script("mix"));
     let mut game =
-        LaneGame::with_plugins(script, LaneSettings::default(), UdpServerPlugin(server()));
+        LaneGame::with_plugins(script, LaneSettings::default(), UdpServerPlugin(listen(1)));
     let app = &mut game.as_mut().unwrap().app;
     app.init_resource::<Digest>();
     assert_no_ambiguities(app);

@@ -10,7 +10,8 @@ use cubewire_protocol::Interpolation;
 
 use crate::command_line::{cubewire, printed};
 use crate::common::names;
-use crate::decode::{Frames, Mp4Info, read_mp4};
+use crate::decode::read_mp4;
+use crate::window::count;
 
 /// Size of the videos of the quick series.
 const WIDTH: usize = 320;
@@ -20,30 +21,23 @@ const FRAMES: usize = 6;
 /// Number of rows at the top for the title and the figures.
 const FIGURES: usize = 64;
 
-fn count(frame: &[u8], columns: std::ops::Range<usize>, is: impl Fn([i32; 3]) -> bool) -> usize {
-    let pixels = frame.as_chunks::<3>().0.iter().enumerate();
-    let is = |(index, pixel): (usize, &[u8; 3])| {
-        let [red, green, blue] = pixel.map(i32::from);
-        columns.contains(&(index % WIDTH)) && is([red, green, blue])
-    };
-    pixels.filter(|&it| is(it)).count()
-}
-
 /// Checks that each half shows cubes in three colours and that the lane's figures are in place. The player's cube
 /// is hardly visible among the others.
 fn check_frame(name: &str, frame: &[u8]) {
+    let pixels = frame.as_chunks().0;
     for half in [0..WIDTH / 2, WIDTH / 2..WIDTH] {
-        let player = count(frame, half.clone(), |[red, _, blue]| blue > red + 60);
-        let red =
-            count(frame, half.clone(), |[red, green, blue]| red > green + 60 && red > blue + 60);
-        let dark = count(frame, half.clone(), |[red, green, blue]| red + green + blue < 420);
+        let rows = pixels.chunks_exact(WIDTH);
+        let pixels: Vec<_> = rows.flat_map(|row| row[half.clone()].to_vec()).collect();
+        let player = count(&pixels, |red, _, blue| blue > red + 60);
+        let red = count(&pixels, |red, green, blue| red > green + 60 && red > blue + 60);
+        let dark = count(&pixels, |red, green, blue| red + green + blue < 420);
         assert!(player > 5, "{name}, {half:?}: {player} pixels of the player");
         assert!(red > 40, "{name}, {half:?}: {red} pixels of red cubes");
         assert!(dark > 200, "{name}, {half:?}: {dark} pixels of shade");
     }
-    let figures = &frame[..FIGURES * WIDTH * 3];
     // The figures have the colours of the halves; the sky is nearly grey.
-    let type_pixels = count(figures, 0..WIDTH, |[red, _, blue]| (red - blue).abs() > 60);
+    let figures = &pixels[..FIGURES * WIDTH];
+    let type_pixels = count(figures, |red, _, blue| (red - blue).abs() > 60);
     assert!(type_pixels > 15, "{name}: {type_pixels} pixels of figures");
 }
 
@@ -70,11 +64,6 @@ fn ask_ffprobe(path: &Path) {
     }
 }
 
-fn checked(path: &Path) -> (Mp4Info, Frames) {
-    ask_ffprobe(path);
-    read_mp4(path).unwrap()
-}
-
 #[test]
 #[ignore = "needs a Vulkan driver and ffprobe"]
 fn the_quick_series_shows_every_rung_and_every_interpolation() {
@@ -88,7 +77,9 @@ fn the_quick_series_shows_every_rung_and_every_interpolation() {
     assert_eq!(films.len(), LADDER.len() + Interpolation::ALL.len());
     for name in &films {
         assert!(page.contains(&format!("src=\"{name}\"")), "{name}");
-        let (info, frames) = checked(&out.join(name));
+        let path = out.join(name);
+        ask_ffprobe(&path);
+        let (info, frames) = read_mp4(&path).unwrap();
         assert_eq!(info.size, (WIDTH, HEIGHT), "{name}");
         assert_eq!(info.duration, Duration::from_millis(100), "{name}");
         assert_eq!(frames.len(), FRAMES, "{name}");

@@ -1,15 +1,14 @@
 //! The ablation, which encodes in the background on demand.
 
-use bevy::prelude::*;
 use cubewire::game::headless::LaneGame;
-use cubewire::replication::{Ablation, ChangeLane, LaneSettings, ShadowLadder, WantsAblation};
+use cubewire::replication::{Ablation, ShadowLadder, WantsAblation};
 use cubewire_codec::ladder;
 
-use crate::common::{lane, script};
+use crate::common::{change, game, lane};
 
 /// Creates a game that has played for a while before an ablation is requested.
-fn ablated(settings: LaneSettings) -> LaneGame {
-    let mut game = LaneGame::new(Some(script("katamari")), settings).unwrap();
+fn ablated(rung: &str) -> LaneGame {
+    let mut game = game("katamari", rung);
     game.add_shadow();
     step(&mut game, 60);
     game.app.insert_resource(WantsAblation(true));
@@ -55,7 +54,7 @@ fn an_ablation_costs_what_the_shadow_ladder_says_where_they_have_the_same_stages
         // The ticks between packets count.
         ("changed-flags,rate:20", 3),
     ] {
-        let mut game = ablated(lane(rung));
+        let mut game = ablated(rung);
         step(&mut game, 180);
         let figures = figures(&mut game);
         assert_eq!(figures.len(), common, "{figures:?}");
@@ -73,7 +72,7 @@ fn an_ablation_costs_what_the_shadow_ladder_says_where_they_have_the_same_stages
 /// Arithmetic coding adapts from packet to packet. The ablation started later, so it has adapted less.
 #[test]
 fn an_ablation_of_arithmetic_coding_costs_about_what_the_shadow_ladder_says() {
-    let mut game = ablated(lane("predicted"));
+    let mut game = ablated("predicted");
     step(&mut game, 240);
     let figures = figures(&mut game);
     let names: Vec<_> = figures.iter().map(|(name, ..)| *name).collect();
@@ -86,17 +85,16 @@ fn an_ablation_of_arithmetic_coding_costs_about_what_the_shadow_ladder_says() {
 
 #[test]
 fn other_stages_start_it_again_and_nothing_runs_that_nobody_wants() {
-    let mut game = LaneGame::new(Some(script("katamari")), lane("delta")).unwrap();
+    let mut game = game("katamari", "delta");
     step(&mut game, 10);
     game.app.insert_resource(WantsAblation(true));
     step(&mut game, 10);
     assert!(ablation(&game).is_none(), "there is no shadow");
 
-    let mut game = ablated(lane("delta"));
+    let mut game = ablated("delta");
     step(&mut game, 100);
     assert!(ablation(&game).unwrap().rows()[0].kbps.is_some());
-    let (entity, settings) = (game.lane, lane("index"));
-    game.app.world_mut().trigger(ChangeLane { entity, settings });
+    change(&mut game, lane("index"));
     step(&mut game, 1);
     let restarted = ablation(&game).unwrap();
     assert_eq!(restarted.present(), ladder::INDEX.stages);

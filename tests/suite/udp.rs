@@ -19,7 +19,6 @@ use cubewire::transport::udp::{UdpServerPlugin, UdpViewer, ViewerSettings, Viewe
 use cubewire_bevy::SocketTraffic;
 use cubewire_bevy::udp::{Key, UdpHost, UdpServer};
 use cubewire_codec::ladder;
-use cubewire_link::Conditions;
 
 use crate::common::{eventually, lane, pause, script};
 
@@ -45,18 +44,17 @@ pub(crate) fn server_at_own_address() -> HeadlessGame {
     play(eventually("a free address", server))
 }
 
-pub(crate) fn server(key: Key, max_viewers: usize) -> HeadlessGame {
-    play(listen(key, max_viewers))
+pub(crate) fn server(max_viewers: usize) -> HeadlessGame {
+    play(listen(max_viewers))
 }
 
-pub(crate) fn listen(key: Key, max_viewers: usize) -> UdpServer {
-    let server = UdpServer::listen(LOOPBACK, key).unwrap();
-    server.max_clients(max_viewers)
+pub(crate) fn listen(max_viewers: usize) -> UdpServer {
+    UdpServer::listen(LOOPBACK, Key::LOOPBACK).unwrap().max_clients(max_viewers)
 }
 
-pub(crate) fn dial(server: SocketAddr, key: Key) -> UdpViewer {
+pub(crate) fn dial(server: SocketAddr) -> UdpViewer {
     let timeout = Duration::from_secs(TIMEOUT_SECONDS as u64);
-    UdpViewer::new(ViewerSettings { server: vec![server], key, timeout }).unwrap()
+    UdpViewer::new(ViewerSettings { server: vec![server], key: Key::LOOPBACK, timeout }).unwrap()
 }
 
 fn play(server: UdpServer) -> HeadlessGame {
@@ -85,8 +83,8 @@ pub(crate) fn viewers(game: &HeadlessGame) -> &Viewers {
     game.app.world().resource::<Viewers>()
 }
 
-pub(crate) fn viewer_at(server: SocketAddr, key: Key, rung: &str) -> HeadlessViewer {
-    viewer_with(dial(server, key), rung)
+pub(crate) fn viewer_at(server: SocketAddr, rung: &str) -> HeadlessViewer {
+    viewer_with(dial(server), rung)
 }
 
 pub(crate) fn viewer_with(connection: UdpViewer, rung: &str) -> HeadlessViewer {
@@ -98,7 +96,7 @@ pub(crate) fn viewer_with(connection: UdpViewer, rung: &str) -> HeadlessViewer {
 
 /// Starts a viewer of a server without access control.
 pub(crate) fn viewer(game: &HeadlessGame, rung: &str) -> HeadlessViewer {
-    viewer_at(address(game), Key::LOOPBACK, rung)
+    viewer_at(address(game), rung)
 }
 
 /// Waits until all datagrams are delivered. Linux delivers them within the sending call or later, when a processor is
@@ -128,16 +126,29 @@ pub(crate) fn step(game: &mut HeadlessGame, viewers: &mut [&mut HeadlessViewer],
     }
 }
 
+/// Steps a viewer while its server does not run.
+pub(crate) fn wait_alone(viewer: &mut HeadlessViewer, seconds: usize) {
+    (0..60 * seconds).for_each(|_| viewer.app.update());
+}
+
+/// Returns the settings that a viewer requests.
+pub(crate) fn sender(viewer: &mut HeadlessViewer) -> Mut<'_, SenderSettings> {
+    viewer.app.world_mut().get_mut(viewer.lane).unwrap()
+}
+
+/// Sets the simulated network between a viewer and its server.
+pub(crate) fn set_link(viewer: &mut HeadlessViewer, link: &str) {
+    let mut lane = viewer.app.world_mut().entity_mut(viewer.lane);
+    lane.get_mut::<LinkSettings>().unwrap().conditions = link.parse().unwrap();
+}
+
 pub(crate) fn lanes(game: &mut HeadlessGame) -> Vec<(RemoteViewer, SenderSettings, Vec<Sample>)> {
     let world = game.app.world_mut();
     let mut query = world.query::<(&RemoteViewer, &SenderSettings, &LaneMeter)>();
-    query
-        .iter(world)
-        .map(|(peer, settings, meter)| {
-            let samples = meter.samples().iter().cloned().collect();
-            (peer.clone(), *settings, samples)
-        })
-        .collect()
+    let lanes = query.iter(world).map(|(peer, settings, meter)| {
+        (peer.clone(), *settings, meter.samples().iter().cloned().collect())
+    });
+    lanes.collect()
 }
 
 /// Returns the number of lines of the viewer's digest that are also in the server's. Panics on any other line.
@@ -164,7 +175,7 @@ pub(crate) fn lost(viewer: &HeadlessViewer) -> String {
 
 #[test]
 fn viewers_have_stages_of_their_own_and_decode_what_was_sent() {
-    let mut game = server(Key::LOOPBACK, 8);
+    let mut game = server(8);
     let rungs = ["uncompressed", "at-rest", "changed-flags", "affine", "predicted", "simulated"];
     let mut viewers = rungs.map(|rung| viewer(&game, rung));
     step(&mut game, &mut viewers.each_mut(), 300);
@@ -194,24 +205,20 @@ fn viewers_have_stages_of_their_own_and_decode_what_was_sent() {
 
 #[test]
 fn a_viewer_changes_its_own_stages_and_rate_and_nobody_elses() {
-    let mut game = server(Key::LOOPBACK, 8);
+    let mut game = server(8);
     let mut first = viewer(&game, "delta");
     let mut second = viewer(&game, "delta");
     step(&mut game, &mut [&mut first, &mut second], 60);
     for (index, rung) in ladder::all().enumerate() {
         let interval = SEND_INTERVALS[index % SEND_INTERVALS.len()];
-        let world = first.app.world_mut();
-        let mut settings = world.get_mut::<SenderSettings>(first.lane).unwrap();
-        settings.stages = rung.stages;
-        settings.send_interval_ticks = interval;
+        sender(&mut first).stages = rung.stages;
+        sender(&mut first).send_interval_ticks = interval;
         step(&mut game, &mut [&mut first, &mut second], 30);
         let served = lanes(&mut game);
-        assert!(served.iter().any(|(_, settings, _)| {
-            settings.stages == rung.stages && settings.send_interval_ticks == interval
-        }));
-        assert!(served.iter().any(|(_, settings, _)| {
-            settings.stages == ladder::DELTA.stages && settings.send_interval_ticks == 1
-        }));
+        for wanted in [(rung.stages, interval), (ladder::DELTA.stages, 1)] {
+            let mut served = served.iter().map(|(_, it, _)| (it.stages, it.send_interval_ticks));
+            assert!(served.any(|it| it == wanted), "{wanted:?}");
+        }
     }
     assert!(agreeing(&game, &first) > 200);
     assert!(agreeing(&game, &second) > 400);
@@ -219,9 +226,9 @@ fn a_viewer_changes_its_own_stages_and_rate_and_nobody_elses() {
 
 #[test]
 fn the_meters_count_the_bytes_that_the_socket_sends() {
-    let mut game = server(Key::LOOPBACK, 8);
+    let mut game = server(8);
     let mut relay = Relay::new(address(&game));
-    let mut viewer = viewer_at(relay.address(), Key::LOOPBACK, "position");
+    let mut viewer = viewer_at(relay.address(), "position");
     for _ in 0..300 {
         relay.step(&mut game, &mut viewer);
     }
@@ -319,9 +326,7 @@ fn a_viewer_that_loses_its_server_says_so_and_connects_again() {
     step(&mut game, &mut [&mut viewer], 100);
     assert_eq!(status(&viewer), ConnectionStatus::Connected);
     // The server hangs.
-    for _ in 0..60 * (TIMEOUT_SECONDS + 1) {
-        viewer.app.update();
-    }
+    wait_alone(&mut viewer, TIMEOUT_SECONDS + 1);
     let silence = format!("lost the connection to the server at {at}: no packets for 5 s");
     assert_eq!(lost(&viewer), silence);
     assert!(viewer.meter().totals().stalls > 0);
@@ -342,15 +347,13 @@ fn a_viewer_that_loses_its_server_says_so_and_connects_again() {
     assert_eq!(lost(&viewer), format!("the server at {at} has ended the connection"));
     drop(game);
     reconnect(&mut viewer);
-    for _ in 0..60 * (TIMEOUT_SECONDS + 1) {
-        viewer.app.update();
-    }
+    wait_alone(&mut viewer, TIMEOUT_SECONDS + 1);
     assert_eq!(lost(&viewer), format!("nothing listens at {at}"));
 }
 
 #[test]
 fn a_viewer_that_dies_holds_nobody_up_and_is_forgotten() {
-    let mut game = server(Key::LOOPBACK, 8);
+    let mut game = server(8);
     let mut dies = viewer(&game, "uncompressed");
     let mut lives = viewer(&game, "delta");
     step(&mut game, &mut [&mut dies, &mut lives], 60);
@@ -365,7 +368,7 @@ fn a_viewer_that_dies_holds_nobody_up_and_is_forgotten() {
 
 #[test]
 fn a_pause_keeps_viewers_and_lets_new_ones_in() {
-    let mut game = server(Key::LOOPBACK, 8);
+    let mut game = server(8);
     let mut first = viewer(&game, "delta");
     step(&mut game, &mut [&mut first], 60);
     pause(&mut game.app, true);
@@ -391,32 +394,4 @@ fn a_pause_keeps_viewers_and_lets_new_ones_in() {
         assert_eq!(viewer.meter().out_of_window, 0);
         agreeing(&game, viewer);
     }
-}
-
-/// A link on which a snapshot with an old baseline takes eight datagrams, more than the queue holds, and one with a
-/// recent baseline takes one.
-pub(crate) fn narrow() -> Conditions {
-    "bandwidth=200000/6000".parse().unwrap()
-}
-
-pub(crate) fn set_link(viewer: &mut HeadlessViewer, link: Conditions) {
-    let mut lane = viewer.app.world_mut().entity_mut(viewer.lane);
-    lane.get_mut::<LinkSettings>().unwrap().conditions = link;
-}
-
-/// For each second, returns the number of decoded snapshots and the kilobits sent.
-pub(crate) fn seconds(
-    game: &mut HeadlessGame,
-    viewer: &mut HeadlessViewer,
-    count: usize,
-) -> Vec<(u64, usize)> {
-    let mut decoded = viewer.meter().received;
-    let each = |_| {
-        step(game, &mut [viewer], 60);
-        let before = std::mem::replace(&mut decoded, viewer.meter().received);
-        let (_, _, samples) = lanes(game).remove(0);
-        let bytes: usize = samples.iter().rev().take(60).map(|s| s.traffic.wire_bytes).sum();
-        (decoded - before, bytes * 8 / 1000)
-    };
-    (0..count).map(each).collect()
 }

@@ -4,21 +4,19 @@
 use std::net::UdpSocket;
 use std::time::Duration;
 
-use cubewire::replication::{ConnectionStatus, EncodeBudget, SenderSettings};
-use cubewire_bevy::udp::Key;
-use cubewire_codec::Sequence;
-use cubewire_protocol::{Ack, BaselineChoice, Feedback, PROTOCOL_VERSION};
+use cubewire::replication::{ConnectionStatus, EncodeBudget};
+use cubewire_protocol::{BaselineChoice, PROTOCOL_VERSION};
 
-use crate::common::{eventually, lane};
-use crate::rogue::{Rogue, request};
+use crate::common::eventually;
+use crate::rogue::{Rogue, attacked, request};
 use crate::udp::{
-    TIMEOUT_SECONDS, address, agreeing, lanes, lost, server, server_at_own_address, status, step,
-    udp, viewer,
+    TIMEOUT_SECONDS, address, agreeing, lanes, lost, sender, server, server_at_own_address, status,
+    step, udp, viewer, wait_alone,
 };
 
 #[test]
 fn junk_does_not_keep_a_dead_viewer_connected() {
-    let mut game = server(Key::LOOPBACK, 1);
+    let mut game = server(1);
     let mut dead = Rogue::connect(&mut game, &mut [], PROTOCOL_VERSION);
     dead.request(&request());
     step(&mut game, &mut [], 2);
@@ -39,31 +37,26 @@ fn junk_does_not_keep_a_dead_viewer_connected() {
 
 #[test]
 fn who_acks_what_was_never_sent_is_sent_away() {
-    let mut game = server(Key::LOOPBACK, 8);
-    let mut honest = viewer(&game, "delta");
-    step(&mut game, &mut [&mut honest], 30);
-    let mut rogue = Rogue::connect(&mut game, &mut [&mut honest], PROTOCOL_VERSION);
-    rogue.request(&request());
-    step(&mut game, &mut [&mut honest], 2);
-    let tick = game.cubes().tick();
-    for ahead in 0..30 {
-        let ack = Ack { newest: Sequence((tick + 100 + ahead) as u16), earlier: u32::MAX };
-        rogue.feedback(&Feedback::Ack(ack));
-        rogue.step();
-        step(&mut game, &mut [&mut honest], 1);
-    }
-    assert_eq!(udp(&game).connected(), 1);
-    assert_eq!(status(&honest), ConnectionStatus::Connected);
+    attacked(|game, bystander| {
+        let mut rogue = Rogue::connect(game, &mut [bystander], PROTOCOL_VERSION);
+        rogue.request(&request());
+        step(game, &mut [bystander], 2);
+        let tick = game.cubes().tick();
+        for ahead in 0..30 {
+            rogue.ack(tick + 100 + ahead);
+            rogue.step();
+            step(game, &mut [bystander], 1);
+        }
+        assert_eq!(udp(game).connected(), 1);
+    });
 }
 
 #[test]
 fn where_encoding_takes_too_long_every_viewer_gets_less_and_is_told() {
-    let mut game = server(Key::LOOPBACK, 8);
+    let mut game = server(8);
     let mut viewers = [(); 3].map(|()| viewer(&game, "predicted"));
-    let asked = SenderSettings { baseline: BaselineChoice::Smallest, ..lane("predicted").sender };
     for viewer in &mut viewers {
-        let world = viewer.app.world_mut();
-        *world.query::<&mut SenderSettings>().single_mut(world).unwrap() = asked;
+        sender(viewer).baseline = BaselineChoice::Smallest;
     }
     step(&mut game, &mut viewers.each_mut(), 60);
     for viewer in &viewers {
@@ -110,13 +103,9 @@ fn a_restarted_server_is_not_taken_for_one_that_is_gone() {
     step(&mut game, &mut [&mut viewer], 30);
     // The server ends without a disconnect.
     drop(game);
-    for _ in 0..60 {
-        viewer.app.update();
-    }
+    wait_alone(&mut viewer, 1);
     let again = eventually("its address", || UdpSocket::bind(at).ok());
-    for _ in 0..60 * (TIMEOUT_SECONDS + 1) {
-        viewer.app.update();
-    }
+    wait_alone(&mut viewer, TIMEOUT_SECONDS + 1);
     drop(again);
     let why = lost(&viewer);
     assert!(why.contains("was restarted"), "{why}");

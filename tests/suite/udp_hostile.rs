@@ -7,7 +7,7 @@ use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::ConnectionStatus;
 use cubewire_bevy::MessageBuffer;
-use cubewire_bevy::udp::{Key, UdpConnection};
+use cubewire_bevy::udp::UdpConnection;
 use cubewire_codec::{BodyState, Fingerprint, Plan, Snapshot, ladder};
 use cubewire_protocol::{
     ClientMessage, Contract, PROTOCOL_VERSION, Request, ServerMessage, ServerSession,
@@ -15,23 +15,10 @@ use cubewire_protocol::{
 use rand::{Rng, RngExt};
 
 use crate::common::{eventually, random};
-use crate::rogue::{Rogue, request, request_for};
+use crate::rogue::{Rogue, attacked, request, request_for};
 use crate::udp::{
-    Relay, address, agreeing, lanes, lost, server, status, step, udp, viewer, viewer_at, viewers,
+    Relay, address, lanes, lost, server, status, step, udp, viewer, viewer_at, viewers,
 };
-
-/// Runs an attack on a server. Its viewer must not be affected.
-fn attacked(attack: impl FnOnce(&mut HeadlessGame, &mut HeadlessViewer)) {
-    let mut game = server(Key::LOOPBACK, 8);
-    let mut bystander = viewer(&game, "changed-flags");
-    step(&mut game, &mut [&mut bystander], 60);
-    attack(&mut game, &mut bystander);
-    step(&mut game, &mut [&mut bystander], 10);
-    assert_eq!(status(&bystander), ConnectionStatus::Connected);
-    assert_eq!(bystander.meter().refused + bystander.meter().totals().stalls, 0);
-    let agreeing = agreeing(&game, &bystander) as u64;
-    assert_eq!(agreeing, bystander.meter().received);
-}
 
 /// Returns up to `most` random bytes.
 fn bytes(random: &mut impl Rng, most: usize) -> Vec<u8> {
@@ -78,7 +65,7 @@ fn who_sends_garbage_is_sent_away_and_nothing_else_changes() {
 
 #[test]
 fn another_version_is_told_so_and_gets_no_snapshots() {
-    let mut game = server(Key::LOOPBACK, 8);
+    let mut game = server(8);
     let mut rogue = Rogue::connect(&mut game, &mut [], PROTOCOL_VERSION + 1);
     for _ in 0..60 {
         rogue.request(&request());
@@ -97,7 +84,7 @@ fn another_version_is_told_so_and_gets_no_snapshots() {
 
 #[test]
 fn two_requests_in_one_frame_end_with_the_second() {
-    let mut game = server(Key::LOOPBACK, 8);
+    let mut game = server(8);
     let mut rogue = Rogue::connect(&mut game, &mut [], PROTOCOL_VERSION);
     let first = request();
     let second = Request { number: 2, ..request_for(ladder::POSITION.stages) };
@@ -111,7 +98,7 @@ fn two_requests_in_one_frame_end_with_the_second() {
 
 /// Returns a server, and a viewer that is connected to it and was not welcomed yet.
 fn unwelcomed() -> (HeadlessGame, HeadlessViewer) {
-    let mut game = server(Key::LOOPBACK, 1);
+    let mut game = server(1);
     let mut viewer = viewer(&game, "delta");
     eventually("a connection", || {
         step(&mut game, &mut [&mut viewer], 1);
@@ -162,9 +149,9 @@ fn a_viewer_says_what_is_wrong_with_its_server() {
 
 #[test]
 fn a_viewer_ignores_invalid_datagrams() {
-    let mut game = server(Key::LOOPBACK, 1);
+    let mut game = server(1);
     let mut relay = Relay::new(address(&game));
-    let mut viewer = viewer_at(relay.address(), Key::LOOPBACK, "delta");
+    let mut viewer = viewer_at(relay.address(), "delta");
     for _ in 0..60 {
         relay.step(&mut game, &mut viewer);
     }

@@ -116,7 +116,8 @@ impl Window {
     pub(crate) fn start(frame: Option<Duration>, arguments: &[&str]) -> Self {
         let screen = format!("{COLUMNS}x{ROWS}x24");
         let mut server = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-screen", "0", &screen])
+            // A slow machine holds a key for long. Without auto-repeat (`-r`), it counts as one press.
+            .args(["-r", "-displayfd", "1", "-screen", "0", &screen])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -152,7 +153,11 @@ impl Window {
         window
     }
 
-    pub(crate) fn xdotool(&self, arguments: &[&str]) {
+    fn wait_for_title(&self, pattern: &str) {
+        self.xdotool(&["search", "--sync", "--name", pattern]);
+    }
+
+    fn xdotool(&self, arguments: &[&str]) {
         let status = Command::new("xdotool")
             .args(arguments)
             .env("DISPLAY", &self.display)
@@ -190,21 +195,17 @@ impl Window {
         self.wait("ticks", |report| tick(report) >= now + ticks)
     }
 
-    /// Holds keys for some ticks, then releases them.
-    fn hold(&self, keys: &[&str], ticks: u64) -> Value {
-        for key in keys {
-            self.xdotool(&["keydown", key]);
-        }
-        let report = self.ticks(ticks);
-        for key in keys {
-            self.xdotool(&["keyup", key]);
-        }
-        report
+    /// Holds a key, or keys as in `shift+Left`, during an action.
+    pub(crate) fn holding<T>(&self, keys: &str, action: impl FnOnce() -> T) -> T {
+        self.xdotool(&["keydown", keys]);
+        let result = action();
+        self.xdotool(&["keyup", keys]);
+        result
     }
 
-    /// Presses a key for at least one frame, and waits another frame after the release.
-    pub(crate) fn press(&self, key: &str) {
-        self.hold(&[key], 0);
+    /// Presses keys for at least one frame, and waits another frame after the release.
+    pub(crate) fn press(&self, keys: &str) {
+        self.holding(keys, || self.frame());
         self.frame();
     }
 
@@ -231,10 +232,6 @@ impl Window {
         }
         self.xdotool(&["mouseup", "1"]);
         self.frame();
-    }
-
-    fn hide_panel(&self) {
-        self.resize_panel("Hidden");
     }
 
     /// Presses F2 until the panel has this size. In a small window it starts as a slim bar.
@@ -350,7 +347,8 @@ impl Picture {
     }
 }
 
-fn count(pixels: &[[u8; 3]], is: impl Fn(i32, i32, i32) -> bool) -> usize {
+/// Counts the pixels that `is` accepts, given red, green and blue.
+pub(crate) fn count(pixels: &[[u8; 3]], is: impl Fn(i32, i32, i32) -> bool) -> usize {
     let pixels = pixels.iter().map(|pixel| pixel.map(i32::from));
     pixels.filter(|&[red, green, blue]| is(red, green, blue)).count()
 }
@@ -362,7 +360,7 @@ fn the_window_is_played_with_real_keys() {
     // The whole panel covers most of the right half of this small window.
     window.resize_panel("Whole");
     window.see("panel", |picture| picture.surface() > 7_500);
-    window.hide_panel();
+    window.resize_panel("Hidden");
 
     // Both halves show the player and the cubes.
     window.wait("the player to land", |report| report["simulation_tick"].as_u64() >= Some(150));
@@ -371,29 +369,29 @@ fn the_window_is_played_with_real_keys() {
     });
 
     // Arrow keys move the player, Space lifts it, Z gathers cubes.
-    let report = window.hold(&["Right"], 60);
+    let report = window.holding("Right", || window.ticks(60));
     let distance = report["player_distance_m"].as_f64().unwrap();
     assert!(distance > 1.0, "{distance} m");
     let height = |report: &Value| report["player_height_m"].as_f64().unwrap();
-    window.xdotool(&["keydown", "space"]);
-    window.wait("the player to hover", |report| height(report) > HOVER_M);
-    window.xdotool(&["keyup", "space"]);
-    window.hold(&["Left", "z"], 90);
-    window.hold(&["Up", "z"], 60);
-    window.xdotool(&["keydown", "z"]);
-    let report = window
-        .wait("a few cubes to be gathered", |report| report["interacting"].as_u64() >= Some(15));
-    assert_eq!(report["wrong"], 0);
-    window.see("gathered", |picture| picture.red_cubes(false) > 75 && picture.red_cubes(true) > 75);
-    window.xdotool(&["keyup", "z"]);
+    window.holding("space", || {
+        window.wait("the player to hover", |report| height(report) > HOVER_M);
+    });
+    window.holding("Left+z", || window.ticks(90));
+    window.holding("Up+z", || window.ticks(60));
+    window.holding("z", || {
+        let what = "a few cubes to be gathered";
+        let report = window.wait(what, |report| report["interacting"].as_u64() >= Some(15));
+        assert_eq!(report["wrong"], 0);
+        window.see("red cubes", |picture| {
+            picture.red_cubes(false) > 75 && picture.red_cubes(true) > 75
+        });
+    });
 
     // Every rung: the first by its digit, the others one after another. The player keeps moving.
     window.press("1");
     window.expect("/rung", LADDER[0].name);
     for rung in &LADDER[1..] {
-        window.xdotool(&["keydown", "Up"]);
-        window.press("Next");
-        window.xdotool(&["keyup", "Up"]);
+        window.holding("Up", || window.press("Next"));
         window.expect("/rung", rung.name);
     }
     let report = window.ticks(60);
@@ -420,12 +418,12 @@ fn views_are_gone_through(window: &Window) {
 fn a_cut_link_freezes_the_replica(window: &Window) {
     window.press("l");
     let cut = window.expect("/link_cut", true);
-    window.xdotool(&["keydown", "Down"]);
-    window.ticks(60);
-    let (first, at_first) = (window.screenshot(), window.report());
-    window.ticks(60);
-    let (second, at_second) = (window.screenshot(), window.report());
-    window.xdotool(&["keyup", "Down"]);
+    let seen = || {
+        window.ticks(60);
+        (window.screenshot(), window.report())
+    };
+    let [(first, at_first), (second, at_second)] =
+        window.holding("Down", || [(); 2].map(|()| seen()));
     assert_eq!(at_first["replica_tick"], at_second["replica_tick"]);
     let ticks = |report: &Value| report["simulation_tick"].as_u64().unwrap();
     assert!(ticks(&at_second) > ticks(&cut) + 30);
@@ -437,7 +435,7 @@ fn a_cut_link_freezes_the_replica(window: &Window) {
 #[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
 fn two_lanes_are_compared_and_recorded() {
     let window = Window::open(&["--left", "rung:uncompressed", "--right", "rung:delta,link:lan"]);
-    window.hide_panel();
+    window.resize_panel("Hidden");
     let report =
         window.wait("the player to land", |report| report["simulation_tick"].as_u64() >= Some(150));
     assert_eq!(report["rung"], "delta");
@@ -451,19 +449,14 @@ fn two_lanes_are_compared_and_recorded() {
     window.press("F10");
     // The video contains no mark of its recording or of the replay's.
     window.see("no red dot", |picture| picture.dot() == 0);
-    window.xdotool(&[
-        "search",
-        "--sync",
-        "--name",
-        // In some locales, xdotool only matches ASCII letters.
-        "[0-9] video, .*[0-9] replay",
-    ]);
-    window.hold(&["Right", "z"], 90);
+    // In some locales, xdotool only matches ASCII letters.
+    window.wait_for_title("[0-9] video, .*[0-9] replay");
+    window.holding("Right+z", || window.ticks(90));
     window.press("Next");
     window.ticks(60);
     window.press("F10");
     window.see("the replay's red dot again", |picture| picture.dot() > 10);
-    window.xdotool(&["search", "--sync", "--name", "^Cubewire$"]);
+    window.wait_for_title("^Cubewire$");
     window.press("F9");
     window.see("no red dot", |picture| picture.dot() == 0);
     let folder = window.folder.path();

@@ -47,7 +47,7 @@ pub(super) fn receiver(ui: &mut Ui, sync: &LaneSync) {
     line(ui, figures(sync), Look::of(ui).muted).on_hover_text(format!(
         "Mean time that the receiver takes for a packet. It simulates {:.1} ticks per packet; in sync, each tick once. A \
          state is the data that a receiver needs, in addition to a snapshot, to continue the simulation.",
-        sync.mean_ticks(),
+        sync.mean_ticks.get(),
     ));
 }
 
@@ -56,7 +56,7 @@ fn figures(sync: &LaneSync) -> String {
         0.0 => "no state sent".to_owned(),
         kilobits => format!("states {} kbit", grouped(kilobits)),
     };
-    let took_ms = 1_000.0 * sync.mean_time().as_secs_f64();
+    let took_ms = 1_000.0 * sync.mean_seconds.get();
     format!("receiver {took_ms:.2} ms a packet, {states}")
 }
 
@@ -66,9 +66,8 @@ mod tests {
 
     #[test]
     fn the_line_says_for_how_long_the_ends_are_in_sync_and_how_often_they_lost_it() {
-        let mut sync = LaneSync::default();
-        sync.tick = 1000;
-        sync.status = SyncStatus::Synced { since: 262 };
+        let status = SyncStatus::Synced { since: 262 };
+        let mut sync = LaneSync { tick: 1000, status, ..LaneSync::default() };
         assert_eq!(state(&sync), "In sync for 12.3 s.");
         sync.desyncs = 2;
         assert_eq!(state(&sync), "In sync for 12.3 s, after 2 desyncs.");

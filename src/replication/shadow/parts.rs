@@ -221,7 +221,8 @@ mod tests {
     }
 
     #[test]
-    fn everything_can_be_taken_away_from_changed_flags() {
+    fn everything_can_be_taken_away_from_changed_flags_and_nothing_from_nothing() {
+        assert_eq!(ablations(ladder::UNCOMPRESSED.stages), []);
         let present = ladder::CHANGED_FLAGS.stages;
         let parts: Vec<_> =
             ablations(present).into_iter().map(|ablated| (ablated.part, ablated.along)).collect();
@@ -259,10 +260,5 @@ mod tests {
         assert_eq!(unpredicted.unwrap().stages, ladder::ARITHMETIC.stages);
         let whole = &predicted[0];
         assert_eq!((whole.part, &whole.along[..]), (Part::Orientation, &[Part::Coding][..]));
-    }
-
-    #[test]
-    fn nothing_can_be_taken_away_from_nothing() {
-        assert_eq!(ablations(ladder::UNCOMPRESSED.stages), []);
     }
 }

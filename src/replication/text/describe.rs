@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use cubewire_codec::{Stages, ladder};
 use cubewire_link::{Bandwidth, Conditions, Jitter, Loss, Preset};
-use cubewire_protocol::{FallbackReason, Interpolation};
+use cubewire_protocol::{BaselineChoice, FallbackReason, Interpolation};
 
-use super::NOTATION;
 use crate::replication::settings::{LaneSettings, PlayoutDelay};
 
 /// The name of the rung with these stages, or `custom`.
@@ -41,9 +40,20 @@ impl LaneSettings {
     }
 
     /// The simulated network, send rate and interpolation in words. Lists all network conditions that are not zero, and the
-    /// send rate and interpolation only if they differ from the defaults.
-    pub fn describe(&self) -> Vec<String> {
-        self.describe_with(link(&self.link.conditions))
+    /// send rate and interpolation only if they differ from the defaults. The simulated network of a `remote` lane is in
+    /// addition to a real one.
+    pub fn describe(&self, remote: bool) -> Vec<String> {
+        let simulated = &self.link.conditions;
+        let network = match (remote, is_perfect(simulated), simulated.cut) {
+            (false, ..) => link(simulated),
+            (true, true, false) => "real network, nothing added".to_owned(),
+            (true, true, true) => "real network, cut".to_owned(),
+            (true, false, _) => format!("real network, plus {}", link(simulated)),
+        };
+        let usual = Self::default();
+        let rate = (self.sender.send_interval_ticks != usual.sender.send_interval_ticks)
+            .then(|| self.describe_rate());
+        [Some(network), rate, self.unusual_interpolation()].into_iter().flatten().collect()
     }
 
     /// The simulated network in words. Mentions explicitly when there is no loss.
@@ -77,30 +87,12 @@ impl LaneSettings {
     /// The delay of the replica behind the simulation with this playout delay, rounded to 10 ms. `None` without interpolation,
     /// or with a recorded trace.
     pub fn describe_lag(&self, playout_delay: Duration) -> Option<String> {
-        let interpolation = self.playout.effective_interpolation(self.sender.stages);
+        let interpolation = self.effective_interpolation();
         let conditions = &self.link.conditions;
         let is_known = interpolation.waits() && conditions.trace.is_none();
         let lag = conditions.latency + playout_delay;
         let ms = 10 * (lag.as_millis() + 5).div_euclid(10);
         is_known.then(|| format!("shown {ms} ms later"))
-    }
-
-    /// Like [`describe`](Self::describe), for a lane over a real network in addition to the simulated one.
-    pub fn describe_over_real_network(&self) -> Vec<String> {
-        let added = &self.link.conditions;
-        self.describe_with(match (is_perfect(added), added.cut) {
-            (true, false) => "real network, nothing added".to_owned(),
-            (true, true) => "real network, cut".to_owned(),
-            (false, _) => format!("real network, plus {}", link(added)),
-        })
-    }
-
-    fn describe_with(&self, network: String) -> Vec<String> {
-        let usual = Self::default();
-        let rate = (self.sender.send_interval_ticks != usual.sender.send_interval_ticks)
-            .then(|| self.describe_rate());
-        let parts = [Some(network), rate, self.unusual_interpolation()].into_iter();
-        parts.flatten().collect()
     }
 
     fn unusual_interpolation(&self) -> Option<String> {
@@ -110,32 +102,30 @@ impl LaneSettings {
 
     /// Describes the differences in `new`. `None` if there are no differences.
     pub fn describe_change(&self, new: &Self) -> Option<String> {
-        let stages = self.sender.stages != new.sender.stages;
-        let rate = self.describe_rate() != new.describe_rate();
-        let interpolation = self.describe_interpolation() != new.describe_interpolation();
         let first = [
-            stages.then(|| new.rung_name().to_owned()),
+            (self.sender.stages != new.sender.stages).then(|| new.rung_name().to_owned()),
             link_change(&self.link.conditions, &new.link.conditions),
-            rate.then(|| new.describe_rate()),
-            interpolation.then(|| new.describe_interpolation()),
         ];
-        // A trace has no text form.
-        let without_link = |lane: &Self| {
-            let mut lane = lane.clone();
-            lane.link.conditions = Conditions::PERFECT;
-            lane
-        };
-        let differing = NOTATION.differing(&without_link(new), &without_link(self));
-        let others = differing.unwrap_or_default().into_iter();
-        let others = others.filter_map(|(key, value)| match key.as_str() {
-            "rung" | "rate" | "interpolation" => None,
-            "playout" => Some(delay(new.playout.delay)),
-            "budget" => Some(match new.sender.budget {
+        let others: [fn(&Self) -> String; 6] = [
+            Self::describe_rate,
+            Self::describe_interpolation,
+            |lane| match lane.sender.baseline {
+                BaselineChoice::Newest => "baseline newest".to_owned(),
+                BaselineChoice::Smallest => "baseline smallest".to_owned(),
+            },
+            |lane| match lane.sender.budget {
                 Some(kbps) => format!("budget of {kbps} kbps"),
                 None => "no budget".to_owned(),
-            }),
-            key => Some(format!("{key} {value}")),
-        });
+            },
+            |lane| format!("seed {}", lane.link.seed),
+            |lane| match lane.playout.delay {
+                PlayoutDelay::Rule => "playout delay by rule".to_owned(),
+                PlayoutDelay::Adaptive => "adaptive playout delay".to_owned(),
+                PlayoutDelay::Fixed(delay) => format!("playout delay {}", ms(delay)),
+            },
+        ];
+        let others = others.map(|describe| [self, new].map(describe)).into_iter();
+        let others = others.filter(|[old, new]| old != new).map(|[_, new]| new);
         let description: Vec<_> = first.into_iter().flatten().chain(others).collect();
         (!description.is_empty()).then(|| description.join(", "))
     }
@@ -150,7 +140,7 @@ impl LaneSettings {
             kind => kind.name(),
         };
         let wanted = self.playout.interpolation;
-        let shown = self.playout.effective_interpolation(self.sender.stages);
+        let shown = self.effective_interpolation();
         if wanted == shown {
             name(wanted).to_owned()
         } else {
@@ -160,7 +150,7 @@ impl LaneSettings {
 
     pub fn velocity_warning(&self) -> Option<String> {
         let wanted = self.playout.interpolation.name();
-        let shown = self.playout.effective_interpolation(self.sender.stages);
+        let shown = self.effective_interpolation();
         self.lacks_velocity().then(|| {
             format!(
                 "{wanted} → {}: {wanted} needs velocities, which {} does not send; the rungs up to {} \
@@ -170,14 +160,6 @@ impl LaneSettings {
                 ladder::AT_REST.name
             )
         })
-    }
-}
-
-fn delay(delay: PlayoutDelay) -> String {
-    match delay {
-        PlayoutDelay::Rule => "playout delay by rule".to_owned(),
-        PlayoutDelay::Adaptive => "adaptive playout delay".to_owned(),
-        PlayoutDelay::Fixed(delay) => format!("playout delay {}", ms(delay)),
     }
 }
 
@@ -228,19 +210,15 @@ fn link_change(old: &Conditions, new: &Conditions) -> Option<String> {
     let mut parts: Vec<String> = match Preset::of(new) {
         _ if whole(old) == whole(new) => Vec::new(),
         Some(preset) => vec![format!("link: {}", preset.title)],
-        // The conditions of a preset were not listed before, so do not report that they ended.
-        None if Preset::of(old).is_some() => vec![link(&whole(new))],
         None => {
             let both = conditions(old).into_iter().zip(conditions(new));
-            let changed: Vec<_> = both.filter(|(old, new)| old.0 != new.0).collect();
-            let ended = changed.iter().filter(|(_, new)| new.0.is_none()).count();
-            // A list of several ended conditions would be long. List the remaining ones instead.
-            if ended > 1 {
+            let changed = || both.clone().filter(|(old, new)| old.0 != new.0).map(|(_, new)| new);
+            let ended = changed().filter(|(text, _)| text.is_none()).count();
+            // A list of several ended conditions would be long, and the conditions of a preset were not listed before.
+            if ended > 1 || Preset::of(old).is_some() {
                 vec![link(&whole(new))]
             } else {
-                let texts = changed.into_iter();
-                let texts = texts.map(|(_, (text, zero))| text.unwrap_or_else(|| zero.to_owned()));
-                texts.collect()
+                changed().map(|(text, zero)| text.unwrap_or_else(|| zero.to_owned())).collect()
             }
         }
     };
@@ -337,7 +315,7 @@ mod tests {
             ),
             ("rung:at-rest,interpolation:hermite", "100 ms round trip, hermite"),
         ] {
-            assert_eq!(lane(text).describe().join(", "), wanted, "{text}");
+            assert_eq!(lane(text).describe(false).join(", "), wanted, "{text}");
         }
     }
 
@@ -347,7 +325,7 @@ mod tests {
         let trace = cubewire_link::Trace::from_csv("sent_ms,delay_ms\n0,1\n");
         lane.link.conditions.trace = Some(trace.unwrap().into());
         let wanted = "recorded delays, 5 % sent twice, 10 Mbit/s";
-        assert_eq!(lane.describe().join(", "), wanted);
+        assert_eq!(lane.describe(false).join(", "), wanted);
         let before = LaneSettings::default();
         let change = LaneSettings { sender: before.sender, ..lane };
         assert_eq!(before.describe_change(&change).as_deref(), Some(wanted));
@@ -360,7 +338,7 @@ mod tests {
             ("link:4g", "real network, plus 4G"),
             ("link:perfect+cut", "real network, cut"),
         ] {
-            assert_eq!(lane(text).describe_over_real_network().join(", "), wanted);
+            assert_eq!(lane(text).describe(true).join(", "), wanted);
         }
     }
 

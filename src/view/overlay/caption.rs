@@ -106,10 +106,7 @@ mod tests {
 
     fn caption(lane: &str, is_remote: bool) -> String {
         let lane: LaneSettings = lane.parse().unwrap();
-        let link = match is_remote {
-            true => lane.describe_over_real_network(),
-            false => lane.describe(),
-        };
+        let link = lane.describe(is_remote);
         let overlay = Overlay::default();
         let (name, rest) = overlay.caption(USUAL, Side::Right, Some(&lane), &link, None);
         name + &rest[0]
@@ -149,7 +146,7 @@ mod tests {
     #[test]
     fn in_a_narrow_half_the_link_is_left_out_part_by_part_and_the_error_stays() {
         let lane: LaneSettings = "rung:at-rest,rate:10,interpolation:none".parse().unwrap();
-        let link = lane.describe();
+        let link = lane.describe(false);
         let overlay = Overlay::default();
         let error = Some("12.3 mm");
         let (name, rest) = overlay.caption(USUAL, Side::Left, Some(&lane), &link, error);
@@ -188,8 +185,13 @@ mod tests {
         let lane = LaneSettings::default();
         let caption = |hidden: &[Part]| {
             let overlay = Overlay { hidden: hidden.to_vec(), ..Overlay::default() };
-            let (name, rest) =
-                overlay.caption(USUAL, Side::Right, Some(&lane), &lane.describe(), Some("1 mm"));
+            let (name, rest) = overlay.caption(
+                USUAL,
+                Side::Right,
+                Some(&lane),
+                &lane.describe(false),
+                Some("1 mm"),
+            );
             name + &rest[0]
         };
         assert_eq!(caption(&[Part::Link]), "Replica · changed-flags");

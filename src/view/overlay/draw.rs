@@ -155,10 +155,7 @@ impl OverlayLane<'_> {
     fn link(&self, common: Option<&[String]>) -> Vec<String> {
         let lane = &self.shown.settings;
         let Some(common) = common else {
-            return match self.is_remote {
-                true => lane.describe_over_real_network(),
-                false => lane.describe(),
-            };
+            return lane.describe(self.is_remote);
         };
         let mut parts = lane.describe_in_full();
         if lane.sender.kept_budget().is_some() || lane.playout.delay == PlayoutDelay::Adaptive {
