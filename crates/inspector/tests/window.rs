@@ -322,7 +322,7 @@ fn the_ladder_is_measured_while_its_page_is_shown() {
     later(&mut net, 0);
     let mut client_entity = net.server.world_mut().entity_mut(client);
     let mut ladder = client_entity.get_mut::<LiveLadder>().unwrap();
-    ladder.finish().unwrap();
+    ladder.costs.finish().unwrap();
     let costs: Vec<_> = ladder.rungs().map(|(_, kbps)| kbps.unwrap()).collect();
     assert_eq!(costs.len(), 10);
     let texts = frame(at_end(&mut net, 0), Vec::new());
