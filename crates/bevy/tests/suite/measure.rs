@@ -7,7 +7,7 @@ use super::*;
 
 /// Whether the server and the client list the bits of their packets.
 fn are_itemized(net: &TestNet, client: Entity, server: Entity) -> [bool; 2] {
-    let sent = &at_server::<ReplicationSender>(net, client).sender().unwrap().packet().ledger;
+    let sent = &snapshot_sender(net, client).packet().ledger;
     let receiver = at_client::<ReplicationReceiver>(net, server).receiver();
     let received = receiver.unwrap().decoder().ledger();
     [sent.items().is_some(), received.is_some()]

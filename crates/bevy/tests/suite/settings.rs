@@ -244,12 +244,10 @@ fn be_another_machine(mut servers: Query<&mut MessageBuffer, With<Server>>) {
 #[test]
 fn another_machine_keeps_its_fallback() {
     let mut net = lossy(0.1, 3);
-    net.add_client_with(|app| {
+    let client = connect_with(&mut net, |app| {
         protocol(app);
         app.add_systems(Update, be_another_machine);
     });
-    net.run_until(|net| net.count::<Connected>(0) == 1);
-    let client = client_entity(&mut net);
     insert(&mut net, client, Measure::default());
     let mut bodies = Vec::new();
     let fallback = ladder::PREDICTED_POSITION;

@@ -9,7 +9,7 @@ const TICK: Duration = Duration::from_nanos(16_666_667);
 
 /// A perfect network with a client that shows all bodies. Returns the first body.
 fn shown(bodies: usize) -> (TestNet, Entity) {
-    let mut net = with_client();
+    let mut net = with_client(protocol);
     let first = spawn(&mut net, "crate", Vec3::new(-60.0, 0.5, 0.0), ());
     for x in 1..bodies {
         spawn(&mut net, "crate", Vec3::new(x as f32 - 50.0, 0.5, 3.0), ());
