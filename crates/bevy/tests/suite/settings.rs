@@ -37,7 +37,7 @@ fn in_use(net: &TestNet, client: Entity) -> Settings {
 
 /// Stages of the newest snapshot that was sent.
 fn sent(net: &TestNet, client: Entity) -> Stages {
-    at_server::<Measure>(net, client).record().packets().next_back().unwrap().stages
+    at_server::<Measure>(net, client).record.packets().next_back().unwrap().stages
 }
 
 fn receiver(net: &mut TestNet) -> &ReplicationReceiver {
@@ -83,7 +83,7 @@ fn snapshots_follow_the_interval_and_the_choice_of_baselines() {
     let (packets, encodes) = sent_with(&mut net, |it| it.send_interval_ticks = 6);
     assert!(packets == 20 && encodes < 20, "{packets} {encodes}");
     assert_eq!(in_use(&net, clients[0]).send_interval_ticks, 6);
-    let newest = at_server::<Measure>(&net, clients[0]).record().samples().back();
+    let newest = at_server::<Measure>(&net, clients[0]).record.samples().back();
     assert_eq!(newest.unwrap().send_interval_ticks, 6);
     // With other baselines than the newest, no encode is shared.
     let smallest = sent_with(&mut net, |it| {

@@ -22,7 +22,7 @@ fn a_live_ladder_measures_every_rung_of_the_schema() {
     }
     let connection = net.server.world().entity(client);
     let ladder = connection.get::<LiveLadder>().unwrap();
-    let record = connection.get::<Measure>().unwrap().record();
+    let record = &connection.get::<Measure>().unwrap().record;
     let newest = record.newest_tick().unwrap();
     assert_eq!(ladder.costs.age_ticks(newest), Some(0));
     assert_eq!(ladder.costs.share(), 1.0);
