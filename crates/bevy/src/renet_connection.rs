@@ -252,6 +252,7 @@ impl RenetConnection {
         // Held packets, datagrams and acks do not need a step of the clock.
         self.step_and_send(Duration::ZERO, self.first_unacknowledged(), &mut flush);
         self.resend(clock_end, buffer.reliable_allowance.is_some(), &mut flush);
+        // New stream bytes follow only after all resends.
         if self.held.is_empty() {
             self.send_new(now, clock_end, &mut flush);
         }

@@ -137,8 +137,8 @@ struct Job<'a> {
     /// Index of an earlier job with the same view and baselines. This client gets a copy of its packet, if the packet is
     /// complete and within `packet_budget`.
     leader: Option<usize>,
-    /// Whether there is a packet to send. False if nothing has changed, or if the packet waits for more budget.
-    /// `None` before encoding.
+    /// Whether a packet is sent. False without a change, or until the budget covers the packet. `None` before
+    /// encoding.
     has_packet: Option<bool>,
 }
 
