@@ -140,7 +140,7 @@ impl ShadowLadder {
     /// [`SHARE_OF_FRAME`] of this time, at least one tick.
     fn start(&mut self, frame: Duration) -> Result {
         self.poll()?;
-        if self.shadow.has_threads() {
+        if self.shadow.has_threads {
             self.shadow.start(usize::MAX)?;
             return Ok(());
         }
@@ -271,7 +271,7 @@ pub(super) fn queue(
             None => {}
         }
         let queued = shadow.shadow.queued();
-        if !shadow.shadow.has_threads() {
+        if !shadow.shadow.has_threads {
             // Encodes one tick for each new one. Encoding the whole queue would take a second.
             if queued > MAX_QUEUED_WITHOUT_THREADS {
                 shadow.encode_for(Duration::ZERO)?;
@@ -338,7 +338,7 @@ mod tests {
     fn without_threads_a_frame_encodes_only_as_long_as_it_may() {
         let world = CubeWorld::default();
         let mut shadow = ShadowLadder::new(world.current());
-        shadow.shadow = shadow.shadow.without_threads();
+        shadow.shadow.has_threads = false;
         let push = |shadow: &mut ShadowLadder| {
             let sent = Some(&PacketRecord::default());
             let tick = newest(&world, &mut QuantizedWorld::default(), sent).unwrap();

@@ -9,30 +9,22 @@ use cubewire_protocol::record::{PacketRecord, Record, Sample};
 #[derive(Component, Clone, Debug, Default)]
 #[component(clone_behavior = Ignore)]
 pub struct Measure {
-    record: Record,
-    /// Bytes sent on the wire up to the newest tick.
-    #[cfg(feature = "server")]
-    wire_bytes: Option<u64>,
-    waits: Option<WaitHistory>,
-}
-
-impl Measure {
-    /// Returns the record of the last minute, with one [`Sample`] for each tick when this end could send or receive. A
-    /// client numbers the ticks by its estimate of the server's clock. Packets have a [detail](PacketRecord::detail);
-    /// above a memory limit, the oldest details are dropped.
+    /// Record of the last minute, with one [`Sample`] for each tick when this end could send or receive. A client numbers
+    /// the ticks by its estimate of the server's clock. Packets have a [detail](PacketRecord::detail); above a memory
+    /// limit, the oldest details are dropped.
     ///
     /// [`wire_bytes`](cubewire_protocol::record::TransportBytes::wire_bytes) count the direction from server to client,
     /// including all headers. At a server they are all bytes sent since the previous tick; at a client, the bytes of
     /// the snapshots.
-    pub const fn record(&self) -> &Record {
-        &self.record
-    }
+    pub record: Record,
+    /// Server: the bodies that waited in the last second. `None` without a budget.
+    pub waits: Option<WaitHistory>,
+    /// Bytes sent on the wire up to the newest tick.
+    #[cfg(feature = "server")]
+    wire_bytes: Option<u64>,
+}
 
-    /// Server: returns the bodies that waited in the last second. `None` without a budget.
-    pub const fn waits(&self) -> Option<&WaitHistory> {
-        self.waits.as_ref()
-    }
-
+impl Measure {
     /// Begins a tick and returns its sample. Returns the newest sample if the tick has begun already, or if the clock
     /// estimate went back.
     pub(crate) fn begin(&mut self, tick: u64, ticks_per_second: u16) -> &mut Sample {

@@ -140,7 +140,6 @@ impl MemoryNetwork {
     }
 
     /// Returns the plugin for the server's app.
-    #[must_use]
     pub fn server(&self) -> impl Plugin + use<> {
         let network = self.clone();
         move |app: &mut App| {
@@ -157,7 +156,6 @@ impl MemoryNetwork {
     }
 
     /// Returns the plugin for a client's app, which connects when the app is built.
-    #[must_use]
     pub fn client(&self) -> impl Plugin + use<> {
         let network = self.clone();
         move |app: &mut App| {

@@ -23,15 +23,27 @@ use crate::wire::short_name;
 /// # Panics
 /// All methods panic if the app has no [`CubewirePlugin`](crate::CubewirePlugin) yet.
 pub trait CubewireAppExt {
+    #[doc(hidden)]
+    fn app(&mut self) -> &mut App;
+
     /// Sets the bounds and precision of poses.
-    fn replicate_pose(&mut self, pose: Pose) -> &mut Self;
+    fn replicate_pose(&mut self, pose: Pose) -> &mut Self {
+        registry(self.app()).pose = pose;
+        self
+    }
 
     /// Lets bodies [teleport](crate::Teleport). This adds a field. It takes 8 bits when a body appears, at most about
     /// 10 bits for each teleport, and otherwise less than 0.1 bit per body in a packet.
-    fn replicate_teleports(&mut self) -> &mut Self;
+    fn replicate_teleports(&mut self) -> &mut Self {
+        registry(self.app()).items.has_teleports = true;
+        self
+    }
 
     /// Registers a kind of body, at most 64.
-    fn body_kind(&mut self, name: &'static str, shape: Shape) -> &mut Self;
+    fn body_kind(&mut self, name: &'static str, shape: Shape) -> &mut Self {
+        registry(self.app()).items.kinds.push((name, shape));
+        self
+    }
 
     /// Registers a component that is sent as a number, with the pose and within the byte budget. There are at most 32
     /// fields. [Reliable components](Self::replicate) together take one of them, and
@@ -45,7 +57,15 @@ pub trait CubewireAppExt {
         field: Field,
         to: impl Fn(&C) -> f64 + Send + Sync + 'static,
         from: impl Fn(f64) -> C + Send + Sync + 'static,
-    ) -> &mut Self;
+    ) -> &mut Self {
+        registry(self.app()).items.fields.push(FieldEntry {
+            schema: field.schema(name),
+            read: Box::new(move |body, _| body.get::<C>().map_or(0.0, &to)),
+            write: Box::new(move |world, body, value, _| write(world, body, from(value))),
+            kinds: &[],
+        });
+        self
+    }
 
     /// Registers a component that refers to another body or to no body, such as a turret's target. It is sent with the
     /// pose and takes one of the fields. A client gets `None` if it does not see the other body, or if the entity is not a
@@ -55,82 +75,8 @@ pub trait CubewireAppExt {
         name: &'static str,
         to: impl Fn(&C) -> Option<Entity> + Send + Sync + 'static,
         from: impl Fn(Option<Entity>) -> C + Send + Sync + 'static,
-    ) -> &mut Self;
-
-    /// Limits a field to these kinds of bodies: at a client, bodies of other kinds do not get the component. By default
-    /// all kinds have it.
-    fn field_kinds(&mut self, field: &'static str, kinds: &'static [&'static str]) -> &mut Self;
-
-    /// Registers a component that is sent reliably whenever it changes while its body is visible. Entities in it (see
-    /// [`Component::map_entities`]) are mapped to the client's, or to [`Entity::PLACEHOLDER`] while it has no such
-    /// entity. If the connection cannot carry every change, older values are skipped and the newest is sent.
-    ///
-    /// A component larger than [`MAX_TO_CLIENT_BYTES`](crate::MAX_TO_CLIENT_BYTES), or that a client would refuse (see
-    /// [`NetMessage`]), is not sent: clients keep the last value, and a warning names the first such component.
-    ///
-    /// The encoding is postcard, which does not support `#[serde(flatten)]`, `untagged` or `skip_serializing_if`.
-    fn replicate<C: Component + Clone + Serialize + DeserializeOwned>(&mut self) -> &mut Self;
-
-    /// Registers an input, which a client writes as [`ToServer`], once per tick in `FixedUpdate`. The server receives
-    /// it as [`FromClient`], at most once. Inputs are repeated: one is lost only if eight datagrams in a row are lost.
-    /// There are fewer repeats if a client writes several inputs per tick, or if eight inputs exceed 1200 bytes. An
-    /// input above that size is sent once, with a warning.
-    fn add_input<M: NetMessage>(&mut self) -> &mut Self;
-
-    /// Registers a reliable, ordered message, which a client writes as [`ToServer`] and the server reads as
-    /// [`FromClient`].
-    fn add_message_to_server<M: NetMessage>(&mut self) -> &mut Self;
-
-    /// Registers a reliable, ordered message, which the server writes as [`ToClient`] and a client reads as
-    /// [`FromServer`]. It can be read on arrival, so it is ahead of poses and fields by the playout delay.
-    fn add_message_to_client<M: NetMessage>(&mut self) -> &mut Self;
-
-    /// Maps the entities in an input or message (see [`MapEntities`]), which must be bodies, to the other end's
-    /// entities, or to [`Entity::PLACEHOLDER`] if it has no such body. A client also gets the placeholder for a body
-    /// that it does not show yet. A server can still refer to a body that it has despawned since the last tick. A
-    /// client can name any body in an input; the server does not check whether that client sees it.
-    fn map_entities<M: NetMessage + MapEntities>(&mut self) -> &mut Self;
-}
-
-impl CubewireAppExt for App {
-    fn replicate_pose(&mut self, pose: Pose) -> &mut Self {
-        registry(self).pose = pose;
-        self
-    }
-
-    fn replicate_teleports(&mut self) -> &mut Self {
-        registry(self).items.has_teleports = true;
-        self
-    }
-
-    fn body_kind(&mut self, name: &'static str, shape: Shape) -> &mut Self {
-        registry(self).items.kinds.push((name, shape));
-        self
-    }
-
-    fn replicate_field<C: Component>(
-        &mut self,
-        name: &'static str,
-        field: Field,
-        to: impl Fn(&C) -> f64 + Send + Sync + 'static,
-        from: impl Fn(f64) -> C + Send + Sync + 'static,
     ) -> &mut Self {
-        registry(self).items.fields.push(FieldEntry {
-            schema: field.schema(name),
-            read: Box::new(move |body, _| body.get::<C>().map_or(0.0, &to)),
-            write: Box::new(move |world, body, value, _| write(world, body, from(value))),
-            kinds: &[],
-        });
-        self
-    }
-
-    fn replicate_reference<C: Component>(
-        &mut self,
-        name: &'static str,
-        to: impl Fn(&C) -> Option<Entity> + Send + Sync + 'static,
-        from: impl Fn(Option<Entity>) -> C + Send + Sync + 'static,
-    ) -> &mut Self {
-        registry(self).items.fields.push(FieldEntry {
+        registry(self.app()).items.fields.push(FieldEntry {
             schema: schema::Field { name: name.into(), form: FieldForm::Body },
             read: Box::new(move |body, slot_of| {
                 let slot = body.get::<C>().and_then(&to).and_then(slot_of);
@@ -145,39 +91,68 @@ impl CubewireAppExt for App {
         self
     }
 
+    /// Limits a field to these kinds of bodies: at a client, bodies of other kinds do not get the component. By default
+    /// all kinds have it.
     fn field_kinds(&mut self, field: &'static str, kinds: &'static [&'static str]) -> &mut Self {
-        registry(self).field_kinds.push((field, kinds));
+        registry(self.app()).field_kinds.push((field, kinds));
         self
     }
 
+    /// Registers a component that is sent reliably whenever it changes while its body is visible. Entities in it (see
+    /// [`Component::map_entities`]) are mapped to the client's, or to [`Entity::PLACEHOLDER`] while it has no such
+    /// entity. If the connection cannot carry every change, older values are skipped and the newest is sent.
+    ///
+    /// A component larger than [`MAX_TO_CLIENT_BYTES`](crate::MAX_TO_CLIENT_BYTES), or that a client would refuse (see
+    /// [`NetMessage`]), is not sent: clients keep the last value, and a warning names the first such component.
+    ///
+    /// The encoding is postcard, which does not support `#[serde(flatten)]`, `untagged` or `skip_serializing_if`.
     fn replicate<C: Component + Clone + Serialize + DeserializeOwned>(&mut self) -> &mut Self {
-        registry(self).items.components.push(ComponentAccess::of::<C>());
+        registry(self.app()).items.components.push(ComponentAccess::of::<C>());
         self
     }
 
+    /// Registers an input, which a client writes as [`ToServer`], once per tick in `FixedUpdate`. The server receives
+    /// it as [`FromClient`], at most once. Inputs are repeated: one is lost only if eight datagrams in a row are lost.
+    /// There are fewer repeats if a client writes several inputs per tick, or if eight inputs exceed 1200 bytes. An
+    /// input above that size is sent once, with a warning.
     fn add_input<M: NetMessage>(&mut self) -> &mut Self {
-        let entry = to_server::<M>(self);
-        registry(self).items.inputs.push(entry);
+        let entry = to_server::<M>(self.app());
+        registry(self.app()).items.inputs.push(entry);
         self
     }
 
+    /// Registers a reliable, ordered message, which a client writes as [`ToServer`] and the server reads as
+    /// [`FromClient`].
     fn add_message_to_server<M: NetMessage>(&mut self) -> &mut Self {
-        let entry = to_server::<M>(self);
-        registry(self).items.to_server.push(entry);
+        let entry = to_server::<M>(self.app());
+        registry(self.app()).items.to_server.push(entry);
         self
     }
 
+    /// Registers a reliable, ordered message, which the server writes as [`ToClient`] and a client reads as
+    /// [`FromServer`]. It can be read on arrival, so it is ahead of poses and fields by the playout delay.
     fn add_message_to_client<M: NetMessage>(&mut self) -> &mut Self {
-        registry(self).items.to_client.push(MessageEntry::to_client::<M>());
-        self.add_message::<ToClient<M>>().add_message::<FromServer<M>>()
+        registry(self.app()).items.to_client.push(MessageEntry::to_client::<M>());
+        self.app().add_message::<ToClient<M>>().add_message::<FromServer<M>>();
+        self
     }
 
+    /// Maps the entities in an input or message (see [`MapEntities`]), which must be bodies, to the other end's
+    /// entities, or to [`Entity::PLACEHOLDER`] if it has no such body. A client also gets the placeholder for a body
+    /// that it does not show yet. A server can still refer to a body that it has despawned since the last tick. A
+    /// client can name any body in an input; the server does not check whether that client sees it.
     fn map_entities<M: NetMessage + MapEntities>(&mut self) -> &mut Self {
-        registry(self).mapped.push((TypeId::of::<M>(), short_name::<M>(), |message, map| {
+        registry(self.app()).mapped.push((TypeId::of::<M>(), short_name::<M>(), |message, map| {
             if let Some(message) = message.downcast_mut::<M>() {
                 message.map_entities(&mut Mapper::new(map));
             }
         }));
+        self
+    }
+}
+
+impl CubewireAppExt for App {
+    fn app(&mut self) -> &mut App {
         self
     }
 }

@@ -33,11 +33,10 @@ use crate::wire::LoggedOnce;
 pub struct RenetConnection {
     renet: RenetClient,
     guard: RenetGuard,
-    /// renet's clock.
+    /// renet's clock. It runs slower than the caller's, and stands still while packets are held.
     clock: Duration,
-    /// Flushes with reliable messages in the last [`RESEND_TIME`]: renet's clock, and the stream position of the first
-    /// byte that they may contain.
-    sent: VecDeque<(Duration, u64)>,
+    /// Reliable packets that were sent in the last [`RESEND_TIME`] of renet's clock, oldest first.
+    flights: VecDeque<Flight>,
     /// Time of the last flush, by the caller's clock.
     flushed_at: Duration,
     /// Time of the last progress in acks, or of the last flush with all bytes acknowledged.
@@ -51,7 +50,7 @@ pub struct RenetConnection {
     /// Received stream bytes, from the first incomplete message on.
     incoming: Vec<u8>,
     /// Stream position: number of bytes passed to renet so far.
-    given: u64,
+    passed_bytes: u64,
     /// Number of unreliable messages received since the last delivery.
     undelivered: usize,
     /// Running measurement of the round-trip time: the stream position that must be acknowledged, and the time when it
@@ -60,6 +59,21 @@ pub struct RenetConnection {
     round_trip: Option<Duration>,
     pacer: Pacer,
     dropped: LoggedOnce,
+}
+
+/// The reliable packets that renet has made at one instant of its clock. It sends their unacknowledged messages again
+/// after [`RESEND_TIME`].
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    sent_at: Duration,
+    /// Stream position of the first byte that the packets may contain.
+    first_byte: u64,
+}
+
+impl Flight {
+    fn due_at(&self) -> Duration {
+        self.sent_at + RESEND_TIME
+    }
 }
 
 /// Memory limit for a client's incomplete unreliable messages, in bytes.
@@ -134,14 +148,14 @@ impl RenetConnection {
             renet,
             guard: RenetGuard::default(),
             clock: Duration::ZERO,
-            sent: VecDeque::new(),
+            flights: VecDeque::new(),
             flushed_at: Duration::ZERO,
             progress_at: Duration::ZERO,
             outgoing: VecDeque::new(),
             held: VecDeque::new(),
             is_ack_due: false,
             incoming: Vec::new(),
-            given: 0,
+            passed_bytes: 0,
             undelivered: 0,
             probe: None,
             round_trip: None,
@@ -163,23 +177,27 @@ impl RenetConnection {
         if unreliable > 0 && self.undelivered > MAX_UNDELIVERED {
             return Ok(());
         }
-        let before = self.in_flight();
+        let in_flight_before = self.in_flight();
         self.renet.process_packet(packet);
         if let Some(reason) = self.renet.disconnect_reason() {
             return Err(reason.to_string());
         }
         self.is_ack_due |= matches!(PacketKind::of(packet), PacketKind::Reliable);
         let in_flight = self.in_flight();
-        if in_flight < before {
+        if in_flight < in_flight_before {
             self.progress_at = now;
         }
-        let acknowledged = self.given - in_flight as u64;
-        if let Some((_, at)) = self.probe.take_if(|(bytes, _)| *bytes <= acknowledged) {
-            let sample = now.saturating_sub(at);
+        self.measure_round_trip(now, self.passed_bytes - in_flight as u64);
+        Ok(())
+    }
+
+    /// Ends the running measurement if all of its bytes are acknowledged.
+    fn measure_round_trip(&mut self, now: Duration, acknowledged: u64) {
+        if let Some((_, sent_at)) = self.probe.take_if(|(bytes, _)| *bytes <= acknowledged) {
+            let sample = now.saturating_sub(sent_at);
             let smoothed = self.round_trip.unwrap_or(sample);
             self.round_trip = Some((smoothed * 7 + sample) / 8);
         }
-        Ok(())
     }
 
     /// Moves received datagrams and messages into the message buffer. Returns whether there were any.
@@ -216,50 +234,30 @@ impl RenetConnection {
         now: Duration,
         buffer: &mut MessageBuffer,
     ) -> Result<Vec<Vec<u8>>, &'static str> {
-        self.queue(buffer);
+        self.take_outgoing(buffer);
         // Everything is acknowledged, so held packets are superfluous resends.
         if self.in_flight() == 0 {
             self.held.clear();
-            self.sent.clear();
+            self.flights.clear();
             self.progress_at = now;
         }
-        let mut turn = Turn {
-            left: buffer.reliable_allowance.unwrap_or(usize::MAX),
+        let clock_end = self.clock + self.clock_step(now);
+        self.flushed_at = now;
+        let mut flush = Flush {
+            allowance: buffer.reliable_allowance.unwrap_or(usize::MAX),
             overhead: buffer.overhead_bytes,
             reliable: Vec::new(),
             unreliable: Vec::new(),
         };
-        let passed = if self.held.is_empty() { self.passed(now) } else { Duration::ZERO };
-        let until = self.clock + passed;
-        self.flushed_at = now;
-        // Sends held packets, datagrams and acks without advancing renet's clock.
-        self.send(Duration::ZERO, self.first(), &mut turn);
-        // Advances the clock to each instant with due messages, and stops there if the allowance does not cover them.
-        // Without a limit, one step resends everything that is due.
-        while self.held.is_empty()
-            && let Some((sent, mut first)) = self.pop_due(until)
-        {
-            let mut due = sent + RESEND_TIME;
-            if buffer.reliable_allowance.is_none() {
-                due = until;
-                while let Some((_, other)) = self.pop_due(until) {
-                    first = first.min(other);
-                }
-            }
-            self.send(due.saturating_sub(self.clock), first, &mut turn);
-        }
-        // New stream bytes only follow after all resends. They get an instant of the clock to themselves, so that later
-        // resends do not merge them with older messages.
+        // Held packets, datagrams and acks do not need a step of the clock.
+        self.step_and_send(Duration::ZERO, self.first_unacknowledged(), &mut flush);
+        self.resend(clock_end, buffer.reliable_allowance.is_some(), &mut flush);
+        // New stream bytes follow only after all resends.
         if self.held.is_empty() {
-            let step = until.saturating_sub(self.clock);
-            let first = self.given;
-            match self.give(now, &turn) {
-                true => self.send(step.max(INSTANT), first, &mut turn),
-                false => self.advance(step),
-            }
+            self.send_new(now, clock_end, &mut flush);
         }
-        let Turn { reliable: mut packets, unreliable, .. } = turn;
-        self.pacer.put(unreliable, buffer.spread_ticks.max(1));
+        let mut packets = flush.reliable;
+        self.pacer.put(flush.unreliable, buffer.spread_ticks.max(1));
         packets.extend(self.pacer.take());
         buffer.backlog_bytes = self.backlog_bytes();
         let stalled = self.held.front();
@@ -273,21 +271,20 @@ impl RenetConnection {
         }
     }
 
-    /// Returns how far renet's clock advances in this flush. After more than [`PATIENCE`] without progress in acks it
-    /// runs slower than real time, so that the resend interval grows with the silence, without jumps.
-    fn passed(&self, now: Duration) -> Duration {
+    /// Returns how far renet's clock advances in this flush: not at all while packets are held, because renet would
+    /// send them again. After more than [`PATIENCE`] without progress in acks it runs slower than real time, so that
+    /// the resend interval grows with the silence, without jumps.
+    fn clock_step(&self, now: Duration) -> Duration {
+        if !self.held.is_empty() {
+            return Duration::ZERO;
+        }
         let passed = now.saturating_sub(self.flushed_at).min(RESEND_TIME);
         let silence = now.saturating_sub(self.progress_at);
         passed.div_f64(silence.div_duration_f64(PATIENCE).max(1.0))
     }
 
-    /// Removes and returns the oldest flush if its messages are due for resending at this time of renet's clock.
-    fn pop_due(&mut self, until: Duration) -> Option<(Duration, u64)> {
-        let is_due = |(sent, _): &mut (Duration, u64)| *sent + RESEND_TIME <= until;
-        self.sent.pop_front_if(is_due)
-    }
-
-    fn queue(&mut self, buffer: &mut MessageBuffer) {
+    /// Moves the message buffer's messages into the stream, and its datagrams into renet.
+    fn take_outgoing(&mut self, buffer: &mut MessageBuffer) {
         buffer.outgoing.drop_unsendable(&self.dropped);
         for message in buffer.outgoing.messages.drain(..) {
             self.outgoing.extend((message.len() as u16).to_be_bytes());
@@ -298,71 +295,107 @@ impl RenetConnection {
         }
     }
 
-    /// Passes to renet the part of the stream that may be sent now. Returns whether there was any.
-    fn give(&mut self, now: Duration, turn: &Turn) -> bool {
-        let (before, mut left) = (self.given, turn.left);
-        let span = self.given - self.first();
+    /// Advances renet's clock to each instant up to `clock_end` with due messages. Stops there if the allowance does not
+    /// cover them.
+    fn resend(&mut self, clock_end: Duration, is_limited: bool, flush: &mut Flush) {
+        while self.held.is_empty()
+            && let Some(flight) = self.pop_due(clock_end)
+        {
+            let (mut step_end, mut first_byte) = (flight.due_at(), flight.first_byte);
+            // Without a limit, one step resends everything that is due, in fewer packets.
+            if !is_limited {
+                step_end = clock_end;
+                while let Some(other) = self.pop_due(clock_end) {
+                    first_byte = first_byte.min(other.first_byte);
+                }
+            }
+            self.step_and_send(step_end.saturating_sub(self.clock), first_byte, flush);
+        }
+    }
+
+    /// Removes and returns the oldest flight if it is due for resending at this time of renet's clock.
+    fn pop_due(&mut self, clock: Duration) -> Option<Flight> {
+        self.flights.pop_front_if(|flight| flight.due_at() <= clock)
+    }
+
+    /// Advances renet's clock to `clock_end`, and sends new stream bytes. They get an instant of the clock to
+    /// themselves, so that later resends do not merge them with older messages.
+    fn send_new(&mut self, now: Duration, clock_end: Duration, flush: &mut Flush) {
+        let step = clock_end.saturating_sub(self.clock);
+        let first_byte = self.passed_bytes;
+        self.pass_new_bytes(flush);
+        if self.passed_bytes > first_byte {
+            self.probe.get_or_insert((self.passed_bytes, now));
+            self.step_and_send(step.max(INSTANT), first_byte, flush);
+        } else {
+            self.step(step);
+        }
+    }
+
+    /// Passes the stream bytes to renet that the allowance, the window and the span permit.
+    fn pass_new_bytes(&mut self, flush: &Flush) {
+        let span = self.passed_bytes - self.first_unacknowledged();
         let mut window = WINDOW.saturating_sub(self.in_flight());
         window = window.min(MAX_SPAN.saturating_sub(span as usize));
+        let overhead = flush.overhead + CHANNEL_BYTES;
+        let mut allowance = flush.allowance;
         while !self.outgoing.is_empty() {
-            let overhead = turn.overhead + CHANNEL_BYTES;
-            let room = left.saturating_sub(overhead).min(window).min(PIECE_BYTES);
+            let room = allowance.saturating_sub(overhead).min(window).min(PIECE_BYTES);
             let bytes = self.outgoing.len().min(room);
             if bytes < self.outgoing.len().min(MIN_PIECE_BYTES) {
                 break;
             }
             let piece: Vec<u8> = self.outgoing.drain(..bytes).collect();
             self.renet.send_message(RELIABLE_CHANNEL, piece);
-            self.given += bytes as u64;
-            left -= overhead + bytes;
+            self.passed_bytes += bytes as u64;
+            allowance -= overhead + bytes;
             window -= bytes;
         }
-        let is_given = self.given > before;
-        if is_given {
-            self.probe.get_or_insert((self.given, now));
-        }
-        is_given
     }
 
-    /// Advances renet's clock by `step`, and sends the packets that the allowance covers. `first` is the stream position
-    /// of the first byte that new reliable packets may contain.
-    fn send(&mut self, step: Duration, first: u64, turn: &mut Turn) {
-        self.advance(step);
+    /// Advances renet's clock by `step`, and sends the packets that the allowance covers. `first_byte` is the stream
+    /// position of the first byte that new reliable packets may contain.
+    fn step_and_send(&mut self, step: Duration, first_byte: u64, flush: &mut Flush) {
+        self.step(step);
         let held_before = self.held.len();
         for packet in self.renet.get_packets_to_send() {
             match PacketKind::of(&packet) {
                 PacketKind::Reliable => self.held.push_back(packet),
-                // Held packets come first: they need a larger allowance than an ack, and acks would use it up.
-                PacketKind::Ack
-                    if self.is_ack_due && self.held.is_empty() && turn.covers(&packet) =>
-                {
-                    turn.take(packet);
-                    self.is_ack_due = false;
-                }
-                // Dropped for now: renet repeats its contents in the next ack.
-                PacketKind::Ack if self.is_ack_due => {}
-                PacketKind::Ack => {
-                    ack_of(&packet).iter().for_each(|ack| self.renet.process_packet(ack));
-                }
-                PacketKind::Unreliable => turn.unreliable.extend(without_sequence(&packet)),
+                PacketKind::Unreliable => flush.unreliable.extend(without_sequence(&packet)),
+                PacketKind::Ack => self.send_ack(packet, flush),
             }
         }
         if self.held.len() > held_before {
-            self.sent.push_back((self.clock, first));
+            self.flights.push_back(Flight { sent_at: self.clock, first_byte });
         }
-        while let Some(packet) = self.held.pop_front_if(|packet| turn.covers(packet)) {
-            turn.take(packet);
+        while let Some(packet) = self.held.pop_front_if(|packet| flush.covers(packet)) {
+            flush.send(packet);
         }
     }
 
-    fn advance(&mut self, step: Duration) {
+    /// Sends an ack if it is due and the allowance covers it.
+    fn send_ack(&mut self, packet: Vec<u8>, flush: &mut Flush) {
+        if !self.is_ack_due {
+            // No reliable packet has arrived since the last ack. renet is told that this one has arrived, so that it does
+            // not repeat the contents.
+            ack_of(&packet).iter().for_each(|ack| self.renet.process_packet(ack));
+        } else if self.held.is_empty() && flush.covers(&packet) {
+            // Held packets come first: they need a larger allowance than an ack, and acks would use it up. An ack that
+            // is not sent is dropped, because renet repeats its contents in the next one.
+            flush.send(packet);
+            self.is_ack_due = false;
+        }
+    }
+
+    fn step(&mut self, step: Duration) {
         self.clock += step;
         self.renet.update(step);
     }
 
     /// Returns the stream position of the first byte that may be unacknowledged.
-    fn first(&self) -> u64 {
-        self.sent.iter().map(|(_, first)| *first).min().unwrap_or(self.given)
+    fn first_unacknowledged(&self) -> u64 {
+        let first = self.flights.iter().map(|flight| flight.first_byte).min();
+        first.unwrap_or(self.passed_bytes)
     }
 
     /// Returns the bytes that renet holds until they are acknowledged.
@@ -378,22 +411,22 @@ impl RenetConnection {
 
 /// Packets and remaining allowance of a flush.
 #[derive(Debug)]
-struct Turn {
-    /// Remaining allowance, in bytes on the wire.
-    left: usize,
+struct Flush {
+    /// Remaining allowance of reliable packets and acks, in bytes on the wire.
+    allowance: usize,
     /// Bytes of headers per packet.
     overhead: usize,
     reliable: Vec<Vec<u8>>,
     unreliable: Vec<Vec<u8>>,
 }
 
-impl Turn {
+impl Flush {
     const fn covers(&self, packet: &[u8]) -> bool {
-        packet.len() + self.overhead <= self.left
+        packet.len() + self.overhead <= self.allowance
     }
 
-    fn take(&mut self, packet: Vec<u8>) {
-        self.left -= packet.len() + self.overhead;
+    fn send(&mut self, packet: Vec<u8>) {
+        self.allowance -= packet.len() + self.overhead;
         self.reliable.push(packet);
     }
 }

@@ -1,5 +1,6 @@
 //! Server: captures all bodies once per tick, and sends them to each client.
 
+mod apply;
 mod capture;
 mod outbox;
 mod receive;
@@ -12,8 +13,8 @@ use bevy_app::{App, FixedPostUpdate, Last, Plugin, PostUpdate, PreStartup, PreUp
 use bevy_ecs::prelude::*;
 
 pub use self::capture::{Bodies, InSlot};
-pub use self::sender::{ByteBudget, ReplicationSender};
-pub use self::settings::{ClientRequests, ConnectionSettings};
+pub use self::sender::ReplicationSender;
+pub use self::settings::{ByteBudget, ClientRequests, ConnectionSettings};
 pub use self::visibility::{Interest, VisibilityAppExt, VisibilityFilter, WhenHidden};
 
 use crate::transport::CubewireSystems;
@@ -42,19 +43,14 @@ impl Plugin for ServerPlugin {
                 FixedPostUpdate,
                 (
                     capture::capture.in_set(CubewireSystems::Capture),
-                    (
-                        send::report_pause,
-                        send::send_messages,
-                        settings::apply,
-                        send::send_snapshots,
-                    )
+                    (send::report_pause, send::send_messages, apply::apply, send::send_snapshots)
                         .chain()
                         .in_set(CubewireSystems::Send),
                 ),
             )
             .add_systems(
                 PostUpdate,
-                (send::send_messages, settings::apply, send::limit_messages)
+                (send::send_messages, apply::apply, send::limit_messages)
                     .chain()
                     .in_set(CubewireSystems::Send),
             )

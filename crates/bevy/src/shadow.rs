@@ -75,7 +75,8 @@ pub struct Shadow {
     /// `None` while the task has them.
     encoders: Option<Box<Encoders>>,
     task: Option<Task<Done>>,
-    has_threads: bool,
+    /// Whether a background task encodes. If not, [`start`](Self::start) encodes in the calling thread, as in a browser.
+    pub has_threads: bool,
 }
 
 impl Shadow {
@@ -92,17 +93,6 @@ impl Shadow {
             task: None,
             has_threads: cfg!(not(target_arch = "wasm32")),
         }
-    }
-
-    /// Returns the shadow set to encode in the calling thread, as in a browser.
-    #[must_use]
-    pub fn without_threads(self) -> Self {
-        Self { has_threads: false, ..self }
-    }
-
-    /// Whether a background task encodes.
-    pub const fn has_threads(&self) -> bool {
-        self.has_threads
     }
 
     /// Queues a tick.

@@ -89,7 +89,7 @@ impl View<'_> {
     }
 
     const fn record(&self) -> &Record {
-        self.measure.record()
+        &self.measure.record
     }
 
     fn second(&self) -> Totals {
@@ -188,7 +188,7 @@ impl View<'_> {
             note(ui, "Only the server knows which bodies wait to be sent.");
             return;
         };
-        let Some(waits) = self.measure.waits() else {
+        let Some(waits) = &self.measure.waits else {
             note(ui, "Without a budget, all changes are sent at once.");
             return;
         };

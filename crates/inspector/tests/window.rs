@@ -184,7 +184,7 @@ fn the_servers_figures_are_those_of_its_packets() {
     let (packet, acked) =
         (peer.sender().unwrap().packet().clone(), peer.sender().unwrap().newest_acked());
     let measure = net.server.world().get::<Measure>(client).unwrap();
-    let tick = measure.record().packets().next_back().unwrap().tick;
+    let tick = measure.record.packets().next_back().unwrap().tick;
     let title = format!(
         "Tick {}: {} bytes for {} bodies",
         grouped(tick as f64),
@@ -236,7 +236,7 @@ fn a_client_shows_what_arrives_and_its_playout() {
     }
     let server = connection::<Server>(&mut net.clients[0]);
     let measure = net.clients[0].world().get::<Measure>(server).unwrap();
-    let second = Totals::of(measure.record().newest(60)).payload_bytes;
+    let second = Totals::of(measure.record.newest(60)).payload_bytes;
     let kbps = rounded(second as f64 * 8.0 / 1000.0);
     let texts = frame(&mut net.clients[0], Vec::new());
     let texts = click(&mut net.clients[0], &texts, "Network");
@@ -322,7 +322,7 @@ fn the_ladder_is_measured_while_its_page_is_shown() {
     later(&mut net, 0);
     let mut client_entity = net.server.world_mut().entity_mut(client);
     let mut ladder = client_entity.get_mut::<LiveLadder>().unwrap();
-    ladder.finish().unwrap();
+    ladder.costs.finish().unwrap();
     let costs: Vec<_> = ladder.rungs().map(|(_, kbps)| kbps.unwrap()).collect();
     assert_eq!(costs.len(), 10);
     let texts = frame(at_end(&mut net, 0), Vec::new());

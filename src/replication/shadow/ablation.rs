@@ -50,12 +50,12 @@ impl Ablation {
     }
 
     pub fn present(&self) -> Stages {
-        self.costs.stages()[0]
+        self.costs.stages[0]
     }
 
     /// Returns a row for the present stages, followed by a row for each ablation in the order of [`ablations`].
     pub fn rows(&self) -> Vec<AblationRow<'_>> {
-        let stages = self.costs.stages().iter().enumerate();
+        let stages = self.costs.stages.iter().enumerate();
         let row = |(index, &stages): (usize, _)| AblationRow {
             ablated: index.checked_sub(1).map(|index| &self.ablated[index]),
             stages,

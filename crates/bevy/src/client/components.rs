@@ -16,8 +16,6 @@ pub(super) struct ReliableComponents {
     bodies: Vec<Option<Entry>>,
     /// Slots of shown bodies with components to write.
     pub(super) dirty: BTreeSet<u16>,
-    /// Slots of bodies with components that refer to other bodies.
-    referring: BTreeSet<u16>,
     pub(super) undecodable: u64,
 }
 
@@ -41,12 +39,7 @@ struct Component {
 
 impl ReliableComponents {
     pub(super) fn new(slots: usize) -> Self {
-        Self {
-            bodies: (0..slots).map(|_| None).collect(),
-            dirty: BTreeSet::new(),
-            referring: BTreeSet::new(),
-            undecodable: 0,
-        }
+        Self { bodies: (0..slots).map(|_| None).collect(), dirty: BTreeSet::new(), undecodable: 0 }
     }
 
     /// Stores the components of a message. The body's slot must be valid.
@@ -109,14 +102,12 @@ impl ReliableComponents {
 
     /// Marks components that refer to these bodies as dirty. The bodies have appeared or vanished.
     pub(super) fn on_touched(&mut self, bodies: &HashSet<BodyId>) {
-        let refers = |component: &&mut Component| {
-            component.references.iter().any(|body| bodies.contains(body))
-        };
-        for &slot in &self.referring {
-            let entry = self.bodies[usize::from(slot)].iter_mut();
-            for component in entry.flat_map(|entry| &mut entry.components).filter(refers) {
-                component.is_dirty = true;
-                self.dirty.insert(slot);
+        for (slot, entry) in self.bodies.iter_mut().enumerate() {
+            for component in entry.iter_mut().flat_map(|entry| &mut entry.components) {
+                if component.references.iter().any(|body| bodies.contains(body)) {
+                    component.is_dirty = true;
+                    self.dirty.insert(slot as u16);
+                }
             }
         }
     }
@@ -138,29 +129,23 @@ impl ReliableComponents {
             return;
         }
         let map = |wire| entity(from_wire(wire)?);
-        self.referring.remove(&at.slot);
         for (component, registered) in entry.components.iter_mut().zip(registered) {
-            if std::mem::take(&mut component.is_dirty) {
-                let mut mapper = Mapper::new(&map);
-                match &component.bytes {
-                    Some(bytes) if !(registered.write)(world, body, bytes, &mut mapper) => {
-                        if self.undecodable == 0 {
-                            log::warn!(
-                                "malformed component from the server (`{}`)",
-                                registered.name
-                            );
-                        }
-                        self.undecodable += 1;
+            if !std::mem::take(&mut component.is_dirty) {
+                continue;
+            }
+            let mut mapper = Mapper::new(&map);
+            match &component.bytes {
+                Some(bytes) if !(registered.write)(world, body, bytes, &mut mapper) => {
+                    if self.undecodable == 0 {
+                        log::warn!("malformed component from the server (`{}`)", registered.name);
                     }
-                    Some(_) => {}
-                    None => (registered.remove)(world, body),
+                    self.undecodable += 1;
                 }
-                let references = mapper.references.into_iter();
-                component.references = references.filter_map(from_wire).collect();
+                Some(_) => {}
+                None => (registered.remove)(world, body),
             }
-            if !component.references.is_empty() {
-                self.referring.insert(at.slot);
-            }
+            let references = mapper.references.into_iter();
+            component.references = references.filter_map(from_wire).collect();
         }
     }
 }

@@ -80,14 +80,21 @@ impl Pair {
         assert!(range.contains(&measured), "{measured} ms");
     }
 
+    /// Returns the bytes that a datagram of the first end may have within a budget, and limits its reliable messages.
+    fn allow(&mut self, budget: &mut SendBudget, tick: u64, kbps: u32) -> usize {
+        match self.ends[0].1.allow(budget, tick, self.now, Some(kbps), true) {
+            AllowedSnapshot::Partial(packet_budget) => packet_budget.bytes,
+            other => panic!("{other:?}"),
+        }
+    }
+
     /// Steps within a budget of 16 kbit/s, until the second end has received a message. Before each step, `write` gets
     /// the bytes that a datagram of the first end may have.
     #[track_caller]
     fn await_message(&mut self, write: impl Fn(&mut Self, usize)) {
         let mut budget = SendBudget::new(TICKS_PER_SECOND);
         for tick in 0..120 * 60 {
-            let buffer = &mut self.ends[0].1;
-            let bytes = bytes_within(buffer.allow(&mut budget, tick, self.now, Some(16), true));
+            let bytes = self.allow(&mut budget, tick, 16);
             write(self, bytes);
             self.step();
             if !self.ends[1].1.incoming.messages.is_empty() {
@@ -266,13 +273,6 @@ fn other_packets_are_an_error() {
     }
 }
 
-fn bytes_within(allowed: AllowedSnapshot) -> usize {
-    match allowed {
-        AllowedSnapshot::Partial(packet_budget) => packet_budget.bytes,
-        other => panic!("{other:?}"),
-    }
-}
-
 /// Sends datagrams as large as the budget allows. Returns the most bytes sent in any second, and the message bytes that
 /// arrive per second.
 fn within_budget(kbps: u32, per_tick: usize, loss: f64) -> (usize, usize) {
@@ -280,15 +280,14 @@ fn within_budget(kbps: u32, per_tick: usize, loss: f64) -> (usize, usize) {
     let mut budget = SendBudget::new(TICKS_PER_SECOND);
     let (mut sent, mut arrived, mut before) = (Vec::new(), 0, 0);
     for tick in 0..1_200 {
-        let buffer = &mut pair.ends[0].1;
         // A larger backlog would end the connection.
-        if buffer.backlog_bytes < 1 << 20 {
-            buffer.outgoing.messages.push(vec![tick as u8; per_tick]);
+        if pair.ends[0].1.backlog_bytes < 1 << 20 {
+            pair.say(vec![tick as u8; per_tick]);
         }
-        let bytes = bytes_within(buffer.allow(&mut budget, tick, pair.now, Some(kbps), true));
+        let bytes = pair.allow(&mut budget, tick, kbps);
         // Replication also saves up until a body fits.
         if bytes >= 100 {
-            buffer.outgoing.datagrams.push(vec![1; bytes]);
+            pair.ends[0].1.outgoing.datagrams.push(vec![1; bytes]);
         }
         pair.step();
         let [(_, from), (_, to)] = &mut pair.ends;

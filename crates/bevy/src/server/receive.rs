@@ -7,9 +7,9 @@ use bevy_time::{Real, Time};
 use cubewire_codec::Snapshot;
 use cubewire_protocol::{Feedback, ServerEvent, ServerMessage, ServerSession};
 
+use super::apply::ask;
 use super::capture::{Bodies, entity_from_wire};
 use super::sender::{Ready, ReplicationSender};
-use super::settings::ask;
 use super::visibility::Hidden;
 use crate::body::{Disconnected, HasEnded};
 use crate::measure::Measure;
@@ -25,8 +25,8 @@ type NewClient = (With<Client>, Without<ReplicationSender>, OrDisabled);
 pub(super) fn admit(new: Query<Entity, NewClient>, time: Res<Time<Real>>, mut commands: Commands) {
     for client in &new {
         let session = ServerSession::new(time.elapsed());
-        let peer = ReplicationSender { session, ready: None };
-        commands.entity(client).try_insert((peer, Hidden::default()));
+        let sender = ReplicationSender { session, ready: None };
+        commands.entity(client).try_insert((sender, Hidden::default()));
     }
 }
 
@@ -53,7 +53,7 @@ pub(super) fn deliver(
         if let Err(reason) = outcome {
             turn_away(world, client, reason);
         }
-        let session = world.get::<ReplicationSender>(client).map(|peer| &peer.session);
+        let session = world.get::<ReplicationSender>(client).map(|sender| &sender.session);
         match session.filter(|session| session.is_overdue(now)) {
             Some(session) if session.is_refused() => world.entity_mut(client).despawn(),
             Some(_) => turn_away(world, client, "no hello from the client".to_owned()),
@@ -72,9 +72,9 @@ pub(super) fn turn_away(world: &mut World, client: Entity, reason: String) {
     if entity.contains::<HasEnded>() {
         return;
     }
-    if let Some(mut peer) = entity.get_mut::<ReplicationSender>() {
-        peer.session.refuse(since);
-        peer.ready = None;
+    if let Some(mut sender) = entity.get_mut::<ReplicationSender>() {
+        sender.session.refuse(since);
+        sender.ready = None;
     }
     if let Some(mut buffer) = entity.get_mut::<MessageBuffer>() {
         buffer.reliable_allowance = None;
@@ -97,14 +97,14 @@ fn on_message(
     client: Entity,
     bytes: &[u8],
 ) -> Outcome {
-    let peer = world.get_mut::<ReplicationSender>(client);
+    let sender = world.get_mut::<ReplicationSender>(client);
     // A refused client can send messages until it receives the refusal. They are ignored.
-    let Some(mut peer) = peer.filter(|peer| !peer.session.is_refused()) else {
+    let Some(mut sender) = sender.filter(|sender| !sender.session.is_refused()) else {
         return Ok(());
     };
     match decode(bytes).ok_or("malformed message from the client")? {
         ReliableToServer::Session(message) => {
-            match peer.session.on_message(&protocol.contract, message)? {
+            match sender.session.on_message(&protocol.contract, message)? {
                 ServerEvent::Welcome => welcome(world, protocol, tick, client),
                 ServerEvent::Settings(asked) => {
                     ask(world, protocol, client, asked);
@@ -112,7 +112,7 @@ fn on_message(
                 }
             }
         }
-        ReliableToServer::Message { channel, bytes } if peer.ready.is_some() => {
+        ReliableToServer::Message { channel, bytes } if sender.ready.is_some() => {
             let entry = protocol.items.to_server.get(usize::from(channel));
             let entry = entry.ok_or("message of an unregistered type from the client")?;
             deliver_to_app(world, client, entry, bytes)
@@ -124,14 +124,14 @@ fn on_message(
 fn welcome(world: &mut World, protocol: &Compiled, tick: u64, client: Entity) -> Outcome {
     let now = world.resource::<Time<Real>>().elapsed();
     let mut client = world.entity_mut(client);
-    let Some(mut peer) = client.get_mut::<ReplicationSender>() else {
+    let Some(mut sender) = client.get_mut::<ReplicationSender>() else {
         return Ok(());
     };
     let (contract, initial) = (&protocol.contract, Snapshot::default());
-    let welcome = peer.session.welcome(contract, now, tick, &initial);
+    let welcome = sender.session.welcome(contract, now, tick, &initial);
     let welcome = welcome.map_err(|error| error.to_string())?;
     let ready = Ready::new(protocol).map_err(|error| error.to_string())?;
-    peer.ready = Some(Box::new(ready));
+    sender.ready = Some(Box::new(ready));
     if let Some(mut buffer) = client.get_mut::<MessageBuffer>() {
         buffer.send(&ReliableToClient::Session(welcome));
     }
@@ -148,8 +148,8 @@ fn on_datagram(
     bytes: &[u8],
 ) -> Outcome {
     let malformed = "malformed datagram from the client";
-    let mut peer = world.get_mut::<ReplicationSender>(client);
-    let Some(ready) = peer.as_mut().and_then(|peer| peer.ready.as_mut()) else {
+    let mut sender = world.get_mut::<ReplicationSender>(client);
+    let Some(ready) = sender.as_mut().and_then(|sender| sender.ready.as_mut()) else {
         // The client was refused.
         return Ok(());
     };

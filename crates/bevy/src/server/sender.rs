@@ -7,31 +7,13 @@ use bevy_ecs::prelude::*;
 use bevy_math::Vec3;
 use cubewire_codec::{InitialStateError, Life, Limits, QuantizedSnapshot, Snapshot, Stages};
 use cubewire_protocol::{
-    AllowedSnapshot, BUDGETS_KBPS, Feedback, PacketBudget, SendBudget, SendState, ServerSession,
-    SnapshotSender, Visibility,
+    AllowedSnapshot, Feedback, PacketBudget, SendBudget, ServerSession, SnapshotSender, Visibility,
 };
 
 use super::outbox::Outbox;
-use super::settings::{ConnectionSettings, Judged};
+use super::settings::{ByteBudget, ConnectionSettings};
 use crate::protocol::Compiled;
 use crate::transport::{MessageBuffer, SLICE_BYTES};
-
-/// Limit of the bytes sent to a client in any second, headers included, on the entity of its connection. Over a game's own
-/// renet (feature `bevy_renet`) the limit is best effort, because it excludes renet's retransmissions and acks.
-///
-/// Without a budget, every packet has all changes. The exception is a scene larger than sixteen datagrams, if no ack
-/// arrives for a second: its packets are limited to sixteen datagrams, most urgent bodies first, until the client has all bodies.
-#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ByteBudget {
-    pub(crate) kbps: u32,
-}
-
-impl ByteBudget {
-    /// Returns a budget of this many kilobits per second. Values below 16 become 16.
-    pub fn kbps(kbps: u32) -> Self {
-        Self { kbps: kbps.max(*BUDGETS_KBPS.start()) }
-    }
-}
 
 /// A server's state of a client, on the entity of its connection.
 #[derive(Component, Debug)]
@@ -72,6 +54,14 @@ pub(super) struct Ready {
     pub(super) inputs: Vec<u64>,
 }
 
+/// The last settings that were checked, and the result.
+#[derive(Clone, Debug)]
+pub(super) struct Judged {
+    pub(super) wanted: ConnectionSettings,
+    pub(super) has_budget: bool,
+    pub(super) refusal: Option<String>,
+}
+
 /// State of a slot, as sent to a client.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SlotView {
@@ -104,15 +94,6 @@ const RESERVE: Duration = Duration::from_millis(60);
 const CUT_OFF_TICKS: u64 = 60;
 
 impl ReplicationSender {
-    /// Writes the send state of each slot for this client after a tick: see [`SnapshotSender::send_states`]. Empty unless the
-    /// tick's packet had a limit, such as a [`ByteBudget`].
-    pub fn send_states(&self, tick: u64, send_states: &mut Vec<SendState>) {
-        send_states.clear();
-        if let Some(ready) = &self.ready {
-            ready.sender.send_states(tick, send_states);
-        }
-    }
-
     /// Returns the sender of snapshots. `None` until the client is [`Connected`](crate::Connected).
     pub fn sender(&self) -> Option<&SnapshotSender> {
         self.ready.as_ref().map(|ready| &ready.sender)

@@ -1,16 +1,9 @@
-//! The settings that a game gives to a connection, and the answers to requests of clients.
+//! The settings and the byte budget that a game gives to a connection.
 
 use bevy_ecs::prelude::*;
-use bevy_time::{Real, Time};
 use cubewire_codec::stages::{Coverage, StageOptions, Velocity};
 use cubewire_codec::{Plan, Stages, ladder};
-use cubewire_protocol::{BaselineChoice, FallbackReason, Interpolation, Settings};
-
-use super::capture::Bodies;
-use super::sender::{ByteBudget, ReplicationSender};
-use crate::protocol::Compiled;
-use crate::transport::{MessageBuffer, OrDisabled};
-use crate::wire::ReliableToClient;
+use cubewire_protocol::{BUDGETS_KBPS, BaselineChoice, Interpolation, Settings};
 
 /// How a client is sent snapshots, and how it interpolates them. On the entity of its connection at the server.
 ///
@@ -63,7 +56,7 @@ impl ConnectionSettings {
         self.settings(stages, None).check(plan).map(|()| stages)
     }
 
-    const fn settings(&self, stages: Stages, budget_kbps: Option<u32>) -> Settings {
+    pub(super) const fn settings(&self, stages: Stages, budget_kbps: Option<u32>) -> Settings {
         Settings {
             stages,
             send_interval_ticks: self.send_interval_ticks,
@@ -84,145 +77,19 @@ pub enum ClientRequests {
     Grant,
 }
 
-/// The last settings that were checked, and the result.
-#[derive(Clone, Debug)]
-pub(super) struct Judged {
-    wanted: ConnectionSettings,
-    has_budget: bool,
-    refusal: Option<String>,
+/// Limit of the bytes sent to a client in any second, headers included, on the entity of its connection. Over a game's own
+/// renet (feature `bevy_renet`) the limit is best effort, because it excludes renet's retransmissions and acks.
+///
+/// Without a budget, every packet has all changes. The exception is a scene larger than sixteen datagrams, if no ack
+/// arrives for a second: its packets are limited to sixteen datagrams, most urgent bodies first, until the client has all bodies.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ByteBudget {
+    pub(crate) kbps: u32,
 }
 
-impl ReplicationSender {
-    /// Returns the settings in use: the stages of the packets, and the budget that the link lets through. `None` until the
-    /// client is [`Connected`](crate::Connected).
-    pub fn settings(&self) -> Option<Settings> {
-        let ready = self.ready.as_ref()?;
-        Some(ready.settings.settings(ready.stages, ready.kbps()))
-    }
-
-    /// Returns the reason why the [`ConnectionSettings`] are not in use. `None` if they are in use.
-    pub fn refusal(&self) -> Option<&str> {
-        self.ready.as_ref()?.judged.as_ref()?.refusal.as_deref()
-    }
-
-    /// Returns the reason why the client is sent no arithmetic coding, if the fingerprints differ.
-    pub fn fallback(&self) -> Option<FallbackReason> {
-        self.session.fallback()
-    }
-
-    /// Checks the game's settings and budget, and puts legal ones to use.
-    fn apply(
-        &mut self,
-        client: Entity,
-        protocol: &Compiled,
-        wanted: ConnectionSettings,
-        budget: Option<&ByteBudget>,
-        buffer: &mut MessageBuffer,
-    ) {
-        let Some(ready) = &mut self.ready else {
-            return;
-        };
-        let limit = budget.copied().into_iter().chain(ready.asked).min();
-        if ready.limit != limit {
-            log::debug!("budget of client {client} changed: {limit:?}");
-        }
-        ready.limit = limit;
-        let has_budget = ready.limit.is_some();
-        let is_same = |judged: &Judged| judged.wanted == wanted && judged.has_budget == has_budget;
-        if ready.judged.as_ref().is_some_and(is_same) {
-            return;
-        }
-        let session = &self.session;
-        let sent = |stages| session.stages_instead_of(&protocol.contract, stages).unwrap_or(stages);
-        let judged = wanted.check(&protocol.plan, has_budget);
-        match judged {
-            Ok(stages) => {
-                if ready.settings.interpolation != wanted.interpolation {
-                    buffer.send(&ReliableToClient::Interpolation(wanted.interpolation));
-                }
-                ready.settings = wanted;
-                ready.stages = sent(stages);
-                log::debug!("stages of client {client}: {}", ready.stages);
-                if let Some(reason) = self.session.fallback() {
-                    log::debug!("fallback of client {client}: {reason}");
-                }
-            }
-            // The client has a new budget, and the stages in use cannot split packets to fit it.
-            Err(_) if has_budget && !ready.stages.can_be_partial() => {
-                ready.settings.stages = *protocol.stages;
-                ready.stages = sent(protocol.stages);
-            }
-            Err(_) => {}
-        }
-        let refusal = judged.err();
-        if let Some(reason) = &refusal {
-            log::warn!("settings of client {client} refused: {reason}");
-        }
-        ready.judged = Some(Judged { wanted, has_budget, refusal });
-    }
-}
-
-type Applied<'a> = (
-    Entity,
-    &'a mut ReplicationSender,
-    &'a mut MessageBuffer,
-    Option<&'a ConnectionSettings>,
-    Option<&'a ByteBudget>,
-);
-
-/// Applies the settings of each client, and sends the settings in use to clients that have requested some. Runs before
-/// snapshots are sent.
-pub(super) fn apply(
-    bodies: Res<Bodies>,
-    time: Res<Time<Real>>,
-    mut clients: Query<Applied<'static>, OrDisabled>,
-) {
-    for (client, mut peer, mut buffer, wanted, budget) in &mut clients {
-        let wanted = wanted.copied().unwrap_or_default();
-        peer.apply(client, &bodies.protocol, wanted, budget, &mut buffer);
-        if let Some(granted) = peer.settings()
-            && let Some(granted) = peer.session.grant(time.elapsed(), granted)
-        {
-            buffer.send(&ReliableToClient::Session(granted));
-        }
-    }
-}
-
-pub(super) fn ask(world: &mut World, protocol: &Compiled, client: Entity, asked: Settings) {
-    let requests = *world.resource::<ClientRequests>();
-    let mut client = world.entity_mut(client);
-    let before = client.get::<ConnectionSettings>().copied();
-    let wanted = ConnectionSettings {
-        stages: *asked.stages,
-        send_interval_ticks: asked.send_interval_ticks,
-        baseline: asked.baseline,
-        ..before.unwrap_or_default()
-    };
-    let budget = asked.budget_kbps.map(ByteBudget::kbps);
-    let has_budget = budget.is_some() || client.contains::<ByteBudget>();
-    let legal = match requests {
-        ClientRequests::Decline => Err("the server does not accept requests".to_owned()),
-        ClientRequests::Grant => wanted.check(&protocol.plan, has_budget),
-    };
-    let Some(mut peer) = client.get_mut::<ReplicationSender>() else {
-        return;
-    };
-    match legal {
-        Ok(_) => {
-            if let Some(ready) = &mut peer.ready {
-                ready.asked = budget;
-            }
-            client.insert(wanted);
-            log::debug!("request of client {} granted", client.id());
-        }
-        Err(reason) => {
-            let declined = peer.session.decline(&reason);
-            if let Some(mut buffer) = client.get_mut::<MessageBuffer>()
-                && let Some(declined) = declined
-            {
-                buffer.send(&ReliableToClient::Session(declined));
-            }
-            log::debug!("request of client {} declined: {reason}", client.id());
-        }
+impl ByteBudget {
+    /// Returns a budget of this many kilobits per second. Values below 16 become 16.
+    pub fn kbps(kbps: u32) -> Self {
+        Self { kbps: kbps.max(*BUDGETS_KBPS.start()) }
     }
 }

@@ -164,47 +164,47 @@ impl Interest {
 /// Computes the visibility and priority of each slot for a client.
 pub(super) fn look(
     bodies: &Bodies,
-    peer: &mut Ready,
+    ready: &mut Ready,
     hidden: Option<&Hidden>,
     interest: Option<&Interest>,
     center: Option<Vec3>,
 ) {
     let slots = bodies.slots.len();
-    peer.slots.resize_with(slots, SlotView::default);
-    peer.visibility.clear();
-    peer.visibility.resize(slots, Visibility::Visible);
+    ready.slots.resize_with(slots, SlotView::default);
+    ready.visibility.clear();
+    ready.visibility.resize(slots, Visibility::Visible);
     for row in hidden.iter().flat_map(|hidden| &hidden.0) {
         for &slot in &row.slots {
-            let seen = &mut peer.visibility[slot];
+            let seen = &mut ready.visibility[slot];
             if *seen != Visibility::Hidden {
                 *seen = row.as_seen;
             }
         }
     }
-    peer.gains.clear();
-    peer.gains.extend(&bodies.gains);
+    ready.gains.clear();
+    ready.gains.extend(&bodies.gains);
     let Some(interest) = interest else {
-        peer.slots.iter_mut().for_each(|slot| slot.is_near = false);
-        peer.center = None;
+        ready.slots.iter_mut().for_each(|slot| slot.is_near = false);
+        ready.center = None;
         return;
     };
-    peer.center = center.filter(|at| at.is_finite()).or(peer.center);
+    ready.center = center.filter(|at| at.is_finite()).or(ready.center);
     let mut is_seen_from_afar = vec![false; slots];
     for row in hidden.iter().flat_map(|hidden| &hidden.0) {
         row.far.iter().for_each(|&slot| is_seen_from_afar[slot] = true);
     }
     for (slot, body) in bodies.slots.iter().enumerate() {
         let distance = |center| body.position.distance(center);
-        let distance = peer.center.map_or(f32::MAX, distance);
-        let SlotView { seen, is_near, .. } = &mut peer.slots[slot];
+        let distance = ready.center.map_or(f32::MAX, distance);
+        let SlotView { seen, is_near, .. } = &mut ready.slots[slot];
         let is_same = seen.is_some() && *seen == bodies.world.life(slot);
         let limit =
             if is_same && *is_near { interest.far.max(interest.near) } else { interest.near };
         *is_near = distance <= limit || is_seen_from_afar[slot];
         if !*is_near {
-            peer.visibility[slot] = Visibility::Hidden;
+            ready.visibility[slot] = Visibility::Hidden;
         }
-        peer.gains[slot] /= 1.0 + distance / interest.near.max(f32::MIN_POSITIVE);
+        ready.gains[slot] /= 1.0 + distance / interest.near.max(f32::MIN_POSITIVE);
     }
 }
 

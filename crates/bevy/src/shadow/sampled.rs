@@ -19,7 +19,8 @@ use super::{Encoded, Shadow, ShadowSnapshot, ShadowTick};
 /// ticks, a [fraction](Self::share) of the ticks is encoded.
 #[derive(Debug)]
 pub struct Sampled {
-    stages: Vec<Stages>,
+    /// The measured stages.
+    pub stages: Vec<Stages>,
     shadow: Shadow,
     ticks_per_second: u16,
     /// By index in the list: article bytes of each counted tick, for the newest second of counted ticks.
@@ -62,11 +63,6 @@ impl Sampled {
         }
         self.newest = Some(newest);
         self
-    }
-
-    /// Returns the measured stages.
-    pub fn stages(&self) -> &[Stages] {
-        &self.stages
     }
 
     /// Returns the mean over the newest second of counted ticks, in kilobits per second by article accounting. `None` before the
@@ -149,7 +145,8 @@ impl Sampled {
 #[component(clone_behavior = Ignore)]
 pub struct LiveLadder {
     rungs: Vec<Rung>,
-    sampled: Sampled,
+    /// The costs, by index of the rung.
+    pub costs: Sampled,
 }
 
 impl LiveLadder {
@@ -161,26 +158,13 @@ impl LiveLadder {
         };
         let rungs: Vec<Rung> = ladder::all().filter_map(legal).collect();
         let stages = rungs.iter().map(|rung| rung.stages);
-        Self { sampled: Sampled::new(stages, Arc::clone(plan), Snapshot::default()), rungs }
+        Self { costs: Sampled::new(stages, Arc::clone(plan), Snapshot::default()), rungs }
     }
 
     /// Returns each rung with its mean cost over the newest second of counted ticks, in kilobits per second by article
     /// accounting, without a byte budget. The cost is `None` before the first counted tick.
     pub fn rungs(&self) -> impl ExactSizeIterator<Item = (Rung, Option<f64>)> {
-        self.rungs.iter().enumerate().map(|(index, rung)| (*rung, self.sampled.kbps(index)))
-    }
-
-    /// Returns the costs, by index of the rung.
-    pub const fn costs(&self) -> &Sampled {
-        &self.sampled
-    }
-
-    /// Waits until every chosen tick is encoded and counted.
-    ///
-    /// # Errors
-    /// If a snapshot cannot be encoded.
-    pub fn finish(&mut self) -> Result {
-        self.sampled.finish()
+        self.rungs.iter().enumerate().map(|(index, rung)| (*rung, self.costs.kbps(index)))
     }
 
     /// Queues a tick: the ages of the newest acked snapshots and the snapshot, if one was sent.
@@ -195,7 +179,7 @@ impl LiveLadder {
             floats: None,
             inputs: None,
         });
-        self.sampled.push(&Arc::new(ShadowTick { tick, sent }));
+        self.costs.push(&Arc::new(ShadowTick { tick, sent }));
     }
 }
 
@@ -203,7 +187,7 @@ impl LiveLadder {
 /// single core.
 pub(crate) fn go_on(time: Res<Time<Real>>, mut ladders: Query<&mut LiveLadder>) -> Result {
     for mut ladder in &mut ladders {
-        ladder.sampled.go_on(time.delta())?;
+        ladder.costs.go_on(time.delta())?;
     }
     Ok(())
 }

@@ -15,10 +15,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use cubewire_protocol::MAX_BASELINE_AGE_TICKS;
-
 /// Minimum number of baselines in a packet's chain for an accurate size.
-const MIN_DEPTH: u8 = 3;
+const MIN_DEPTH: usize = 3;
 
 /// Limit of the ticks that wait to be encoded, in addition to a run's uncounted ticks.
 const RUN_TICKS: usize = 60;
@@ -29,8 +27,9 @@ const SEEN_TICKS: usize = 10 * RUN_TICKS;
 /// As in [`PacketRecord::acked_ages_ticks`](cubewire_protocol::record::PacketRecord::acked_ages_ticks).
 type AckedAges = [Option<u16>; 3];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Choice {
+    #[default]
     Skip,
     /// Encode it as a baseline of later ticks.
     Encode,
@@ -40,13 +39,12 @@ pub(super) enum Choice {
 
 #[derive(Debug, Default)]
 pub(super) struct Sampling {
-    /// Recently chosen ticks with a packet, oldest first, and the length of each packet's chain of chosen baselines.
-    chosen: VecDeque<(u64, u8)>,
+    /// First tick of the run. `None` while ticks are skipped.
+    run_start: Option<u64>,
     /// Whether each tick was chosen, newest last.
     seen: VecDeque<bool>,
-    is_skipping: bool,
     /// The choice for the newest tick with a packet.
-    last: Option<Choice>,
+    last: Choice,
 }
 
 impl Sampling {
@@ -58,55 +56,32 @@ impl Sampling {
         acked_ages: Option<AckedAges>,
         waiting: usize,
     ) -> Choice {
-        let choice = match acked_ages {
-            Some(ages) => self.choose_packet(tick, ages, waiting),
-            // A tick without a packet follows the decision for the previous packet.
-            None => self.last.unwrap_or(Choice::Skip),
-        };
+        // A tick without a packet follows the decision for the previous packet.
+        if let Some(ages) = acked_ages {
+            self.last = self.choose_packet(tick, ages, waiting);
+        }
         if self.seen.len() == SEEN_TICKS {
             self.seen.pop_front();
         }
-        self.seen.push_back(choice != Choice::Skip);
-        choice
+        self.seen.push_back(self.last != Choice::Skip);
+        self.last
     }
 
     fn choose_packet(&mut self, tick: u64, ages: AckedAges, waiting: usize) -> Choice {
         let age = usize::from(ages[0].unwrap_or(0));
-        let beginning = (1 + usize::from(MIN_DEPTH)) * age;
+        let oldest = ages.into_iter().flatten().max().map_or(0, usize::from);
+        // The packet refers to packets of up to `oldest` ticks before. Its baseline has a baseline of about the same age,
+        // and so on.
+        let uncounted = oldest + (MIN_DEPTH - 1) * age;
         if waiting == 0 {
-            self.is_skipping = false;
-        } else if waiting >= RUN_TICKS + beginning {
-            self.is_skipping = true;
+            self.run_start.get_or_insert(tick);
+        } else if waiting >= RUN_TICKS + uncounted {
+            self.run_start = None;
         }
-        let choice = if self.is_skipping {
-            Choice::Skip
-        } else {
-            let depth = self.depth(tick, ages);
-            let oldest = tick.saturating_sub(MAX_BASELINE_AGE_TICKS.into());
-            while self.chosen.front().is_some_and(|(tick, _)| *tick < oldest) {
-                self.chosen.pop_front();
-            }
-            self.chosen.push_back((tick, depth));
-            if depth >= MIN_DEPTH { Choice::Count } else { Choice::Encode }
-        };
-        self.last = Some(choice);
-        choice
-    }
-
-    /// Returns the length of a packet's chain of chosen baselines. `u8::MAX` if the packet needs no baseline.
-    fn depth(&self, tick: u64, ages: AckedAges) -> u8 {
-        let depth_of = |age: u16| {
-            let tick = tick.checked_sub(age.into())?;
-            let index = self.chosen.binary_search_by_key(&tick, |(tick, _)| *tick);
-            Some(self.chosen[index.ok()?].1)
-        };
-        let [Some(age), second, third] = ages else {
-            return u8::MAX;
-        };
-        let mut additional = [second, third].into_iter().flatten();
-        match depth_of(age) {
-            Some(depth) if additional.all(|age| depth_of(age).is_some()) => depth.saturating_add(1),
-            _ => 0,
+        match self.run_start {
+            None => Choice::Skip,
+            Some(start) if tick < start + uncounted as u64 => Choice::Encode,
+            Some(_) => Choice::Count,
         }
     }
 
@@ -164,7 +139,9 @@ mod tests {
     #[test]
     fn while_encoding_keeps_up_every_tick_counts_once_its_baselines_do() {
         let mut sampling = Sampling::default();
-        let choices: Vec<_> = (100..200).map(|tick| sampling.choose(tick, Some(AGES), 3)).collect();
+        let choices: Vec<_> = (0..100)
+            .map(|tick| sampling.choose(100 + tick, Some(AGES), tick.min(3) as usize))
+            .collect();
         let counted = choices.iter().position(|choice| *choice == Choice::Count);
         // The first baseline counts once the additional reference 9 ticks before is in the run. Two more are 7 ticks apart.
         assert_eq!(counted, Some(9 + 2 * 7));

@@ -100,7 +100,6 @@ impl Plugin for UdpServer {
             handshakes: Handshakes::new(self.key, self.public.clone()),
             clients: BTreeMap::new(),
             max_clients: self.max_clients,
-            admitted: 0,
             reports: Reports::default(),
             now: Duration::ZERO,
         })
@@ -127,7 +126,6 @@ pub struct UdpHost {
     handshakes: Handshakes,
     clients: BTreeMap<SocketAddr, Connection>,
     max_clients: usize,
-    admitted: u64,
     reports: Reports,
     /// [`Real`] time of this frame.
     now: Duration,
@@ -157,11 +155,6 @@ impl UdpHost {
     /// Returns the number of connected clients.
     pub fn connected(&self) -> usize {
         self.clients.len()
-    }
-
-    /// Returns the number of clients admitted since the start.
-    pub const fn admitted(&self) -> u64 {
-        self.admitted
     }
 
     /// Logs a line about a client, within the limit of lines. Use it for events that clients can cause at will.

@@ -31,18 +31,12 @@ fn limited(net: &mut TestNet, kbps: u32) -> Entity {
 /// Send state of each slot for a client.
 fn send_states(net: &TestNet, client: Entity) -> Vec<SendState> {
     let mut send_states = Vec::new();
-    let sender = at_server::<ReplicationSender>(net, client);
-    sender.send_states(stats(net).tick, &mut send_states);
+    snapshot_sender(net, client).send_states(stats(net).tick, &mut send_states);
     send_states
 }
 
 fn slot(net: &TestNet, body: Entity) -> usize {
     at_server::<InSlot>(net, body).slot()
-}
-
-/// Whether partial packets are being sent to a client.
-fn is_scheduling(net: &TestNet, client: Entity) -> bool {
-    at_server::<ReplicationSender>(net, client).sender().unwrap().is_scheduling()
 }
 
 #[test]
@@ -66,7 +60,7 @@ fn a_scene_that_no_packet_holds_arrives_where_datagrams_are_lost() {
     assert!(ticks < 300, "{ticks}");
     // Once all bodies have arrived, packets are complete and the schedule is dropped.
     net.ticks(90);
-    assert!(!is_scheduling(&net, client));
+    assert!(!snapshot_sender(&net, client).is_scheduling());
 }
 
 #[test]
@@ -191,7 +185,7 @@ fn a_body_of_no_priority_vanishes_while_the_budget_is_busy() {
         for tick in 300..480 {
             shake(server(&mut net), &bodies, tick);
             net.tick();
-            assert!(is_scheduling(&net, client));
+            assert!(snapshot_sender(&net, client).is_scheduling());
         }
         assert_eq!(of_kind(&mut net, "hero"), 0, "with a loss of {loss}");
     }

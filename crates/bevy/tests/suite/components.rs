@@ -4,9 +4,7 @@ use super::*;
 
 #[test]
 fn fields_arrive_as_they_are_and_change() {
-    let mut net = with_client();
-    let body = spawn(&mut net, "hero", Vec3::Y, (Health(250), OnFire(true)));
-    net.run_until(|net| net.count::<Remote>(0) == 1);
+    let (mut net, body) = with_body(protocol, (Health(250), OnFire(true)));
     let remote = only::<Health>(&mut net, 0);
     let values =
         |net: &TestNet| (at_client::<Health>(net, remote).0, at_client::<OnFire>(net, remote).0);
@@ -85,11 +83,8 @@ fn components_that_cannot_be_read_are_counted() {
         protocol(app);
         app.replicate::<Untagged>();
     }
-    let mut net = TestNet::new(register);
-    net.add_client();
-    let more = (Untagged::Number(7), PlayerName("Ada".into()));
-    spawn(&mut net, "hero", Vec3::Y, more);
-    net.run_until(|net| net.count::<PlayerName>(0) == 1);
+    let (mut net, _) = with_body(register, (Untagged::Number(7), PlayerName("Ada".into())));
+    assert_eq!(net.count::<PlayerName>(0), 1);
     assert_eq!(of_connection::<ReplicationReceiver>(&mut net, 0).undecodable(), 1);
 }
 
@@ -115,9 +110,7 @@ fn a_type_that_cannot_be_written_is_named() {
 
 #[test]
 fn a_component_changes_goes_and_comes_later() {
-    let mut net = with_client();
-    let body = spawn(&mut net, "hero", Vec3::Y, ());
-    net.run_until(|net| net.count::<Remote>(0) == 1);
+    let (mut net, body) = with_body(protocol, ());
     let remote = only::<Remote>(&mut net, 0);
     let name = |net: &TestNet| net.clients[0].world().get::<PlayerName>(remote).cloned();
     assert_eq!(name(&net), None);
@@ -140,12 +133,9 @@ fn with_biographies(app: &mut App) {
 
 #[test]
 fn a_component_that_is_too_long_is_left_out_and_locks_nobody_out() {
-    let mut net = TestNet::new(with_biographies);
-    net.add_client();
     let long = PlayerName("x".repeat(70_000));
-    let body = spawn(&mut net, "hero", Vec3::Y, (long.clone(), Biography("short".into())));
-    net.run_until(|net| net.count::<Biography>(0) == 1);
-    assert_eq!(net.count::<PlayerName>(0), 0);
+    let (mut net, body) = with_body(with_biographies, (long.clone(), Biography("short".into())));
+    assert_eq!((net.count::<Biography>(0), net.count::<PlayerName>(0)), (1, 0));
     insert(&mut net, body, PlayerName("Ada".into()));
     net.run_until(|net| net.count::<PlayerName>(0) == 1);
     insert(&mut net, body, (long, Biography("other".into())));

@@ -67,9 +67,7 @@ fn a_client_that_joins_late_sees_all_and_one_that_leaves_loses_all() {
 
 #[test]
 fn a_server_can_pause_for_any_time() {
-    let mut net = with_client();
-    let body = spawn(&mut net, "crate", Vec3::ZERO, ());
-    net.run_until(|net| net.count::<Remote>(0) == 1);
+    let (mut net, body) = with_body(protocol, ());
     // Eleven minutes. Half the range of the 16-bit tick numbers on the wire is nine minutes.
     for _ in 0..40_000 {
         net.clients[0].update();

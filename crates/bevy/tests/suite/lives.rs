@@ -53,9 +53,7 @@ fn observers_see_births_whole_and_deaths_before_they_happen() {
 
 #[test]
 fn births_and_deaths_wait_for_playout() {
-    let mut net = with_client();
-    spawn(&mut net, "crate", Vec3::ZERO, ());
-    net.run_until(|net| net.count::<Remote>(0) == 1);
+    let (mut net, _) = with_body(protocol, ());
     net.ticks(60);
     let second = spawn(&mut net, "crate", Vec3::X, ());
     net.tick();
@@ -73,9 +71,7 @@ fn births_and_deaths_wait_for_playout() {
 
 #[test]
 fn a_client_can_despawn_and_keep_remote_bodies() {
-    let mut net = with_client();
-    let bodies = spawn_row(&mut net, 3, 1.0);
-    net.run_until(|net| net.count::<Remote>(0) == 3);
+    let (mut net, bodies) = with_row(protocol, 3, 1.0);
     let world = net.clients[0].world_mut();
     let mut remote = world.query_filtered::<(Entity, &Transform), With<Remote>>();
     let mut remote: Vec<_> = remote.iter(world).collect();
@@ -103,10 +99,7 @@ fn slots_are_reused_after_a_second_and_too_many_bodies_wait() {
             .body_kind("crate", Shape::cuboid(Vec3::ONE));
     }
     for (protocol, ticks) in [(protocol as fn(&mut App), 60), (slow, 2)] {
-        let mut net = TestNet::new(protocol);
-        net.add_client();
-        let bodies = spawn_row(&mut net, 150, 0.0);
-        net.run_until(|net| net.count::<Remote>(0) == 150);
+        let (mut net, bodies) = with_row(protocol, 150, 0.0);
         for body in bodies {
             server(&mut net).despawn(body);
         }
@@ -130,10 +123,8 @@ fn slots_are_reused_after_a_second_and_too_many_bodies_wait() {
 
 #[test]
 fn a_clone_of_a_body_is_another_body() {
-    let mut net = with_client();
     let more = (SendPriority(3.0), Health(7), PlayerName("Ada".into()));
-    let body = spawn(&mut net, "crate", Vec3::X, more);
-    net.run_until(|net| net.count::<Remote>(0) == 1);
+    let (mut net, body) = with_body(protocol, more);
     let clone = server(&mut net).entity_mut(body).clone_and_spawn();
     assert!(server(&mut net).get::<InSlot>(clone).is_none());
     assert_eq!(*at_server::<SendPriority>(&net, clone), SendPriority(3.0));
@@ -157,16 +148,14 @@ fn a_clone_of_a_body_is_another_body() {
 
 #[test]
 fn a_clone_of_a_remote_body_is_the_clients_own_and_one_of_a_connection_is_none() {
-    let mut net = with_client();
-    let body = spawn(&mut net, "crate", Vec3::X, Health(7));
-    net.run_until(|net| net.count::<Remote>(0) == 1);
+    let (mut net, body) = with_body(protocol, Health(7));
     let remote = only::<Remote>(&mut net, 0);
     let clone = net.clients[0].world_mut().entity_mut(remote).clone_and_spawn();
     put(&mut net, body, Vec3::Z);
     net.run_until(|net| positions(net, 0) == [Vec3::Z]);
     server(&mut net).despawn(body);
     net.run_until(|net| net.count::<Remote>(0) == 0);
-    assert_eq!(at_client::<Transform>(&net, clone).translation, Vec3::X);
+    assert_eq!(at_client::<Transform>(&net, clone).translation, Vec3::ZERO);
     assert_eq!(*at_client::<Health>(&net, clone), Health(7));
 
     let client = client_entity(&mut net);
@@ -179,7 +168,7 @@ fn a_clone_of_a_remote_body_is_the_clients_own_and_one_of_a_connection_is_none()
 
 #[test]
 fn bodies_that_are_nowhere_do_no_harm() {
-    let mut net = with_client();
+    let mut net = with_client(protocol);
     let body = spawn(&mut net, "crate", Vec3::NAN, ());
     spawn(&mut net, "of no kind", Vec3::ZERO, ());
     spawn(&mut net, "crate", Vec3::splat(1e30), ());
@@ -191,9 +180,7 @@ fn bodies_that_are_nowhere_do_no_harm() {
 
 #[test]
 fn a_body_ends_with_its_kind_or_transform() {
-    let mut net = with_client();
-    let bodies = spawn_row(&mut net, 2, 1.0);
-    net.run_until(|net| net.count::<Remote>(0) == 2);
+    let (mut net, bodies) = with_row(protocol, 2, 1.0);
     let world = server(&mut net);
     world.entity_mut(bodies[0]).remove::<BodyKind>();
     world.entity_mut(bodies[1]).remove::<Transform>();

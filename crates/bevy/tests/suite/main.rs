@@ -33,6 +33,7 @@ use cubewire_bevy::prelude::*;
 use cubewire_bevy::testing::TestNet;
 use cubewire_bevy::{InSlot, ReplicationReceiver, ReplicationSender};
 use cubewire_link::{Conditions, Jitter, Loss};
+use cubewire_protocol::SnapshotSender;
 use serde::{Deserialize, Serialize};
 
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
@@ -121,10 +122,26 @@ fn lossy_with(protocol: fn(&mut App), loss: f64, seed: u64) -> TestNet {
 }
 
 /// A perfect network with a client.
-fn with_client() -> TestNet {
+fn with_client(protocol: fn(&mut App)) -> TestNet {
     let mut net = TestNet::new(protocol);
     net.add_client();
     net
+}
+
+/// A perfect network with a client that shows a crate at the origin, and the server's entity for the crate.
+fn with_body(protocol: fn(&mut App), more: impl Bundle) -> (TestNet, Entity) {
+    let mut net = with_client(protocol);
+    let body = spawn(&mut net, "crate", Vec3::ZERO, more);
+    net.run_until(|net| net.count::<Remote>(0) == 1);
+    (net, body)
+}
+
+/// A perfect network with a client that shows crates on the x axis, and the server's entities for the crates.
+fn with_row(protocol: fn(&mut App), crates: usize, distance: f32) -> (TestNet, Vec<Entity>) {
+    let mut net = with_client(protocol);
+    let bodies = spawn_row(&mut net, crates, distance);
+    net.run_until(|net| net.count::<Remote>(0) == crates);
+    (net, bodies)
 }
 
 /// A perfect network with a visibility filter and a connected client, and the server's entity for it.
@@ -173,6 +190,11 @@ fn of_connection<C: Component>(net: &mut TestNet, client: usize) -> &C {
     net.clients[client].world().get(connection).unwrap()
 }
 
+/// The sender of snapshots to a client.
+fn snapshot_sender(net: &TestNet, client: Entity) -> &SnapshotSender {
+    at_server::<ReplicationSender>(net, client).sender().unwrap()
+}
+
 /// The server's entity for the only client.
 fn client_entity(net: &mut TestNet) -> Entity {
     let clients = all::<Connected>(&mut net.server);
@@ -182,7 +204,13 @@ fn client_entity(net: &mut TestNet) -> Entity {
 
 /// Adds the only client, waits until it is connected, and returns the server's entity for it.
 fn connect(net: &mut TestNet) -> Entity {
-    connect_all(net, 1);
+    connect_all(net, 1)[0]
+}
+
+/// As [`connect`], with another protocol or additional plugins.
+fn connect_with(net: &mut TestNet, protocol: impl FnOnce(&mut App)) -> Entity {
+    net.add_client_with(protocol);
+    net.run_until(|net| net.count::<Connected>(0) == 1);
     client_entity(net)
 }
 

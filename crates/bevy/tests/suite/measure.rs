@@ -7,7 +7,7 @@ use super::*;
 
 /// Whether the server and the client list the bits of their packets.
 fn are_itemized(net: &TestNet, client: Entity, server: Entity) -> [bool; 2] {
-    let sent = &at_server::<ReplicationSender>(net, client).sender().unwrap().packet().ledger;
+    let sent = &snapshot_sender(net, client).packet().ledger;
     let receiver = at_client::<ReplicationReceiver>(net, server).receiver();
     let received = receiver.unwrap().decoder().ledger();
     [sent.items().is_some(), received.is_some()]
@@ -30,8 +30,8 @@ fn both_ends_measure_the_same_packets_and_nothing_while_nobody_looks() {
     play_ticks(&mut net, &mut bodies, 40..140);
     assert_eq!(are_itemized(&net, client, server), [true; 2]);
     let after = stats(&net);
-    let [sent, received] =
-        [at_server::<Measure>(&net, client), at_client(&net, server)].map(Measure::record);
+    let [sent, received] = [at_server::<Measure>(&net, client), at_client(&net, server)]
+        .map(|measure| &measure.record);
     assert_eq!(sent.samples().len(), 100);
     let totals = sent.totals();
     let bytes = totals.payload_bytes as u64;
@@ -79,7 +79,7 @@ fn what_is_lost_is_never_acked() {
     insert(&mut net, client, Measure::default());
     let mut bodies = Vec::new();
     play_ticks(&mut net, &mut bodies, 0..900);
-    let record = at_server::<Measure>(&net, client).record();
+    let record = &at_server::<Measure>(&net, client).record;
     assert_eq!(record.samples().len(), 900);
     let settled = record.packets().take(500);
     let lost = settled.filter(|packet| packet.acked_after_ticks.is_none()).count();

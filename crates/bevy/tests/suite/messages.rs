@@ -204,8 +204,8 @@ fn long_inputs_arrive_and_delay_no_acks() {
             received.extend(sketches.into_iter().map(|it| it.message.0));
             steers += taken::<FromClient<Steer>>(&mut net.server).len();
             if number > 30 {
-                let sender = at_server::<ReplicationSender>(&net, client).sender();
-                oldest = oldest.max(stats(&net).tick - sender.unwrap().newest_acked().unwrap());
+                let acked = snapshot_sender(&net, client).newest_acked().unwrap();
+                oldest = oldest.max(stats(&net).tick - acked);
             }
         }
         assert_eq!(received, (0..300).collect::<Vec<_>>());

@@ -14,15 +14,6 @@ fn with_lean(app: &mut App) {
     app.replicate_field("lean", Field::int(-60..=60), |lean: &Lean| lean.0, Lean);
 }
 
-/// A client that sees a body, which is not turned.
-fn with_body(protocol: fn(&mut App), more: impl Bundle) -> (TestNet, Entity) {
-    let mut net = TestNet::new(protocol);
-    net.add_client();
-    let body = spawn(&mut net, "crate", Vec3::ZERO, more);
-    net.run_until(|net| net.count::<Remote>(0) == 1);
-    (net, body)
-}
-
 #[test]
 fn a_body_that_is_not_turned_arrives_without_a_turn() {
     let (mut net, _) = with_body(protocol, ());

@@ -108,8 +108,7 @@ fn a_component_refers_to_a_body_while_the_client_sees_it() {
 
 #[test]
 fn fields_of_one_kind_are_not_of_others() {
-    let mut net = TestNet::new(register);
-    net.add_client();
+    let mut net = with_client(register);
     spawn(&mut net, "hero", Vec3::X, Health(7));
     spawn(&mut net, "crate", Vec3::Z, Health(9));
     net.run_until(|net| net.count::<Remote>(0) == 2);
@@ -130,8 +129,7 @@ fn received<M>(net: &mut TestNet, take: impl Fn(&mut TestNet) -> Vec<M>) -> M {
 
 #[test]
 fn messages_name_bodies_of_the_other_end() {
-    let mut net = TestNet::new(register);
-    net.add_client();
+    let mut net = with_client(register);
     let [a, b] = [1, 2].map(|health| spawn(&mut net, "hero", Vec3::X, Health(health)));
     let nobody = net.server.world_mut().spawn_empty().id();
     net.run_until(|net| net.count::<Remote>(0) == 2);

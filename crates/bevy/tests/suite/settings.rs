@@ -37,7 +37,7 @@ fn in_use(net: &TestNet, client: Entity) -> Settings {
 
 /// Stages of the newest snapshot that was sent.
 fn sent(net: &TestNet, client: Entity) -> Stages {
-    at_server::<Measure>(net, client).record().packets().next_back().unwrap().stages
+    at_server::<Measure>(net, client).record.packets().next_back().unwrap().stages
 }
 
 fn receiver(net: &mut TestNet) -> &ReplicationReceiver {
@@ -83,7 +83,7 @@ fn snapshots_follow_the_interval_and_the_choice_of_baselines() {
     let (packets, encodes) = sent_with(&mut net, |it| it.send_interval_ticks = 6);
     assert!(packets == 20 && encodes < 20, "{packets} {encodes}");
     assert_eq!(in_use(&net, clients[0]).send_interval_ticks, 6);
-    let newest = at_server::<Measure>(&net, clients[0]).record().samples().back();
+    let newest = at_server::<Measure>(&net, clients[0]).record.samples().back();
     assert_eq!(newest.unwrap().send_interval_ticks, 6);
     // With other baselines than the newest, no encode is shared.
     let smallest = sent_with(&mut net, |it| {
@@ -244,12 +244,10 @@ fn be_another_machine(mut servers: Query<&mut MessageBuffer, With<Server>>) {
 #[test]
 fn another_machine_keeps_its_fallback() {
     let mut net = lossy(0.1, 3);
-    net.add_client_with(|app| {
+    let client = connect_with(&mut net, |app| {
         protocol(app);
         app.add_systems(Update, be_another_machine);
     });
-    net.run_until(|net| net.count::<Connected>(0) == 1);
-    let client = client_entity(&mut net);
     insert(&mut net, client, Measure::default());
     let mut bodies = Vec::new();
     let fallback = ladder::PREDICTED_POSITION;

@@ -18,14 +18,14 @@ fn a_live_ladder_measures_every_rung_of_the_schema() {
         net.tick();
         let mut connection = net.server.world_mut().entity_mut(client);
         let mut ladder = connection.get_mut::<LiveLadder>().unwrap();
-        ladder.finish().unwrap();
+        ladder.costs.finish().unwrap();
     }
     let connection = net.server.world().entity(client);
     let ladder = connection.get::<LiveLadder>().unwrap();
-    let record = connection.get::<Measure>().unwrap().record();
+    let record = &connection.get::<Measure>().unwrap().record;
     let newest = record.newest_tick().unwrap();
-    assert_eq!(ladder.costs().age_ticks(newest), Some(0));
-    assert_eq!(ladder.costs().share(), 1.0);
+    assert_eq!(ladder.costs.age_ticks(newest), Some(0));
+    assert_eq!(ladder.costs.share(), 1.0);
 
     let rungs: Vec<_> = ladder.rungs().collect();
     let names: Vec<_> = rungs.iter().map(|(rung, _)| rung.name).collect();

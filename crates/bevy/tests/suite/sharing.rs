@@ -57,10 +57,8 @@ fn clients_that_see_the_same_frozen_share_one_encode() {
     let mut net = TestNet::new(protocol);
     net.server.add_visibility_filter::<Fog>();
     let clients = connect_all(&mut net, 6);
-    let mut bodies = Vec::new();
-    for x in 0..10 {
-        bodies.push(spawn(&mut net, "crate", Vec3::X * x as f32, (Health(9), Fog(false))));
-    }
+    let mut bodies = spawn_row(&mut net, 10, 1.0);
+    bodies.iter().for_each(|&body| insert(&mut net, body, (Health(9), Fog(false))));
     net.ticks(60);
     // All clients see all bodies.
     assert_eq!(counted(&mut net, &mut bodies), (600, 100));

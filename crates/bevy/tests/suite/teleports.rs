@@ -7,14 +7,14 @@ fn jumping(app: &mut App) {
     app.replicate_teleports();
 }
 
-/// A lossy network, with a client that interpolates between ticks.
-fn net(loss: f64, seed: u64) -> TestNet {
+/// A lossy network, with a client that interpolates between ticks, and the server's entity for it.
+fn net(loss: f64, seed: u64) -> (TestNet, Entity) {
     let mut net = lossy_with(jumping, loss, seed);
-    net.add_client_with(|app| {
+    let client = connect_with(&mut net, |app| {
         jumping(app);
         app.insert_resource(PlayoutDelay::Fixed(Duration::from_millis(107)));
     });
-    net
+    (net, client)
 }
 
 /// Teleports a body to the other side and changes its rotation.
@@ -74,7 +74,7 @@ fn a_body_that_jumps_is_at_the_old_place_or_at_the_new_one() {
         (0.0, 5, 40, |_| 257, 31..=40),
     ];
     for (loss, seed, ticks, jumps, expected) in cases {
-        let shown = shown(&mut net(loss, seed), ticks, jumps);
+        let shown = shown(&mut net(loss, seed).0, ticks, jumps);
         assert!(expected.contains(&shown), "{shown} with a loss of {loss}, seed {seed}");
     }
 }
@@ -82,9 +82,7 @@ fn a_body_that_jumps_is_at_the_old_place_or_at_the_new_one() {
 #[test]
 fn jumps_are_exact_within_a_budget() {
     for (loss, seed) in [(0.0, 3), (0.2, 4)] {
-        let mut net = net(loss, seed);
-        net.run_until(|net| net.count::<Connected>(0) == 1);
-        let client = client_entity(&mut net);
+        let (mut net, client) = net(loss, seed);
         insert(&mut net, client, ByteBudget::kbps(32));
         let bodies: Vec<_> =
             (0..100).map(|_| spawn(&mut net, "crate", Vec3::new(-90.0, 1.0, 0.0), ())).collect();
@@ -101,7 +99,7 @@ fn jumps_are_exact_within_a_budget() {
             places(&mut net).into_iter().for_each(|is_right| seen[usize::from(is_right)] += 1);
         }
         assert!(seen.iter().all(|&seen| seen > 10_000), "{seen:?}");
-        assert!(at_server::<ReplicationSender>(&net, client).sender().unwrap().is_scheduling());
+        assert!(snapshot_sender(&net, client).is_scheduling());
     }
 }
 
@@ -124,12 +122,9 @@ fn only_protocols_that_ask_for_teleports_pay_for_them() {
 
 /// Snapshot bytes of 600 ticks with a hundred moving bodies, without teleports.
 fn bytes(protocol: fn(&mut App)) -> u64 {
-    let mut net = TestNet::new(protocol);
-    net.add_client();
-    let mut bodies = Vec::new();
-    for x in 0..100 {
-        bodies.push(spawn(&mut net, "crate", Vec3::new(x as f32 - 50.0, 0.5, 0.0), Health(5)));
-    }
+    let mut net = with_client(protocol);
+    let at = |x: i32| Vec3::new(x as f32 - 50.0, 0.5, 0.0);
+    let bodies: Vec<_> = (0..100).map(|x| spawn(&mut net, "crate", at(x), Health(5))).collect();
     net.run_until(|net| net.count::<Remote>(0) == 100);
     let before = stats(&net).snapshot_bytes;
     for tick in 0..600 {

@@ -9,7 +9,7 @@ const TICK: Duration = Duration::from_nanos(16_666_667);
 
 /// A perfect network with a client that shows all bodies. Returns the first body.
 fn shown(bodies: usize) -> (TestNet, Entity) {
-    let mut net = with_client();
+    let mut net = with_client(protocol);
     let first = spawn(&mut net, "crate", Vec3::new(-60.0, 0.5, 0.0), ());
     for x in 1..bodies {
         spawn(&mut net, "crate", Vec3::new(x as f32 - 50.0, 0.5, 3.0), ());
@@ -181,7 +181,7 @@ fn a_client_that_hangs_shows_bodies_as_late_as_before_and_no_loss_is_reported() 
         let after = receiver(&mut net).playout().delay();
         assert!(after <= delay + TICK, "{delay:?}, then {after:?} after {ticks} ticks");
     }
-    let packets = at_server::<Measure>(&net, client).record().packets().rev().skip(60).take(600);
+    let packets = at_server::<Measure>(&net, client).record.packets().rev().skip(60).take(600);
     assert_eq!(packets.filter(|packet| packet.acked_after_ticks.is_none()).count(), 0);
 }
 
@@ -193,7 +193,7 @@ fn the_time_without_a_snapshot_is_measured_and_not_how_often_alone() {
     net.ticks(60);
     clock(&mut net.server).pause();
     net.ticks(120);
-    let totals = at_client::<Measure>(&net, connection).record().totals();
+    let totals = at_client::<Measure>(&net, connection).record.totals();
     assert_eq!(totals.stalls, 1);
     let range = Duration::from_millis(1_700)..Duration::from_secs(2);
     assert!(range.contains(&totals.starved), "{:?}", totals.starved);

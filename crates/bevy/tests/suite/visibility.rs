@@ -132,8 +132,7 @@ fn the_own_side_is_visible_from_afar() {
 
 #[test]
 fn interest_has_a_margin() {
-    let mut net = with_client();
-    let hero = spawn(&mut net, "hero", Vec3::ZERO, ());
+    let (mut net, hero) = with_body(protocol, ());
     let walker = spawn(&mut net, "crate", Vec3::X * 30.0, ());
     net.run_until(|net| net.count::<Remote>(0) == 2);
     let client = client_entity(&mut net);
@@ -170,10 +169,7 @@ fn each_of_several_filters_hides_a_body() {
 
 #[test]
 fn without_its_center_a_client_sees_what_was_near_it_last() {
-    let mut net = TestNet::new(protocol);
-    let mut bodies = spawn_row(&mut net, 10, 10.0);
-    net.add_client();
-    net.run_until(|net| net.count::<Remote>(0) == 10);
+    let (mut net, mut bodies) = with_row(protocol, 10, 10.0);
     let client = client_entity(&mut net);
     let nothing = server(&mut net).spawn_empty().id();
     for center in [Some(nothing), None] {

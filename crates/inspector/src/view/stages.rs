@@ -71,7 +71,7 @@ impl View<'_> {
     /// Draws a note on the costs: their unit, their age if above a second, and the fraction of ticks they are measured on.
     fn explain_costs(&self, ui: &mut Ui) {
         let End::Server { ladder: Some(ladder), tick, .. } = self.end else { return };
-        let costs = ladder.costs();
+        let costs = &ladder.costs;
         let text = match costs.age_ticks(tick) {
             None => "Measuring the bandwidth of each rung \u{2026}".to_owned(),
             Some(age) => {

@@ -131,7 +131,6 @@ impl UdpHost {
             }
             self.remove(before, "it has connected again from elsewhere", commands);
         }
-        self.admitted += 1;
         self.reports.client(&format!("client {address} has connected"));
         let entity = commands.spawn((
             Client,
