@@ -83,6 +83,8 @@ fn whole(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Draw
         let (edge, margin) = (Panel::bottom(Id::new("toolbar")), Margin { top: 8, ..Margin::ZERO });
         let cut = lane.settings.link.conditions.cut;
         let (rect, pressed) = docked(ui, edge, Some(BUTTON + 8.0), margin, |ui| {
+            // The edges of the buttons extend into the margins.
+            ui.set_clip_rect(ui.clip_rect().expand2(vec2(MARGIN, 0.0)));
             toolbar::draw(ui, state, &lane.status, cut)
         });
         let whole = rect.x_range().expand(MARGIN);

@@ -159,7 +159,7 @@ mod tests {
             modifiers,
         });
         let input = RawInput {
-            screen_rect: Some(Rect::from_min_size(egui::Pos2::ZERO, size)),
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, size)),
             events: event.into_iter().collect(),
             ..RawInput::default()
         };

@@ -173,24 +173,26 @@ pub fn segmented<T: PartialEq + Clone>(
     value: &mut T,
     choices: &[Choice<T>],
 ) {
-    let names: f32 = choices.iter().map(|choice| width(ui, &choice.text(), SMALL)).sum();
-    let count = choices.len().max(1) as f32;
-    let size = vec2(across, CONTROL);
-    ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Min), |ui| {
-        ui.set_min_size(size);
-        ui.spacing_mut().item_spacing.x = 1.0;
-        ui.spacing_mut().button_padding.x = (across - names - (count - 1.0)) / (2.0 * count);
-        for choice in choices {
-            if segment(ui, choice, *value == choice.value).clicked() {
-                *value = choice.value.clone();
-                // Earlier segments were already drawn with the old value.
-                ui.request_discard("another segment is chosen");
-            }
+    let (all, _) = ui.allocate_exact_size(vec2(across, CONTROL), Sense::hover());
+    let names: Vec<f32> = choices.iter().map(|choice| width(ui, &choice.text(), SMALL)).collect();
+    let gaps = choices.len().saturating_sub(1) as f32;
+    let room = across - gaps - names.iter().sum::<f32>();
+    let padding = room / choices.len().max(1) as f32;
+    let mut left = all.left();
+    for (choice, name) in choices.iter().zip(names) {
+        let right = left + name + padding;
+        let rect = Rect::from_min_max(pos2(left, all.top()), pos2(right, all.bottom()));
+        left = right + 1.0;
+        let response = segment(ui, rect, choice, *value == choice.value);
+        if response.clicked() {
+            *value = choice.value.clone();
+            // Earlier segments were already drawn with the old value.
+            ui.ctx().request_discard("another segment is chosen");
         }
-    });
+    }
 }
 
-fn segment<T>(ui: &mut Ui, choice: &Choice<T>, is_selected: bool) -> Response {
+fn segment<T>(ui: &mut Ui, rect: Rect, choice: &Choice<T>, is_selected: bool) -> Response {
     let look = Look::of(ui);
     let is_possible = choice.refusal.is_none();
     let name = RichText::new(choice.text()).size(SMALL);
@@ -200,14 +202,13 @@ fn segment<T>(ui: &mut Ui, choice: &Choice<T>, is_selected: bool) -> Response {
             .fill(look.impossible[0])
             .sense(Sense::hover()),
     };
-    let button = button.wrap_mode(TextWrapMode::Extend).min_size(vec2(0.0, CONTROL));
-    let response = ui.add(button.corner_radius(2));
+    let button = button.wrap_mode(TextWrapMode::Extend).min_size(rect.size());
+    let response = ui.place(rect, button.corner_radius(2));
     response.widget_info(|| {
         WidgetInfo::selected(WidgetType::RadioButton, is_possible, is_selected, &*choice.name)
     });
     if is_selected {
-        let below = response.rect.with_min_y(response.rect.bottom() - 2.0);
-        ui.painter().rect_filled(below, 0.0, look.half);
+        ui.painter().rect_filled(rect.with_min_y(rect.bottom() - 2.0), 0.0, look.half);
     }
     match &choice.refusal {
         Some(refusal) => response.on_hover_text(format!("{refusal}\n{}", choice.about)),

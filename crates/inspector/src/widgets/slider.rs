@@ -18,7 +18,7 @@ impl Slide {
     pub fn draw(&self, ui: &mut Ui, value: &mut f64) -> Response {
         let look = Look::of(ui);
         let is_enabled = ui.is_enabled();
-        let ink = if is_enabled { look.ink } else { look.impossible[1] };
+        let margin = self.size.y / HEIGHT_OF_RADIUS;
         let slider = ui.scope(|ui| {
             ui.spacing_mut().slider_width = self.size.x;
             ui.spacing_mut().interact_size.y = self.size.y;
@@ -26,12 +26,10 @@ impl Slide {
             visuals.selection.bg_fill = if is_enabled { self.color } else { look.line };
             let widgets = &mut visuals.widgets;
             widgets.inactive.bg_fill = look.line;
-            // egui's knob has the colour of the groove. Its edge, which covers it, has another one.
-            let radius = self.size.y / HEIGHT_OF_RADIUS - 1.0;
+            // egui's knob would have the colour of the groove. It is hidden, and another one is painted.
             let states = [&mut widgets.inactive, &mut widgets.hovered, &mut widgets.active];
             for widget in states.into_iter().chain([&mut widgets.noninteractive]) {
-                widget.fg_stroke = Stroke::new(radius, ink);
-                widget.expansion = -1.0 - radius / 2.0;
+                widget.expansion = -margin;
             }
             let slider = egui::Slider::new(value, self.range.clone())
                 .logarithmic(self.scale == Scale::Logarithmic)
@@ -43,8 +41,12 @@ impl Slide {
         });
         let response = slider.inner;
         response.widget_info(|| WidgetInfo::slider(is_enabled, *value, &self.name));
+        let (rect, painter) = (response.rect, ui.painter());
+        let knob = pos2(rect.left() + self.x_of(*value), rect.center().y);
+        let ink = if is_enabled { look.ink } else { look.impossible[1] };
+        painter.circle_filled(knob, margin - 1.0, ink);
         if response.has_focus() {
-            focus_ring(ui.painter(), look, response.rect);
+            focus_ring(painter, look, rect);
         }
         response
     }
