@@ -173,7 +173,7 @@ fn hints(ui: &mut Ui, state: &PanelState, status: &Status<'_>) {
     note(ui, hides);
 }
 
-/// Draws the button of the card with the keys, in an area of its own, which catches clicks.
+/// Draws the button of the card with the keys, in a separate area that catches clicks.
 fn tour_button(ctx: &Context, (pivot, at): (Align2, Pos2), has_caption: bool) -> Option<Action> {
     let area = over_views("explanation of the tour").pivot(pivot).fixed_pos(at);
     let shown = area.show(ctx, |ui| {

@@ -1,4 +1,4 @@
-//! Names that most files of the panel use: those of the inspector, and a few of the lower modules.
+//! Names that most files of the panel use: the inspector's names, and a few of the lower modules.
 
 pub(super) use cubewire_inspector::prelude::*;
 pub(super) use cubewire_scene::{CUBES, TICKS_PER_SECOND};

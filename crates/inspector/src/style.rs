@@ -80,7 +80,7 @@ impl Look {
         Self { half, tint, ..self }
     }
 
-    /// Returns the colours from the last [`set`](Self::set), or those of the context's theme.
+    /// Returns the colours from the last [`set`](Self::set), or the colours of the context's theme.
     pub fn of(ctx: &egui::Context) -> Self {
         let look = ctx.data(|data| data.get_temp(Id::new(LOOK)));
         look.unwrap_or_else(|| match ctx.global_style().visuals.dark_mode {

@@ -246,7 +246,8 @@ impl Chart {
     }
 }
 
-/// Adds a plot of this height with room for its axis and for its times. Returns its rectangle, and the response of all.
+/// Adds a plot of this height with room for its axis and for its times. Returns the rectangle of the plot, and the response
+/// of the whole area.
 pub fn plot_area(ui: &mut Ui, height: f32) -> (Rect, Response) {
     let size = vec2(ui.available_width(), height + LINE);
     let (all, response) = ui.allocate_exact_size(size, Sense::hover());
