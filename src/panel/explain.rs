@@ -2,7 +2,6 @@
 
 use bevy::prelude::{Local, Res, ResMut};
 use bevy_egui::input::EguiWantsInput;
-use cubewire_inspector::widgets::keys_width;
 
 use super::lane::{LaneView, Status};
 use super::pages::ladder::PRESENT;
@@ -29,71 +28,6 @@ pub(super) fn end_with_first_input(
     }
 }
 
-/// Draws the numbered cards about the halves and the panel. Returns their number.
-fn cards(ui: &mut Ui, state: &PanelState, lane: &LaneView<'_>, picture: Rect) -> usize {
-    // A small window has no room for the cards.
-    if state.shown_size() != PanelSize::Whole || state.is_narrow {
-        return 0;
-    }
-    let look = Look::of(ui);
-    let rung: Option<f32> = ui.data(|data| data.get_temp(Id::new(PRESENT)));
-    let mut count = 0;
-    let mut card = |rect, color, title, text: &str| {
-        count += 1;
-        let (_, mut inside) = frame(ui, rect, color, Some(count), title);
-        inside.add(Label::new(balanced(&inside, text, BODY, look.ink, inside.available_width())));
-    };
-    let (left, right) = picture.split_left_right_at_fraction(0.5);
-    let is_split = lane.status.view == ViewMode::Split;
-    let top = picture.top() + BELOW_HEADLINE;
-    let over = |half: Rect| {
-        let width = (half.width() - 48.0).min(HALF);
-        Rect::from_min_size(pos2(half.center().x - width / 2.0, top), vec2(width, CARD))
-    };
-    if is_split && lane.status.plays {
-        let [title, text] = match lane.shown.len() > 1 {
-            true => ["Another replica", "The same snapshots, sent with other settings."],
-            false => [
-                "The simulation",
-                "901 cubes in a physics engine, on this machine. You roll the blue one.",
-            ],
-        };
-        card(over(left), Side::Left.color_in(look), title, text);
-    }
-    let network = lane.settings.describe_network();
-    let text = format!("Rebuilt from network packets alone ({network}). Can you see a difference?");
-    let (half, color) = (if is_split { right } else { picture }, Side::Right.color_in(look));
-    card(over(half), color, "What another machine sees", &text);
-    // The card points to the row of the present rung if the ladder is open.
-    let row = rung.filter(|_| state.page == Page::Ladder).unwrap_or(0.66 * picture.height());
-    let highest = top + CARD + 14.0;
-    let lowest = start_card(picture).top() - CARD - 14.0;
-    let y = within(row - CARD / 2.0, highest, lowest.max(highest));
-    let size = vec2((right.width() - 32.0).min(354.0), CARD);
-    let rect = Rect::from_min_size(pos2(picture.right() - 24.0 - size.x, y), size);
-    let text = "Nearly every rung compresses more. Click one, or press PageDown for the next.";
-    card(rect, look.ink, "What it costs", text);
-    let tip = pos2(picture.right() - 2.0, row.clamp(y + 8.0, y + CARD - 8.0));
-    let painter = ui.painter();
-    painter.hline(rect.right()..=tip.x - 8.0, tip.y, Stroke::new(1.0, look.ink));
-    let (at, size) = (tip - vec2(4.0, 0.0), vec2(8.0, 10.0));
-    triangle(painter, at, size, Vec2::RIGHT, look.ink);
-    count
-}
-
-/// Returns the area of the card with the keys: at the bottom, above the captions. The card is lower in a low window, so
-/// that it does not cover the player.
-fn start_card(picture: Rect) -> Rect {
-    let width = picture.width() - 48.0;
-    let height = match width < ONE_ROW {
-        true => CARD + 58.0,
-        false if picture.height() < LOW => CARD - 14.0,
-        false => CARD,
-    };
-    let bottom = picture.bottom() - ABOVE_CAPTIONS;
-    Rect::from_min_size(pos2(picture.left() + 24.0, bottom - height), vec2(width, height))
-}
-
 /// Draws all cards over the part of the window that `inset` leaves free. Returns the action of the pressed button.
 pub(super) fn draw(
     ctx: &Context,
@@ -105,84 +39,151 @@ pub(super) fn draw(
     if picture.width() < 120.0 || picture.height() < 120.0 {
         return None;
     }
-    let start = start_card(picture);
-    let area = over_views("explanation").fixed_pos(picture.min).interactable(false);
-    area.show(ctx, |ui| {
-        let before = cards(ui, state, lane, picture);
-        // A single card has no number.
-        draw_start(ui, state, &lane.status, start, (before > 0).then_some(before + 1));
+    let before = match state.shown_size() == PanelSize::Whole && !state.is_narrow {
+        true => cards(ctx, state, lane, picture),
+        // A small window has no room for them.
+        false => 0,
+    };
+    let look = Look::of(ctx);
+    let width = picture.width() - 48.0;
+    let bottom = picture.left_bottom() + vec2(24.0, -ABOVE_CAPTIONS);
+    let has_row = width >= ONE_ROW;
+    let is_high = has_row && picture.height() >= LOW;
+    // A single card has no number.
+    let number = (before > 0).then_some(before + 1);
+    let place = (Align2::LEFT_BOTTOM, bottom);
+    let rect = card(ctx, number, "Start", look.ink, width, place, |ui| {
+        hints(ui, state, &lane.status);
+        if !has_row {
+            ui.add_space(TOUR + 2.0 * GAP);
+        }
     });
-    lane.status.tour.and_then(|_| tour_button(ctx, start))
+    lane.status.tour?;
+    let place = match has_row {
+        true => (Align2::RIGHT_CENTER, rect.right_center() - vec2(MARGIN, 0.0)),
+        false => (Align2::LEFT_BOTTOM, rect.left_bottom() + vec2(MARGIN, -12.0)),
+    };
+    tour_button(ctx, place, is_high)
 }
 
-fn draw_start(
-    ui: &mut Ui,
-    state: &PanelState,
-    status: &Status<'_>,
-    rect: Rect,
+/// Draws the numbered cards about the halves and the panel. Returns their number.
+fn cards(ctx: &Context, state: &PanelState, lane: &LaneView<'_>, picture: Rect) -> usize {
+    let look = Look::of(ctx);
+    let mut count = 0;
+    let mut say = |title, color, width, place, text: &str| {
+        count += 1;
+        card(ctx, Some(count), title, color, width, place, |ui| {
+            paragraph(ui, text, BODY, look.ink);
+        })
+    };
+    let (left, right) = picture.split_left_right_at_fraction(0.5);
+    let is_split = lane.status.view == ViewMode::Split;
+    let mut over = |half: Rect, side: Side, title, text: &str| {
+        let at = half.center_top() + vec2(0.0, BELOW_HEADLINE);
+        let width = (half.width() - 48.0).min(HALF);
+        say(title, side.color_in(look), width, (Align2::CENTER_TOP, at), text);
+    };
+    if is_split && lane.status.plays {
+        let [title, text] = match lane.shown.len() > 1 {
+            true => ["Another replica", "The same snapshots, sent with other settings."],
+            false => [
+                "The simulation",
+                "901 cubes in a physics engine, on this machine. You roll the blue one.",
+            ],
+        };
+        over(left, Side::Left, title, text);
+    }
+    let network = lane.settings.describe_network();
+    let text = format!("Rebuilt from network packets alone ({network}). Can you see a difference?");
+    let half = if is_split { right } else { picture };
+    over(half, Side::Right, "What another machine sees", &text);
+    // The card points to the row of the present rung if the ladder is open.
+    let rung: Option<f32> = ctx.data(|data| data.get_temp(Id::new(PRESENT)));
+    let row = rung.filter(|_| state.page == Page::Ladder).unwrap_or(0.66 * picture.height());
+    let highest = picture.top() + BELOW_HEADLINE + 1.5 * CARD + 14.0;
+    let lowest = picture.bottom() - ABOVE_CAPTIONS - 1.5 * CARD - 14.0;
+    let at = pos2(picture.right() - 24.0, within(row, highest, lowest.max(highest)));
+    let width = (right.width() - 32.0).min(354.0);
+    let text = "Nearly every rung compresses more. Click one, or press PageDown for the next.";
+    let rect = say("What it costs", look.ink, width, (Align2::RIGHT_CENTER, at), text);
+    let tip = pos2(picture.right() - 6.0, within(row, rect.top() + 8.0, rect.bottom() - 8.0));
+    let painter = ctx.layer_painter(egui::LayerId::background());
+    painter.hline(rect.right()..=tip.x - 4.0, tip.y, Stroke::new(1.0, look.ink));
+    triangle(&painter, tip, vec2(8.0, 10.0), Vec2::RIGHT, look.ink);
+    count
+}
+
+/// Draws a card with its pivot at a point. Returns its rectangle. A click on the card counts as a click on the view.
+fn card(
+    ctx: &Context,
     number: Option<usize>,
-) {
-    let look = Look::of(ui);
+    title: &str,
+    color: Color32,
+    width: f32,
+    (pivot, at): (Align2, Pos2),
+    below: impl FnOnce(&mut Ui),
+) -> Rect {
+    let look = Look::of(ctx);
+    let area = over_views(("explanation", title)).pivot(pivot).fixed_pos(at).interactable(false);
+    let frame = over_picture(look, color).inner_margin(Margin::symmetric(15, 11));
+    let shown = area.show(ctx, |ui| {
+        frame.show(ui, |ui| {
+            ui.set_width(width - 2.0 * MARGIN);
+            ui.spacing_mut().item_spacing = vec2(8.0, GAP);
+            ui.horizontal(|ui| {
+                if let Some(number) = number {
+                    let (row, _) = ui.allocate_exact_size(Vec2::splat(ROW), Sense::hover());
+                    ui.painter().circle_filled(row.center(), 10.0, color);
+                    text(ui.painter(), row, At::Center(10.0), number, SMALL, look.ground);
+                }
+                ui.label(RichText::new(title).size(BODY).color(color));
+            });
+            below(ui);
+        });
+    });
+    shown.response.rect
+}
+
+/// Draws the most important keys, and how to hide the cards.
+fn hints(ui: &mut Ui, state: &PanelState, status: &Status<'_>) {
     let again = key_of(Action::Help);
-    let how = match state.has_touch {
+    let hides = match state.has_touch {
         true => "Any touch hides these cards.".to_owned(),
         false => format!("Any key hides these cards. {again} shows them again."),
     };
-    let (mut head, mut ui) = frame(ui, rect, look.ink, number, "Start");
-    // A card of another height has no row for this sentence below the keys, so it goes next to the title.
-    let is_beside = rect.height() != CARD;
-    let how = RichText::new(how).size(SMALL).color(look.muted);
-    if is_beside {
-        head.add_space(8.0);
-        head.label(how.clone());
-    }
-    ui.spacing_mut().item_spacing.y = GAP;
-    ui.add_space(GAP);
-    ui.horizontal_wrapped(|ui| {
-        ui.spacing_mut().item_spacing = vec2(GAP, GAP);
-        let hints: &[(&[&str], &str)] = match (status.plays, state.has_touch) {
-            (true, true) => &[(&[], "drag to roll, two fingers turn and zoom")],
-            (true, false) => &[
-                (&["←", "↑", "↓", "→"], "roll"),
-                (&["Z"], "gather cubes"),
-                (&["Space"], "blow them away"),
-                (&["L"], "cut the link"),
-            ],
-            (false, _) => {
-                &[(&["PageDown"], "compress more"), (&["T"], "trails"), (&[], "drag to turn")]
-            }
-        };
-        for (names, about) in hints {
-            keys(ui, keys_width(ui, names, about), 0.0, names, about);
-            ui.add_space(16.0 - GAP);
-        }
-    });
-    if !is_beside {
-        ui.label(how);
-    }
-}
-
-/// Draws the button of the card with the keys. A separate area catches its clicks, because a click on a card counts as a
-/// click on the view.
-fn tour_button(ctx: &Context, card: Rect) -> Option<Action> {
-    let has_caption = card.height() == CARD;
-    let size = vec2(if has_caption { 184.0 } else { 152.0 }, 44.0);
-    let at = match card.width() < ONE_ROW {
-        true => pos2(card.left() + 16.0, card.bottom() - size.y - 12.0),
-        false => {
-            let height = size.y + if has_caption { ROW } else { 0.0 };
-            let top = card.center().y - height / 2.0;
-            pos2(card.right() - size.x - 16.0, top)
+    let hints: &[(&[&str], &str)] = match (status.plays, state.has_touch) {
+        (true, true) => &[(&[], "drag to roll, two fingers turn and zoom")],
+        (true, false) => &[
+            (&["←", "↑", "↓", "→"], "roll"),
+            (&["Z"], "gather cubes"),
+            (&["Space"], "blow them away"),
+            (&["L"], "cut the link"),
+        ],
+        (false, _) => {
+            &[(&["PageDown"], "compress more"), (&["T"], "trails"), (&[], "drag to turn")]
         }
     };
-    let shown = over_views("explanation of the tour").fixed_pos(at).show(ctx, |ui| {
-        let look = Look::of(ui);
-        ui.spacing_mut().interact_size.y = size.y;
-        let tour = button(ui, size.x, "Take the tour", key_of(Action::Tour), Kind::Primary);
+    let width = ui.available_width();
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(MARGIN, GAP);
+        for (names, about) in hints {
+            keys(ui, width, 0.0, names, about);
+        }
+    });
+    note(ui, hides);
+}
+
+/// Draws the button of the card with the keys, in a separate area that catches clicks.
+fn tour_button(ctx: &Context, (pivot, at): (Align2, Pos2), has_caption: bool) -> Option<Action> {
+    let area = over_views("explanation of the tour").pivot(pivot).fixed_pos(at);
+    let shown = area.show(ctx, |ui| {
+        ui.spacing_mut().interact_size.y = TOUR;
+        let width = if has_caption { 184.0 } else { 152.0 };
+        let tour = button(ui, width, "Take the tour", key_of(Action::Tour), Kind::Primary);
         if has_caption {
+            ui.set_max_width(width);
             ui.vertical_centered(|ui| {
-                let steps = format!("{} steps through the article", STEPS.len());
-                ui.label(RichText::new(steps).size(SMALL).color(look.muted));
+                note(ui, format!("{} steps through the article", STEPS.len()))
             });
         }
         tour.clicked()
@@ -190,32 +191,15 @@ fn tour_button(ctx: &Context, card: Rect) -> Option<Action> {
     shown.inner.then_some(Action::Tour)
 }
 
-/// Draws the frame, number and title of a card. Returns the area right of the title, and the area below it.
-fn frame(ui: &mut Ui, rect: Rect, color: Color32, number: Option<usize>, title: &str) -> (Ui, Ui) {
-    let look = Look::of(ui);
-    ui.painter().add(over_picture(look, color).paint(rect));
-    let inside = rect.shrink2(vec2(16.0, 12.0));
-    let (row, rest) = inside.split_top_bottom_at_y(inside.top() + 20.0);
-    let mut title_left = row.left();
-    if let Some(number) = number {
-        ui.painter().circle_filled(pos2(row.left() + 10.0, row.center().y), 10.0, color);
-        text(ui.painter(), row, At::Center(10.0), number, SMALL, look.ground);
-        title_left += 28.0;
-    }
-    let mut head = row_in(ui, row.with_min_x(title_left));
-    head.label(RichText::new(title).size(BODY).color(color));
-    ui.allocate_rect(rect, Sense::empty());
-    (head, ui.new_child(UiBuilder::new().max_rect(rest.translate(vec2(0.0, 4.0)))))
-}
-
-/// Sizes and distances, logical points.
+/// Sizes and distances, logical points. `CARD` is the usual height of a card.
 const CARD: f32 = 90.0;
 const HALF: f32 = 386.0;
 const BELOW_HEADLINE: f32 = 136.0;
 const ABOVE_CAPTIONS: f32 = 48.0;
+const TOUR: f32 = 44.0;
 
 /// Width at which the card with the keys has room for its button right of the keys, logical points.
 const ONE_ROW: f32 = 740.0;
 
-/// Height of the picture below which the card with the keys is lower, logical points.
+/// Height of the picture below which the button has no caption, logical points.
 const LOW: f32 = 480.0;

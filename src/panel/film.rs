@@ -54,7 +54,7 @@ fn card(ui: &mut Ui, width: f32, state: &mut PanelState, status: &Status<'_>) ->
     segmented(ui, width, &mut state.film_length, &lengths);
     let seconds = state.film_seconds();
     let about = "Films the last seconds of both halves, with this camera and these colours. The game goes on.";
-    ui.add(Label::new(balanced(ui, about, SMALL, Look::of(ui).muted, width)));
+    paragraph(ui, about, SMALL, Look::of(ui).muted);
     ui.horizontal(|ui| {
         let half = (width - GAP) / 2.0;
         let films = button(ui, half, "Film", key_of(Action::Film), Kind::Primary);

@@ -69,7 +69,7 @@ pub(super) fn flags(
             told = Some(said);
         }
         paint(ui, flag, &number);
-        chart.painter().vline(newest.x, chart.rect.y_range(), Stroke::new(1.0, look.quiet));
+        chart.painter.vline(newest.x, chart.rect.y_range(), Stroke::new(1.0, look.quiet));
         marks.push(newest.x);
     }
     (marks, told)

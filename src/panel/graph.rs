@@ -123,7 +123,7 @@ fn sources(ui: &Ui, state: &PanelState, lanes: &[Measured<'_>]) -> Vec<Source> {
 
 /// Draws the chips for the axis, the time span, and freezing. A click selects the next value. Returns their area.
 fn options(ui: &mut Ui, state: &mut PanelState, lanes: &[Measured<'_>], row: Rect) -> Rect {
-    let mut ui = row_from_right(ui, row);
+    let mut ui = row_in(ui, row, Align::Max);
     ui.spacing_mut().item_spacing.x = GAP;
     let mut option = |name: &str, is_on, about| {
         chip(&mut ui, ROW, 4, name, is_on).on_hover_text(about).clicked()

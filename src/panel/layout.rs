@@ -7,10 +7,11 @@ use super::lane::{Drawn, Halves, LaneView};
 use super::pages::pickers;
 use super::settings::{PanelSize, PanelState};
 use super::timeline::Strip;
-use super::tour::{self, End, Guide};
+use super::tour::{self, Guide};
 use super::{explain, film, graph, pages, style, terms, timeline, toolbar};
 use crate::panel::prelude::*;
-use crate::replication::{Accounting, Totals, millimetres, rung_name};
+use crate::replication::millimetres;
+use crate::view::Inset;
 
 /// Draws the panel in `ctx`, inside a running pass. Draws the explanation of the screen or the tour if it is open.
 pub(super) fn draw(ctx: &Context, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn {
@@ -22,33 +23,31 @@ pub(super) fn draw(ctx: &Context, state: &mut PanelState, mut lane: LaneView<'_>
     style::apply(ctx, state.theme, lane.side);
     state.is_narrow = window.width() < NARROW;
     state.is_low = window.height() < LOW;
-    let guide = Guide::of(&lane, state.graph_seconds.0);
-    let end = End::of(&lane);
-    state.is_touring = guide.is_some() || end.is_some();
+    state.is_touring = lane.status.tour.is_some_and(|tour| tour.has_card());
     let is_explained = state.explaining && !state.is_touring;
     let mut root = Ui::new(
         ctx.clone(),
         Id::new("panel_root"),
         UiBuilder::new().layer_id(egui::LayerId::background()).max_rect(window),
     );
-    let strip = state.shows_timeline(lane.status.is_paused).then(|| Strip::of(&lane, state));
     let mut drawn = match state.shown_size() {
         PanelSize::Whole => whole(&mut root, state, &mut lane),
         PanelSize::Slim => slim(&mut root, state, &mut lane),
         PanelSize::Hidden => Drawn::default(),
     };
-    if let Some(guide) = guide {
+    if let Some(guide) = Guide::of(&lane, state.graph_seconds.0) {
         let (height, pressed) = tour::draw(&mut root, &guide);
         drawn.inset.bottom += height;
         drawn.asked = drawn.asked.or(pressed);
     }
-    if let Some(strip) = strip {
+    if state.shows_timeline(lane.status.is_paused) {
+        let strip = Strip::of(&lane, state);
         let (height, moment) = timeline::draw(&mut root, &strip, &mut state.range);
         drawn.inset.bottom += height;
         drawn.moment = moment;
     }
-    if let Some(end) = end {
-        drawn.asked = drawn.asked.or(end.draw(ctx, drawn.inset, state.is_narrow));
+    if lane.status.tour.is_some_and(|tour| tour.is_over()) {
+        drawn.asked = drawn.asked.or(tour::draw_end(ctx, &lane, drawn.inset, state.is_narrow));
     }
     let has_film_button =
         !is_explained && !state.is_touring && state.shown_size() != PanelSize::Hidden;
@@ -69,7 +68,7 @@ fn whole(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Draw
     let width = width.floor().min(window.width());
     let look = Look::of(root);
     let margin = Margin { left: MARGIN as i8, right: MARGIN as i8, top: 12, bottom: 10 };
-    let (rect, asked) = docked(root, Panel::right(Id::new("panel")), width, margin, |ui| {
+    let (rect, asked) = docked(root, Panel::right(Id::new("panel")), Some(width), margin, |ui| {
         ui.spacing_mut().item_spacing = Vec2::ZERO;
         let asked = header(ui, lane);
         ui.add_space(8.0);
@@ -81,49 +80,33 @@ fn whole(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Draw
             ui.add_space(GAP);
         }
         pages::bar(ui, state, lane);
-        let left = ui.available_rect_before_wrap();
-        let (page, below) = left.split_top_bottom_at_y(left.bottom() - toolbar::HEIGHT);
-        let asked = asked.or(page_in(ui, page, state, lane));
-        let below = below.with_min_y(below.top() + 8.0);
-        let line = Stroke::new(1.0, look.line);
-        let whole = (page.left() - MARGIN)..=(page.right() + MARGIN);
-        ui.painter().hline(whole, page.bottom() - 0.5, line);
-        let mut below = ui.new_child(UiBuilder::new().max_rect(below));
-        asked.or(toolbar::draw(&mut below, state, &lane.status, lane.settings.link.conditions.cut))
+        let (edge, margin) = (Panel::bottom(Id::new("toolbar")), Margin { top: 8, ..Margin::ZERO });
+        let cut = lane.settings.link.conditions.cut;
+        let (rect, pressed) = docked(ui, edge, Some(BUTTON + 8.0), margin, |ui| {
+            // The edges of the buttons extend into the margins.
+            ui.set_clip_rect(ui.clip_rect().expand2(vec2(MARGIN, 0.0)));
+            toolbar::draw(ui, state, &lane.status, cut)
+        });
+        let whole = rect.x_range().expand(MARGIN);
+        ui.painter().hline(whole, rect.top() - 0.5, Stroke::new(1.0, look.line));
+        asked.or(pressed).or(page(ui, state, lane))
     });
     root.painter().vline(rect.left() + 0.5, rect.y_range(), Stroke::new(1.0, look.line));
-    let mut drawn = Drawn::default();
-    (drawn.inset.right, drawn.asked) = (rect.width(), asked);
-    drawn
+    Drawn { inset: Inset { right: rect.width(), bottom: 0.0 }, asked, moment: None }
 }
 
 /// Draws the open page below the switch of its tab. Marked rows and the scroll bar extend into the margins.
-fn page_in(
-    ui: &mut Ui,
-    page: Rect,
-    state: &mut PanelState,
-    lane: &mut LaneView<'_>,
-) -> Option<Action> {
+fn page(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Option<Action> {
+    ui.add_space(8.0);
     // The switch is outside of the scroll area.
-    let mut above = ui.new_child(UiBuilder::new().max_rect(page.with_min_y(page.top() + 8.0)));
-    above.spacing_mut().item_spacing = vec2(GAP, GAP);
-    pages::switch(&mut above, state, lane);
-    let wide = Rect::from_min_max(
-        page.left_top() + vec2(-BEYOND, 8.0 + above.min_rect().height()),
-        page.right_bottom() + vec2(MARGIN, 0.0),
-    );
+    pages::switch(ui, state, lane);
+    let page = ui.available_rect_before_wrap();
+    let wide = page.with_min_x(page.left() - BEYOND).with_max_x(page.right() + MARGIN);
     let mut child = ui.new_child(UiBuilder::new().max_rect(wide));
-    let area = ScrollArea::vertical()
-        .id_salt(state.page)
-        .auto_shrink(false)
-        .max_height(wide.height().max(1.0));
-    let shown = area.show(&mut child, |ui| {
-        let inside = Frame::new().inner_margin(Margin {
-            left: BEYOND as i8,
-            right: MARGIN as i8,
-            ..Margin::ZERO
-        });
-        inside.show(ui, |ui| {
+    let margin = Margin { left: BEYOND as i8, right: MARGIN as i8, ..Margin::ZERO };
+    let area = ScrollArea::vertical().id_salt(state.page).auto_shrink(false);
+    let shown = area.max_height(wide.height().max(1.0)).show(&mut child, |ui| {
+        Frame::new().inner_margin(margin).show(ui, |ui| {
             ui.set_width(page.width());
             ui.spacing_mut().item_spacing = vec2(GAP, GAP);
             pages::draw(ui, state, lane)
@@ -135,7 +118,7 @@ fn page_in(
 fn slim(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Drawn {
     let mut drawn = Drawn::default();
     let (edge, margin) = (Panel::bottom(Id::new("slim panel")), Margin::symmetric(12, 10));
-    let (rect, ()) = docked(root, edge, 88.0, margin, |ui| {
+    let (rect, ()) = docked(root, edge, Some(88.0), margin, |ui| {
         let all = ui.max_rect();
         let left = all.with_max_x(all.left() + 280.0);
         let right = all.with_min_x(all.right() - SLIM_BUTTONS);
@@ -193,7 +176,7 @@ fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
         None => rung_name(stages).to_owned(),
     };
     text(ui.painter(), row, At::Right(0.0), place, SMALL, Look::of(ui).muted);
-    figure(&mut row_in(ui, row), lane, "kbps");
+    figure(&mut row_in(ui, row, Align::Min), lane, "kbps");
     pressed
 }
 
@@ -201,7 +184,7 @@ fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
 /// The cost has a fixed width, so that more digits do not move the others.
 fn header(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     let (row, _) = ui.allocate_exact_size(vec2(ui.available_width(), BUTTON), Sense::hover());
-    let mut ui = row_in(ui, row);
+    let mut ui = row_in(ui, row, Align::Min);
     ui.spacing_mut().item_spacing = vec2(BESIDE, 0.0);
     let mut picker = ui.available_width() - BUTTON - BESIDE;
     if let Some(halves) = &mut lane.halves {

@@ -71,33 +71,31 @@ pub(super) fn bar(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     ui.data_mut(|data| data.insert_temp(Id::new(state.page.tab()), state.page));
     let line = Stroke::new(1.0, look.line);
     let width = ui.available_width() / Tab::ALL.len() as f32;
-    let tabs = ui.horizontal(|ui| {
+    ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing = Vec2::ZERO;
-        Tab::ALL.map(|tab| {
-            let (_, response) = ui.allocate_exact_size(vec2(width, 32.0), Sense::click());
+        for tab in Tab::ALL {
+            let (rect, response) = ui.allocate_exact_size(vec2(width, 32.0), Sense::click());
             if response.clicked() {
                 state.page = ui.data(|data| data.get_temp(Id::new(tab))).unwrap_or(tab.pages()[0]);
+                // Earlier tabs were already drawn with the old page.
+                ui.request_discard("another tab is opened");
             }
-            (tab, response)
-        })
+            let is_open = tab == state.page.tab();
+            response.widget_info(|| {
+                WidgetInfo::selected(WidgetType::SelectableLabel, true, is_open, tab.title())
+            });
+            let painter = ui.painter();
+            painter.hline(rect.x_range(), rect.bottom() - 0.5, line);
+            let color = if is_open || response.hovered() { look.ink } else { look.muted };
+            text(painter, rect, At::Center(width / 2.0), tab.title(), BODY, color);
+            if is_open {
+                painter.rect_filled(rect.with_min_y(rect.bottom() - 3.0), 0.0, look.half);
+            }
+            if response.has_focus() {
+                focus_ring(painter, look, rect);
+            }
+        }
     });
-    // Drawn after all clicks are handled, so that the marked tab matches the page of this frame.
-    for (tab, response) in tabs.inner {
-        let (rect, is_open) = (response.rect, tab == state.page.tab());
-        response.widget_info(|| {
-            WidgetInfo::selected(WidgetType::SelectableLabel, true, is_open, tab.title())
-        });
-        let painter = ui.painter();
-        painter.hline(rect.x_range(), rect.bottom() - 0.5, line);
-        let color = if is_open || response.hovered() { look.ink } else { look.muted };
-        text(painter, rect, At::Center(width / 2.0), tab.title(), BODY, color);
-        if is_open {
-            painter.rect_filled(rect.with_min_y(rect.bottom() - 3.0), 0.0, look.half);
-        }
-        if response.has_focus() {
-            focus_ring(painter, look, rect);
-        }
-    }
 }
 
 /// Draws the switch between the pages of the open tab, or between the columns of the ladder.
@@ -121,7 +119,7 @@ pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
         };
         segmented(ui, width, &mut state.page, &choices);
         if state.page == Page::Stages {
-            let end = ui.cursor().top() - ui.spacing().item_spacing.y;
+            let end = ui.cursor().top();
             let row = Rect::from_x_y_ranges(ui.max_rect().x_range(), end - CONTROL..=end);
             let (words, color) = stages::caption(Look::of(ui), lane);
             text(ui.painter(), row, At::Right(0.0), words, SMALL, color);
@@ -175,5 +173,5 @@ fn millis(ticks: u64) -> String {
 /// Fraction of the width for a switch of three pages. The rest is for a caption.
 const SWITCH: f32 = 0.64;
 
-/// Sizes and distances, logical points.
-const GAP_BELOW: f32 = 4.0;
+/// Space below a switch, logical points.
+const GAP_BELOW: f32 = 8.0;

@@ -20,26 +20,18 @@ pub(super) const FILM_LENGTHS: [u32; 3] = [10, 30, 60];
 #[derive(Resource, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PanelState {
-    /// How much of the panel is shown.
     pub size: PanelSize,
     /// How much of the panel is shown in a narrow window; `None` until the user chooses.
     #[serde(skip)]
     pub size_if_narrow: Option<PanelSize>,
-    /// The page that is open.
     pub page: Page,
-    /// Selected column of the ladder.
     pub column: Column,
-    /// Time span of the graph.
     pub graph_seconds: GraphSeconds,
-    /// The graph's vertical axis.
     pub axis: Axis,
-    /// Light or dark.
     pub theme: Theme,
     /// The user's factor for the size of text and panel, 1 to 2. It multiplies the factor for the window. `None` is 1.
     pub scale: Option<f32>,
-    /// Whether the timeline is shown.
     pub timeline: bool,
-    /// Whether the colour scale of the cubes is fixed.
     pub fixed_scale: bool,
     /// Quantity that the colours of the cubes show.
     #[serde(skip)]
@@ -56,7 +48,6 @@ pub struct PanelState {
     /// Index of the chosen length of a film in [`FILM_LENGTHS`].
     #[serde(skip)]
     pub(super) film_length: usize,
-    /// Whether the player uses a touch screen.
     #[serde(skip)]
     pub has_touch: bool,
     /// Whether the window is too narrow to start with the whole panel.
@@ -67,7 +58,6 @@ pub struct PanelState {
     pub(super) is_low: bool,
     #[serde(skip)]
     pub(super) is_touring: bool,
-    /// Index of the most recently selected rung.
     #[serde(skip)]
     pub last_rung: usize,
     /// First and last tick of the range that is marked in the timeline.
@@ -91,7 +81,6 @@ impl Default for GraphSeconds {
 /// Figures in the columns of the ladder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Column {
-    /// Cost of each rung.
     #[default]
     Cost,
     /// Difference between each rung and the previous one.
@@ -102,7 +91,6 @@ pub enum Column {
     OverTime,
 }
 
-/// How much of the panel is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PanelSize {
     /// The whole panel, at the right.
@@ -110,12 +98,10 @@ pub enum PanelSize {
     Whole,
     /// A bar with the rung and the graph, at the bottom.
     Slim,
-    /// No panel.
     Hidden,
 }
 
 impl PanelSize {
-    /// Returns the next size, in a cycle.
     pub const fn next(self) -> Self {
         match self {
             Self::Whole => Self::Slim,
@@ -128,45 +114,30 @@ impl PanelSize {
 /// A page of the panel. Each belongs to a [`Tab`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Page {
-    /// The rungs. The aliases are the names of former pages in older settings files.
+    // The aliases are the names of former pages in older settings files.
     #[default]
     #[serde(alias = "Savings", alias = "OverTime", alias = "WithoutEach")]
     Ladder,
-    /// Every bit of a packet and of a cube.
     Packet,
-    /// The bits of a second by kind.
     Kinds,
-    /// A switch for each stage.
     Stages,
-    /// Parameters of the stages.
     Ranges,
-    /// The bandwidth budget, and the cubes that wait for it.
     Budget,
-    /// Link, remote peers, playout, and replica error.
     Link,
-    /// Content of both halves.
     Halves,
-    /// Theme, size, and the keys.
     Help,
 }
 
-/// A group of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tab {
-    /// Cost of the rungs.
     Ladder,
-    /// Contents of packets.
     Packet,
-    /// Settings of the codec.
     Stages,
-    /// Settings of link and playout, and content of the halves.
     Network,
-    /// Appearance, and the keys.
     Help,
 }
 
 impl Tab {
-    /// All tabs, from left to right.
     pub const ALL: [Self; 5] =
         [Self::Ladder, Self::Packet, Self::Stages, Self::Network, Self::Help];
 
@@ -183,7 +154,6 @@ impl Tab {
 }
 
 impl Page {
-    /// Returns the tab of the page.
     pub fn tab(self) -> Tab {
         let mut tabs = Tab::ALL.into_iter();
         tabs.find(|tab| tab.pages().contains(&self)).unwrap_or(Tab::Help)

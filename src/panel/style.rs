@@ -1,15 +1,9 @@
 //! The inspector's style with the colours of the theme and of the selected half, and the scale of text and panel: a factor for
 //! the height of the window times a factor chosen by the user.
 
-use bevy_egui::egui::{
-    self, Area, AsId, Color32, Frame, Id, Margin, Order, Panel, Rect, Ui, gui_zoom::kb_shortcuts,
-    vec2,
-};
+use bevy_egui::egui::{Area, AsId, Order, gui_zoom::kb_shortcuts};
+use cubewire_inspector::prelude::*;
 use cubewire_inspector::style::set;
-pub(super) use cubewire_inspector::style::{
-    BODY, BUTTON, CONTROL, GAP, LARGE, LINE, Look, MARGIN, ROW, SMALL, page_left, row_from_right,
-    row_in,
-};
 
 use super::settings::{PanelState, SCALES};
 use crate::theme::{Theme, egui_color, fonts};
@@ -31,7 +25,7 @@ impl Side {
 }
 
 /// Sets the style of `ctx` for a theme, with the colours of `side`, the half of the selected lane.
-pub(super) fn apply(ctx: &egui::Context, theme: Theme, side: Side) {
+pub(super) fn apply(ctx: &Context, theme: Theme, side: Side) {
     let theme = egui::Theme::from(theme);
     let look = in_side(Look::new(theme), side);
     let before = look.set(ctx);
@@ -47,17 +41,18 @@ pub(super) fn apply(ctx: &egui::Context, theme: Theme, side: Side) {
     ctx.style_mut_of(theme, |style| set(style, look));
 }
 
-/// Draws a panel of a fixed size at an edge of the window. Returns its rectangle.
+/// Draws a panel at an edge of the window, of a fixed size or as large as its content. Returns its rectangle.
 pub(super) fn docked<R>(
     root: &mut Ui,
     edge: Panel,
-    size: f32,
+    size: Option<f32>,
     margin: Margin,
     show: impl FnOnce(&mut Ui) -> R,
 ) -> (Rect, R) {
-    let frame = Frame::new().fill(Look::of(root).ground);
-    let edge = edge.resizable(false).show_separator_line(false);
-    let shown = edge.exact_size(size).frame(frame.inner_margin(margin)).show(root, show);
+    let frame = Frame::new().fill(Look::of(root).ground).inner_margin(margin);
+    let edge = edge.resizable(false).show_separator_line(false).frame(frame);
+    let edge = size.into_iter().fold(edge, Panel::exact_size);
+    let shown = edge.show(root, show);
     (shown.response.rect, shown.inner)
 }
 
@@ -75,7 +70,7 @@ pub(super) fn in_half<R>(ui: &mut Ui, side: Side, draw: impl FnOnce(&mut Ui) -> 
 }
 
 /// Returns the part of the window that the panel leaves free.
-pub(super) fn free(ctx: &egui::Context, inset: Inset) -> Rect {
+pub(super) fn free(ctx: &Context, inset: Inset) -> Rect {
     let window = ctx.viewport_rect();
     Rect::from_min_max(window.min, window.max - vec2(inset.right, inset.bottom))
 }
@@ -86,7 +81,7 @@ pub(super) fn over_views(id: impl AsId) -> Area {
 }
 
 /// Applies Ctrl with +, − or 0 to `state`, then sets the scale in `ctx`.
-pub(super) fn follow_scale(ctx: &egui::Context, state: &mut PanelState) {
+pub(super) fn follow_scale(ctx: &Context, state: &mut PanelState) {
     // egui's own shortcuts would set the total scale, without the factor for the window.
     ctx.options_mut(|options| options.zoom_with_keyboard = false);
     let pressed = |shortcut| ctx.input_mut(|input| input.consume_shortcut(&shortcut));
@@ -113,7 +108,7 @@ pub(super) fn change_scale(state: &mut PanelState, steps: f32) {
 }
 
 /// Returns the total scale for this window.
-pub(super) fn wanted_scale(ctx: &egui::Context, state: &PanelState) -> f32 {
+pub(super) fn wanted_scale(ctx: &Context, state: &PanelState) -> f32 {
     let height = ctx.viewport_rect().height() * ctx.zoom_factor();
     by_window(height) * state.scale.unwrap_or(1.0)
 }
@@ -153,7 +148,7 @@ mod tests {
     }
 
     /// Runs a frame of a 1920 × 1080 window with Ctrl and `key` pressed.
-    fn press(ctx: &egui::Context, state: &mut PanelState, key: Option<Key>) {
+    fn press(ctx: &Context, state: &mut PanelState, key: Option<Key>) {
         let size = Vec2::new(1920.0, 1080.0) / ctx.zoom_factor();
         let modifiers = Modifiers::COMMAND;
         let event = key.map(|key| Event::Key {
@@ -164,7 +159,7 @@ mod tests {
             modifiers,
         });
         let input = RawInput {
-            screen_rect: Some(Rect::from_min_size(egui::Pos2::ZERO, size)),
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, size)),
             events: event.into_iter().collect(),
             ..RawInput::default()
         };
@@ -174,7 +169,7 @@ mod tests {
 
     #[test]
     fn ctrl_plus_and_minus_multiply_up_to_twice_and_ctrl_0_returns_to_the_window() {
-        let (ctx, mut state) = (egui::Context::default(), PanelState::default());
+        let (ctx, mut state) = (Context::default(), PanelState::default());
         for (key, times, factor) in [
             (None, 1, None),
             (Some(Key::Minus), 1, None),

@@ -10,7 +10,6 @@ use cubewire_codec::stages::{
 };
 use cubewire_codec::{BitKind, Plan, StageOptions};
 use cubewire_inspector::names::{self, Names};
-pub(super) use cubewire_inspector::words::{capital, ticks};
 
 use crate::replication::{Accounting, Part};
 use crate::view::CubeColors;

@@ -40,6 +40,8 @@ use crate::replication::{
 };
 use crate::view::{PaneContent, Side, ViewMode};
 
+type Test = Harness<'static, Panel>;
+
 #[derive(Default)]
 struct Panel {
     state: PanelState,
@@ -131,7 +133,7 @@ fn table(column: Column, stages: Stages) -> Panel {
 const SIZE: egui::Vec2 = egui::vec2(1280.0, 720.0);
 const LOW: egui::Vec2 = egui::vec2(800.0, 450.0);
 
-fn harness(page: Page) -> Harness<'static, Panel> {
+fn harness(page: Page) -> Test {
     open(panel(page))
 }
 
@@ -145,11 +147,11 @@ fn panel(page: Page) -> Panel {
     }
 }
 
-fn open(panel: Panel) -> Harness<'static, Panel> {
+fn open(panel: Panel) -> Test {
     open_in(SIZE, panel)
 }
 
-fn open_in(size: egui::Vec2, panel: Panel) -> Harness<'static, Panel> {
+fn open_in(size: egui::Vec2, panel: Panel) -> Test {
     let mut harness = Harness::builder().with_size(size).build_ui_state(show, panel);
     harness.run();
     harness
@@ -205,49 +207,49 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
     }
 }
 
-fn click(harness: &mut Harness<'_, Panel>, label: &str) {
+fn click(harness: &mut Test, label: &str) {
     harness.get_by_label(label).click();
     harness.run();
 }
 
 /// Clicks on the last element with the label.
-fn click_last(harness: &mut Harness<'_, Panel>, label: &str) {
+fn click_last(harness: &mut Test, label: &str) {
     harness.get_all_by_label(label).last().unwrap().click();
     harness.run();
 }
 
-fn point(harness: &mut Harness<'_, Panel>, at: egui::Pos2) {
+fn point(harness: &mut Test, at: egui::Pos2) {
     harness.hover_at(at);
     harness.run();
 }
 
-fn press(harness: &mut Harness<'_, Panel>, key: egui::Key) {
+fn press(harness: &mut Test, key: egui::Key) {
     harness.key_press(key);
     harness.run();
 }
 
 /// Clicks on the only label that contains the text.
-fn click_on(harness: &mut Harness<'_, Panel>, label: &str) {
+fn click_on(harness: &mut Test, label: &str) {
     harness.get_by_label_contains(label).click();
     harness.run();
 }
 
-fn change(harness: &mut Harness<'_, Panel>, change: impl FnOnce(&mut Panel)) {
+fn change(harness: &mut Test, change: impl FnOnce(&mut Panel)) {
     change(harness.state_mut());
     harness.run();
 }
 
 /// Hovers the label until its tooltip is shown.
-fn hover(harness: &mut Harness<'_, Panel>, label: &str) {
+fn hover(harness: &mut Test, label: &str) {
     harness.get_by_label_contains(label).hover();
     harness.run_steps(60);
 }
 
-fn says(harness: &Harness<'_, Panel>, text: &str) -> bool {
+fn says(harness: &Test, text: &str) -> bool {
     harness.query_all_by_label_contains(text).next().is_some()
 }
 
-fn clipped<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = (egui::Rect, &'a Shape)> {
+fn clipped(harness: &Test) -> impl Iterator<Item = (egui::Rect, &Shape)> {
     let shapes = harness.output().shapes.iter();
     shapes.flat_map(|clipped| {
         let shapes = match &clipped.shape {
@@ -258,13 +260,11 @@ fn clipped<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = (egui::R
     })
 }
 
-fn shapes<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = &'a Shape> {
+fn shapes(harness: &Test) -> impl Iterator<Item = &Shape> {
     clipped(harness).map(|(_, shape)| shape)
 }
 
-fn painted<'a>(
-    harness: &'a Harness<'_, Panel>,
-) -> impl Iterator<Item = (egui::Rect, &'a TextShape)> {
+fn painted(harness: &Test) -> impl Iterator<Item = (egui::Rect, &TextShape)> {
     clipped(harness).filter_map(|(clip, shape)| match shape {
         Shape::Text(text) => Some((clip, text)),
         _ => None,
@@ -273,35 +273,35 @@ fn painted<'a>(
 
 /// Returns the painted texts that equal `said`.
 fn words<'a>(
-    harness: &'a Harness<'_, Panel>,
+    harness: &'a Test,
     said: &'a str,
 ) -> impl Iterator<Item = (egui::Rect, &'a TextShape)> {
     painted(harness).filter(move |(_, text)| text.galley.text() == said)
 }
 
-fn texts<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = (&'a str, egui::Rect)> {
+fn texts(harness: &Test) -> impl Iterator<Item = (&str, egui::Rect)> {
     painted(harness).map(|(_, text)| (text.galley.text(), text.visual_bounding_rect()))
 }
 
-fn paints(harness: &Harness<'_, Panel>, is_like: impl Fn(&str) -> bool) -> bool {
+fn paints(harness: &Test, is_like: impl Fn(&str) -> bool) -> bool {
     texts(harness).any(|(text, _)| is_like(text))
 }
 
-fn is_disabled(harness: &Harness<'_, Panel>, label: &str) -> bool {
+fn is_disabled(harness: &Test, label: &str) -> bool {
     harness.get_by_label_contains(label).accesskit_node().is_disabled()
 }
 
 /// Returns the upper end of the buttons below the page.
-fn toolbar(harness: &Harness<'_, Panel>) -> f32 {
+fn toolbar(harness: &Test) -> f32 {
     harness.get_by_label_contains("Pause").rect().min.y
 }
 
 /// Returns the lower end of the last element with the label.
-fn bottom(harness: &Harness<'_, Panel>, label: &str) -> f32 {
+fn bottom(harness: &Test, label: &str) -> f32 {
     harness.get_all_by_label_contains(label).last().unwrap().rect().max.y
 }
 
-fn type_over(harness: &mut Harness<'_, Panel>, text: &str) {
+fn type_over(harness: &mut Test, text: &str) {
     harness.key_press_modifiers(Modifiers::COMMAND, egui::Key::A);
     harness.event(egui::Event::Text(text.to_owned()));
     harness.run();

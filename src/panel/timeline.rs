@@ -63,7 +63,7 @@ pub(super) fn draw(
     let margin = Margin { bottom: 4, ..Margin::symmetric(MARGIN as i8, 8) };
     let height = margin.sum().y + ROW + LINE + 4.0 + strip.height() + LINE;
     let edge = Panel::bottom(Id::new("timeline"));
-    let (rect, chosen) = docked(root, edge, height, margin, |ui| {
+    let (rect, chosen) = docked(root, edge, Some(height), margin, |ui| {
         let all = ui.max_rect();
         let edge = Stroke::new(1.0, look.line);
         let whole = all.left() - MARGIN..=all.right() + MARGIN;

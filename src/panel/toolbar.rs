@@ -19,7 +19,7 @@ impl Entry {
         Self { action, name: name.into(), is_on }
     }
 
-    fn show(&self, ui: &mut Ui, status: &Status<'_>, widget: impl egui::Widget) -> Option<Action> {
+    fn show(&self, ui: &mut Ui, status: &Status<'_>, widget: impl Widget) -> Option<Action> {
         let refusal = refusal(self.action, status);
         unless(ui, refusal, about(self.action), widget).clicked().then_some(self.action)
     }
@@ -64,7 +64,7 @@ fn list(ui: &mut Ui, name: &str, entries: &[Entry], status: &Status<'_>) -> Opti
             if refusal(entry.action, status).is_some() {
                 [name, key] = [name, key].map(|text| text.color(look.impossible[1]));
             }
-            let widget = egui::Button::new(name).shortcut_text(key.monospace());
+            let widget = Button::new(name).shortcut_text(key.monospace());
             let widget = widget.selected(entry.is_on).min_size(vec2(ENTRY, BUTTON));
             pressed.or(entry.show(ui, status, widget))
         });
@@ -182,6 +182,3 @@ const SHARES: [f32; 3] = [0.345, 0.295, 0.36];
 /// Sizes, logical points.
 const LIST: f32 = 62.0;
 const ENTRY: f32 = 216.0;
-
-/// Height of the row with the line above it, logical points.
-pub(super) const HEIGHT: f32 = BUTTON + 8.0;

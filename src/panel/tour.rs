@@ -14,18 +14,16 @@ use crate::controls::Action;
 use crate::history::Moment;
 
 pub(super) use card::{Guide, draw};
-pub(super) use end::End;
+pub(super) use end::draw_end;
 pub use steps::{STEPS, Scene, Task, TourStep};
 pub use watch::Watch;
 
-/// State of the guided tour.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tour {
     /// Index of the displayed step in [`STEPS`]. `STEPS.len()` is the card at the end; `None` is outside of the tour.
     pub index: Option<usize>,
     /// Whether a web page around the game shows the text of the step, so that the panel does not.
     pub is_elsewhere: bool,
-    /// Whether the task of the step is done.
     pub is_done: bool,
     /// Whether the script of the step plays instead of the player.
     pub plays: bool,
@@ -37,12 +35,15 @@ impl Tour {
         STEPS.get(self.index?)
     }
 
-    /// Whether the card at the end is shown.
     pub fn is_over(&self) -> bool {
         self.index == Some(STEPS.len())
     }
 
-    /// Returns the tour after an action.
+    /// Whether the panel shows a card of the tour.
+    pub(super) fn has_card(&self) -> bool {
+        self.is_over() || (self.step().is_some() && !self.is_elsewhere)
+    }
+
     pub fn after(self, action: Action) -> Self {
         let index = match (action, self.index) {
             (Action::Tour, None) => Some(0),

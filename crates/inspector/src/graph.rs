@@ -133,7 +133,7 @@ fn entries(ui: &Ui, row: Rect, lines: &Lines<'_>) {
 fn losses(chart: &Chart, look: Look, lines: &Lines<'_>) {
     for seconds in lines.all.iter().flat_map(|line| line.series.losses()) {
         let at = pos2(chart.x_of(seconds), chart.rect.bottom() - 3.0);
-        let (painter, size) = (chart.painter(), vec2(6.0, 6.0));
+        let (painter, size) = (&chart.painter, vec2(6.0, 6.0));
         triangle(painter, at, size, Vec2::UP, look.error);
     }
 }

@@ -11,7 +11,8 @@ pub mod names;
 #[doc(hidden)]
 pub mod packet;
 mod plugin;
-mod prelude;
+#[doc(hidden)]
+pub mod prelude;
 #[doc(hidden)]
 pub mod style;
 mod view;

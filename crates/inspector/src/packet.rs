@@ -14,7 +14,6 @@ pub use hex::ROW_HEIGHT as HEX_ROW;
 pub use rows::{Order, fields};
 pub use span::{Span, amount, short_form};
 
-use crate::memory::kept;
 use crate::names::{Highlight, Names};
 use crate::prelude::*;
 use hex::Bits;

@@ -1,19 +1,17 @@
-//! Names that most files of the crate use.
+//! Names that most files of the crate and of the panel use.
 
-pub(crate) use bevy_egui::egui;
-pub(crate) use bevy_egui::egui::{
-    Align, Align2, Button, Color32, ComboBox, DragValue, FontId, Galley, Id, Key, Label, Layout,
-    Modifiers, Painter, Pos2, Rect, Response, RichText, ScrollArea, Sense, Shape, Stroke,
-    StrokeKind, TextWrapMode, Ui, UiBuilder, Vec2, Widget, WidgetInfo, WidgetType, pos2, vec2,
+pub use bevy_egui::egui;
+pub use bevy_egui::egui::{
+    Align, Align2, Button, Color32, ComboBox, Context, DragValue, FontId, Frame, Galley, Id, Key,
+    Label, Layout, Margin, Modifiers, Painter, Panel, Popup, Pos2, ProgressBar, Rangef, Rect,
+    RectAlign, Response, RichText, ScrollArea, Sense, Shape, Stroke, StrokeKind, TextWrapMode, Ui,
+    UiBuilder, Vec2, Widget, WidgetInfo, WidgetType, pos2, vec2,
 };
 
-pub(crate) use crate::style::{
+pub use crate::memory::{Zoom, kept};
+pub use crate::style::{
     BODY, BUTTON, CONTROL, GAP, LARGE, LINE, Look, MARGIN, ROW, SMALL, egui_color, page_left,
-    row_from_right, row_in,
+    row_in,
 };
-pub(crate) use crate::widgets::{
-    AXIS, At, Chart, Row, Scale, chip, choices, divider, field, figure, focus_ring, heading,
-    laid_out, legend, legend_width, line, list, note, segmented, stack, swatch, text, triangle,
-    width, within, wrapped,
-};
-pub(crate) use crate::words::{capital, grouped, rounded, short};
+pub use crate::widgets::*;
+pub use crate::words::{capital, factor, grouped, rounded, short, ticks};

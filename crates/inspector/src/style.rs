@@ -80,10 +80,10 @@ impl Look {
         Self { half, tint, ..self }
     }
 
-    /// Returns the colours from the last [`set`](Self::set), or this `Ui`'s theme colours.
-    pub fn of(ui: &Ui) -> Self {
-        let look = ui.data(|data| data.get_temp(Id::new(LOOK)));
-        look.unwrap_or_else(|| match ui.visuals().dark_mode {
+    /// Returns the colours from the last [`set`](Self::set), or the colours of the context's theme.
+    pub fn of(ctx: &egui::Context) -> Self {
+        let look = ctx.data(|data| data.get_temp(Id::new(LOOK)));
+        look.unwrap_or_else(|| match ctx.global_style().visuals.dark_mode {
             true => Self::new(Theme::Dark),
             false => Self::new(Theme::Light),
         })
@@ -213,14 +213,11 @@ pub fn page_left(ui: &Ui) -> f32 {
     ui.clip_rect().bottom() - ui.cursor().top()
 }
 
-/// Returns a left-to-right row in a rectangle.
-pub fn row_in(ui: &mut Ui, rect: Rect) -> Ui {
-    let layout = Layout::left_to_right(Align::Center);
-    ui.new_child(UiBuilder::new().max_rect(rect).layout(layout))
-}
-
-/// Returns a right-to-left row in a rectangle.
-pub fn row_from_right(ui: &mut Ui, rect: Rect) -> Ui {
-    let layout = Layout::right_to_left(Align::Center);
+/// Returns a row in a rectangle, from its left or from its right end.
+pub fn row_in(ui: &mut Ui, rect: Rect, from: Align) -> Ui {
+    let layout = match from {
+        Align::Max => Layout::right_to_left(Align::Center),
+        _ => Layout::left_to_right(Align::Center),
+    };
     ui.new_child(UiBuilder::new().max_rect(rect).layout(layout))
 }

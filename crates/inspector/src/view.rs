@@ -262,7 +262,7 @@ impl View<'_> {
     }
 }
 
-fn pages() -> [crate::widgets::Choice<Page>; 5] {
+fn pages() -> [Choice<Page>; 5] {
     choices([
         (Page::Bits, "Bits", "The bits of the last second, by field."),
         (Page::Packet, "Packet", "The last snapshots, bit by bit."),
@@ -274,7 +274,7 @@ fn pages() -> [crate::widgets::Choice<Page>; 5] {
 
 fn baseline(packet: &PacketRecord) -> String {
     match packet.reference_age_ticks() {
-        Some(age) => format!("baseline {} older", crate::words::ticks(age.into())),
+        Some(age) => format!("baseline {} older", ticks(age.into())),
         None => "relative to the start".to_owned(),
     }
 }

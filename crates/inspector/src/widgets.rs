@@ -5,19 +5,17 @@
 
 mod chart;
 mod controls;
-mod marks;
 mod slider;
 mod words;
 
 use std::sync::Arc;
 
-pub use chart::{AXIS, Chart, Scale};
+pub use chart::{AXIS, Chart, Scale, line_between, plot_area};
 pub use controls::{
     Choice, chip, choices, entry, list, named, opens, picker, segmented, switch, unless,
 };
-pub use marks::{stack, triangle};
-pub use slider::{Parameter, Slide, parameter, slider};
-pub use words::{balanced, key, keys, keys_width, line, note, reserved, wrapped};
+pub use slider::{Parameter, Slide};
+pub use words::{key, keys, line, note, paragraph, reserved, wrapped};
 
 use crate::prelude::*;
 
@@ -141,31 +139,29 @@ pub fn figure(ui: &mut Ui, name: &str, value: impl ToString, unit: &str) -> Resp
     row.response
 }
 
-/// Draws a key figure: a caption, a large number and its unit.
-pub fn card(ui: &mut Ui, width: f32, caption: &str, value: &str, unit: &str) -> Response {
+/// Draws a key figure: a caption, and below it a large number with its unit. `name` is its accessible name.
+pub fn card(
+    ui: &mut Ui,
+    width: f32,
+    name: &str,
+    [caption, value, unit]: [&str; 3],
+    color: Color32,
+) -> Response {
     let look = Look::of(ui);
-    let (rect, response) = ui.allocate_exact_size(vec2(width, LINE + NUMBER), Sense::hover());
-    response.widget_info(|| {
-        WidgetInfo::labeled(WidgetType::Label, true, format!("{caption}: {value} {unit}"))
-    });
-    key_figure(ui, rect, [caption, value, unit], look.ink);
-    response
-}
-
-/// Paints a caption at the top of an area, and a large number with its unit below.
-pub fn key_figure(ui: &Ui, area: Rect, [caption, value, unit]: [&str; 3], color: Color32) {
-    let (look, painter) = (Look::of(ui), ui.painter());
-    let (above, below) = area.split_top_bottom_at_y(area.top() + LINE);
-    let number = below.with_max_y(below.top() + NUMBER);
+    let (area, response) = ui.allocate_exact_size(vec2(width, LINE + NUMBER), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name));
+    let (above, number) = area.split_top_bottom_at_y(area.top() + LINE);
+    let painter = ui.painter();
     text(painter, above, At::Left(0.0), caption, SMALL, look.muted);
     let value = text(painter, number, At::Left(0.0), value, LARGE, color);
     let (after, number) = (value.width() + 8.0, number.translate(vec2(0.0, 3.0)));
     text(painter, number, At::Left(after), unit, SMALL, look.muted);
+    response
 }
 
 /// Returns the frame of a card over the 3D picture.
-pub fn over_picture(look: Look, edge: Color32) -> egui::Frame {
-    egui::Frame::new().fill(look.ground).stroke(Stroke::new(1.0, edge)).corner_radius(8)
+pub fn over_picture(look: Look, edge: Color32) -> Frame {
+    Frame::new().fill(look.ground).stroke(Stroke::new(1.0, edge)).corner_radius(8)
 }
 
 pub fn divider(ui: &mut Ui) {
@@ -290,13 +286,7 @@ pub fn legend(
 ) -> f32 {
     let y = row.center().y;
     let line = [pos2(row.left() + x, y), pos2(row.left() + x + 16.0, y)];
-    let stroke = Stroke::new(2.0, color);
-    match dash {
-        Some(dash) => painter.extend(Shape::dashed_line(&line, stroke, dash, 3.0)),
-        None => {
-            painter.line_segment(line, stroke);
-        }
-    }
+    line_between(painter, line, Stroke::new(2.0, color), dash);
     text(painter, row, At::Left(x + 21.0), name, SMALL, color).right() - row.left() + 12.0
 }
 
@@ -309,4 +299,36 @@ pub fn legend_width(ui: &Ui, name: &str) -> f32 {
 pub fn swatch(painter: &Painter, row: Rect, x: f32, color: Color32) {
     let center = pos2(row.left() + x + 5.0, row.center().y);
     painter.rect_filled(Rect::from_center_size(center, vec2(10.0, 10.0)), 2.0, color);
+}
+
+/// Paints a filled triangle around a point. `direction` is a unit vector along an axis.
+pub fn triangle(painter: &Painter, center: Pos2, size: Vec2, direction: Vec2, color: Color32) {
+    let half = size / 2.0;
+    let (tip, across) = (half * direction, half * vec2(direction.y.abs(), direction.x.abs()));
+    let points = vec![center + tip, center - tip + across, center - tip - across];
+    painter.add(Shape::convex_polygon(points, color, Stroke::NONE));
+}
+
+/// Draws a bar across the page, divided in proportion to the values, with gaps of one point. Returns its response, and
+/// the index of the part under the pointer.
+pub fn stack(ui: &mut Ui, height: f32, parts: &[(f64, Color32)]) -> (Response, Option<usize>) {
+    let size = vec2(ui.available_width(), height);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    let total: f64 = parts.iter().map(|(value, _)| value).sum();
+    let pointer = response.hover_pos();
+    let mut hovered = None;
+    let mut left = rect.left();
+    for (index, &(value, color)) in parts.iter().enumerate() {
+        if value <= 0.0 {
+            continue;
+        }
+        let right = left + rect.width() * (value / total) as f32;
+        let painted = (right - 1.0).max(left + 1.0);
+        ui.painter().rect_filled(Rect::from_x_y_ranges(left..=painted, rect.y_range()), 0.0, color);
+        if pointer.is_some_and(|pointer| (left..right).contains(&pointer.x)) {
+            hovered = Some(index);
+        }
+        left = right;
+    }
+    (response, hovered)
 }

@@ -50,36 +50,151 @@ fn net() -> TestNet {
     net
 }
 
-/// Turns all bodies, changes the health of every second one, and runs a tick.
-fn turn(net: &mut TestNet) {
-    let world = net.server.world_mut();
-    let mut bodies = world.query::<(&mut Transform, &mut Health)>();
-    for (index, (mut transform, mut health)) in bodies.iter_mut(world).enumerate() {
-        transform.rotation *= Quat::from_rotation_y(0.05 + 0.01 * index as f32);
-        health.0 = (health.0 + (index % 2) as f64) % 100.0;
-    }
-    net.tick();
+/// A game with the inspector at both ends, and the texts of the last frame at the watched end.
+struct Game {
+    net: TestNet,
+    /// The server for 0, the client for 1.
+    end: usize,
+    texts: Vec<(String, Rect)>,
 }
 
-/// Runs a frame of the window with input events. Returns all texts with their rectangles.
-fn frame(app: &mut App, events: Vec<Event>) -> Vec<(String, Rect)> {
-    let world = app.world_mut();
-    let mut contexts = world.query::<&mut EguiContext>();
-    let ctx = contexts.single_mut(world).unwrap().get_mut().clone();
-    ctx.begin_pass(egui::RawInput {
-        screen_rect: Some(Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 900.0))),
-        events,
-        ..egui::RawInput::default()
-    });
-    world.run_schedule(EguiPrimaryContextPass);
-    let mut output = ctx.end_pass();
-    let shapes = std::mem::take(&mut output.shapes);
-    output.drop_without_applying_deltas();
-    let mut texts = Vec::new();
-    for clipped in shapes {
-        collect(&clipped.shape, &mut texts);
+impl Game {
+    /// Opens the window at one end.
+    fn open(end: usize) -> Self {
+        let mut game = Self { net: net(), end, texts: Vec::new() };
+        game.frame(press(Key::F9));
+        game.turn();
+        game
     }
-    texts
+
+    fn app(&mut self) -> &mut App {
+        match self.end {
+            0 => &mut self.net.server,
+            _ => &mut self.net.clients[0],
+        }
+    }
+
+    /// Returns a component of the connection at the watched end.
+    fn get<C: Component>(&mut self) -> &C {
+        let connection = match self.end {
+            0 => single::<Client>(self.app()),
+            _ => single::<Server>(self.app()),
+        };
+        self.app().world().get(connection).unwrap()
+    }
+
+    /// Returns the client's connection at the server.
+    fn client(&mut self) -> EntityWorldMut<'_> {
+        let client = single::<Client>(&mut self.net.server);
+        self.net.server.world_mut().entity_mut(client)
+    }
+
+    /// Turns all bodies, changes the health of every second one, and runs a tick.
+    fn turn(&mut self) {
+        let world = self.net.server.world_mut();
+        let mut bodies = world.query::<(&mut Transform, &mut Health)>();
+        for (index, (mut transform, mut health)) in bodies.iter_mut(world).enumerate() {
+            transform.rotation *= Quat::from_rotation_y(0.05 + 0.01 * index as f32);
+            health.0 = (health.0 + (index % 2) as f64) % 100.0;
+        }
+        self.net.tick();
+    }
+
+    /// Runs a frame of the window with input events.
+    fn frame(&mut self, events: Vec<Event>) {
+        let world = self.app().world_mut();
+        let mut contexts = world.query::<&mut EguiContext>();
+        let ctx = contexts.single_mut(world).unwrap().get_mut().clone();
+        ctx.begin_pass(egui::RawInput {
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 900.0))),
+            events,
+            ..egui::RawInput::default()
+        });
+        world.run_schedule(EguiPrimaryContextPass);
+        let mut output = ctx.end_pass();
+        let shapes = std::mem::take(&mut output.shapes);
+        output.drop_without_applying_deltas();
+        self.texts.clear();
+        for clipped in shapes {
+            collect(&clipped.shape, &mut self.texts);
+        }
+    }
+
+    /// Runs a tick and a frame.
+    fn step(&mut self, events: Vec<Event>) {
+        self.turn();
+        self.frame(events);
+    }
+
+    fn steps(&mut self, count: usize) {
+        (0..count).for_each(|_| self.step(Vec::new()));
+    }
+
+    fn says(&self, wanted: &str) -> bool {
+        self.texts.iter().any(|(text, _)| text == wanted)
+    }
+
+    fn assert_says(&self, wanted: &str) {
+        assert!(self.says(wanted), "{wanted}: {:?}", self.texts);
+    }
+
+    /// Returns the center of the first text that starts with these words.
+    fn at(&self, start: &str) -> Pos2 {
+        let found = self.texts.iter().find(|(text, _)| text.starts_with(start));
+        found.unwrap_or_else(|| panic!("no {start} in {:?}", self.texts)).1.center()
+    }
+
+    /// Clicks the first text that starts with these words.
+    fn click(&mut self, start: &str) {
+        self.press_at(self.at(start), 0);
+    }
+
+    /// Holds the button at a point for this many frames.
+    fn press_at(&mut self, pos: Pos2, frames: usize) {
+        let button = |pressed| Event::PointerButton {
+            pos,
+            button: PointerButton::Primary,
+            pressed,
+            modifiers: Modifiers::NONE,
+        };
+        self.frame(vec![Event::PointerMoved(pos)]);
+        self.frame(vec![button(true)]);
+        (0..frames).for_each(|_| self.frame(Vec::new()));
+        self.frame(vec![button(false)]);
+        self.frame(Vec::new());
+    }
+
+    /// Opens the page with the stages at one end.
+    fn stages(end: usize) -> Self {
+        let mut game = Self::open(end);
+        game.steps(30);
+        game.click("Stages");
+        game
+    }
+
+    /// Clicks a rung, and lets half a second pass.
+    fn choose(&mut self, rung: &Rung) {
+        self.frame(Vec::new());
+        let row = self.texts.iter().find(|(text, _)| text == rung.name).unwrap().1.center();
+        self.press_at(row, 0);
+        self.steps(30);
+    }
+
+    /// Returns the rung that the server uses.
+    fn used(&mut self) -> Option<Rung> {
+        let plan = self.net.server.world().resource::<Protocol>().plan().clone();
+        let client = self.client();
+        let stages = client.get::<ReplicationSender>().unwrap().settings().unwrap().stages;
+        LADDER.into_iter().find(|rung| plan.legal(*rung.stages) == Ok(stages))
+    }
+
+    /// Returns the egui limit of a click's duration at the server, in seconds.
+    fn max_click(&mut self) -> f64 {
+        let world = self.net.server.world_mut();
+        let mut contexts = world.query::<&mut EguiContext>();
+        let ctx = contexts.single_mut(world).unwrap().get_mut().clone();
+        ctx.options(|options| options.input_options.max_click_duration)
+    }
 }
 
 fn collect(shape: &Shape, texts: &mut Vec<(String, Rect)>) {
@@ -91,10 +206,6 @@ fn collect(shape: &Shape, texts: &mut Vec<(String, Rect)>) {
         Shape::Vec(shapes) => shapes.iter().for_each(|shape| collect(shape, texts)),
         _ => {}
     }
-}
-
-fn says(texts: &[(String, Rect)], wanted: &str) -> bool {
-    texts.iter().any(|(text, _)| text == wanted)
 }
 
 /// Events of a key that is held until it repeats.
@@ -109,338 +220,201 @@ fn press(key: Key) -> Vec<Event> {
     vec![event(true, false), event(true, true), event(false, false)]
 }
 
-/// Center of the first matching text.
-fn at(texts: &[(String, Rect)], wanted: impl Fn(&str) -> bool) -> Pos2 {
-    let found = texts.iter().find(|(text, _)| wanted(text));
-    found.unwrap_or_else(|| panic!("none in {texts:?}")).1.center()
-}
-
-/// Clicks a text of the last frame. Returns the texts of the next frame.
-fn click(app: &mut App, texts: &[(String, Rect)], name: &str) -> Vec<(String, Rect)> {
-    click_at(app, at(texts, |text| text == name))
-}
-
-fn click_at(app: &mut App, pos: Pos2) -> Vec<(String, Rect)> {
-    press_at(app, pos, 0)
-}
-
-/// Holds the button at a point for this many frames. Returns the texts of the next frame.
-fn press_at(app: &mut App, pos: Pos2, frames: usize) -> Vec<(String, Rect)> {
-    let button = |pressed| Event::PointerButton {
-        pos,
-        button: PointerButton::Primary,
-        pressed,
-        modifiers: Modifiers::NONE,
-    };
-    frame(app, vec![Event::PointerMoved(pos)]);
-    frame(app, vec![button(true)]);
-    for _ in 0..frames {
-        frame(app, Vec::new());
-    }
-    frame(app, vec![button(false)]);
-    frame(app, Vec::new())
-}
-
-/// The entity of an app's connection.
-fn connection<C: Component>(app: &mut App) -> Entity {
+/// Returns the only entity with a component.
+fn single<C: Component>(app: &mut App) -> Entity {
     let world = app.world_mut();
     let mut all = world.query_filtered::<Entity, With<C>>();
     all.single(world).unwrap()
 }
 
-/// Whether the server and the client have a [`Measure`].
-fn measures(net: &mut TestNet) -> [bool; 2] {
-    let client = connection::<Client>(&mut net.server);
-    let server = connection::<Server>(&mut net.clients[0]);
-    [
-        net.server.world().get::<Measure>(client).is_some(),
-        net.clients[0].world().get::<Measure>(server).is_some(),
-    ]
-}
-
 #[test]
 fn the_servers_figures_are_those_of_its_packets() {
-    let mut net = net();
-    let client = connection::<Client>(&mut net.server);
-    frame(&mut net.server, press(Key::F9));
-    turn(&mut net);
+    let mut game = Game::open(0);
+    let sent = |game: &mut Game| {
+        let sender = game.get::<ReplicationSender>().sender().unwrap();
+        (sender.packet().clone(), sender.newest_acked())
+    };
     let mut bytes = Vec::new();
-    let mut texts = Vec::new();
     for _ in 0..90 {
-        turn(&mut net);
-        texts = frame(&mut net.server, Vec::new());
-        let sender = net.server.world().get::<ReplicationSender>(client).unwrap().sender();
-        bytes.push(sender.unwrap().packet().bytes.len());
+        game.steps(1);
+        bytes.push(sent(&mut game).0.bytes.len());
     }
     let second: usize = bytes[30..].iter().sum();
-    let bits = format!("{} bits a packet", grouped(second as f64 * 8.0 / 60.0));
-    assert!(says(&texts, &bits), "{bits}: {texts:?}");
+    game.assert_says(&format!("{} bits a packet", grouped(second as f64 * 8.0 / 60.0)));
     for kind in ["orientation", "health", "header"] {
-        assert!(says(&texts, kind), "{kind}: {texts:?}");
+        game.assert_says(kind);
     }
 
-    let texts = click(&mut net.server, &texts, "Packet");
-    let peer = net.server.world().get::<ReplicationSender>(client).unwrap();
-    let (packet, acked) =
-        (peer.sender().unwrap().packet().clone(), peer.sender().unwrap().newest_acked());
-    let measure = net.server.world().get::<Measure>(client).unwrap();
-    let tick = measure.record.packets().next_back().unwrap().tick;
-    let title = format!(
-        "Tick {}: {} bytes for {} bodies",
-        grouped(tick as f64),
-        packet.bytes.len(),
-        packet.sent_bodies
-    );
-    assert!(says(&texts, &title), "{title}: {texts:?}");
-    let first = packet.bytes.first().map(|byte| format!("{byte:02x}"));
-    assert!(says(&texts, &first.unwrap()), "{texts:?}");
-    let hero = |text: &str| text.starts_with("hero ");
-    assert!(texts.iter().any(|(text, _)| hero(text)), "{texts:?}");
+    game.click("Packet");
+    let (packet, acked) = sent(&mut game);
+    let tick = game.get::<Measure>().record.packets().next_back().unwrap().tick;
+    let (bytes, bodies) = (packet.bytes.len(), packet.sent_bodies);
+    let tick_said = grouped(tick as f64);
+    game.assert_says(&format!("Tick {tick_said}: {bytes} bytes for {bodies} bodies"));
+    game.assert_says(&format!("{:02x}", packet.bytes[0]));
+    game.at("hero ");
 
-    let texts = click(&mut net.server, &texts, "Network");
-    let kbps = rounded(second as f64 * 8.0 / 1000.0);
+    game.click("Network");
     let ms = |ticks: u64| rounded(1000.0 * ticks as f64 / 60.0);
-    let age = format!("{} ms ago", ms(tick - acked.unwrap()));
-    for said in [&kbps, &age, &"60".to_owned(), &"0.0".to_owned()] {
-        assert!(says(&texts, said), "{said}: {texts:?}");
-    }
+    game.assert_says(&rounded(second as f64 * 8.0 / 1000.0));
+    game.assert_says(&format!("{} ms ago", ms(tick - acked.unwrap())));
+    game.assert_says("60");
+    game.assert_says("0.0");
 }
 
 #[test]
 fn who_waits_is_shown_within_a_budget() {
-    let mut net = net();
-    let client = connection::<Client>(&mut net.server);
-    frame(&mut net.server, press(Key::F9));
-    turn(&mut net);
-    let texts = frame(&mut net.server, Vec::new());
-    let texts = click(&mut net.server, &texts, "Waiting");
+    let mut game = Game::open(0);
+    game.frame(Vec::new());
+    game.click("Waiting");
     let without = "Without a budget, all changes are sent at once.";
-    assert!(says(&texts, without), "{texts:?}");
-    net.server.world_mut().entity_mut(client).insert(ByteBudget::kbps(16));
+    game.assert_says(without);
+    game.client().insert(ByteBudget::kbps(16));
     let is_waiting = (0..120).any(|_| {
-        turn(&mut net);
-        let texts = frame(&mut net.server, Vec::new());
-        assert!(says(&texts, "budget 16") && !says(&texts, without));
-        texts.iter().any(|(text, _)| text.starts_with("Waited in the last second: "))
+        game.steps(1);
+        assert!(game.says("budget 16") && !game.says(without));
+        game.texts.iter().any(|(text, _)| text.starts_with("Waited in the last second: "))
     });
     assert!(is_waiting);
 }
 
 #[test]
 fn a_client_shows_what_arrives_and_its_playout() {
-    let mut net = net();
-    frame(&mut net.clients[0], press(Key::F9));
-    for _ in 0..90 {
-        turn(&mut net);
-        frame(&mut net.clients[0], Vec::new());
-    }
-    let server = connection::<Server>(&mut net.clients[0]);
-    let measure = net.clients[0].world().get::<Measure>(server).unwrap();
-    let second = Totals::of(measure.record.newest(60)).payload_bytes;
-    let kbps = rounded(second as f64 * 8.0 / 1000.0);
-    let texts = frame(&mut net.clients[0], Vec::new());
-    let texts = click(&mut net.clients[0], &texts, "Network");
-    for said in [&*kbps, "Playout delay", "Snapshots that wait to be shown"] {
-        assert!(says(&texts, said), "{said}: {texts:?}");
-    }
-}
-
-/// Lets half a second pass, and returns the texts.
-fn later(net: &mut TestNet, end: usize) -> Vec<(String, Rect)> {
-    for _ in 0..30 {
-        turn(net);
-        frame(at_end(net, end), Vec::new());
-    }
-    frame(at_end(net, end), Vec::new())
-}
-
-/// Opens the page with the stages, and returns its texts.
-fn stages_page(net: &mut TestNet, end: usize) -> Vec<(String, Rect)> {
-    frame(at_end(net, end), press(Key::F9));
-    let texts = later(net, end);
-    click(at_end(net, end), &texts, "Stages")
-}
-
-/// Clicks a rung, and returns the texts a while later.
-fn choose(net: &mut TestNet, end: usize, rung: &Rung) -> Vec<(String, Rect)> {
-    let texts = frame(at_end(net, end), Vec::new());
-    click(at_end(net, end), &texts, rung.name);
-    later(net, end)
-}
-
-/// The rung that the server uses.
-fn used(net: &mut TestNet) -> Option<Rung> {
-    let client = connection::<Client>(&mut net.server);
-    let world = net.server.world();
-    let stages = world.get::<ReplicationSender>(client).unwrap().settings().unwrap().stages;
-    let plan = world.resource::<Protocol>().plan();
-    let is_used = |rung: &Rung| plan.legal(*rung.stages) == Ok(stages);
-    LADDER.into_iter().find(is_used)
+    let mut game = Game::open(1);
+    game.steps(90);
+    let record = &game.get::<Measure>().record;
+    let second = Totals::of(record.newest(60)).payload_bytes;
+    game.click("Network");
+    game.assert_says(&rounded(second as f64 * 8.0 / 1000.0));
+    game.assert_says("Playout delay");
+    game.assert_says("Snapshots that wait to be shown");
 }
 
 #[test]
 fn the_server_chooses_among_all_rungs_that_the_protocol_has() {
-    let mut net = net();
-    let client = connection::<Client>(&mut net.server);
-    let texts = stages_page(&mut net, 0);
-    let plan = net.server.world().resource::<Protocol>().plan().clone();
+    let mut game = Game::stages(0);
+    let plan = game.net.server.world().resource::<Protocol>().plan().clone();
     let mut chosen = Vec::new();
     for rung in LADDER {
-        let before = used(&mut net);
-        choose(&mut net, 0, &rung);
+        let before = game.used();
+        game.choose(&rung);
         match plan.legal(*rung.stages) {
-            Ok(_) => chosen.push(rung),
+            Ok(_) => {
+                chosen.push(rung);
+                assert_eq!(game.used(), Some(rung));
+            }
             Err(why) => {
-                assert!(says(&texts, &why.to_string()), "{why}: {texts:?}");
-                assert_eq!(used(&mut net), before);
-                continue;
+                game.assert_says(&why.to_string());
+                assert_eq!(game.used(), before);
             }
         }
-        assert_eq!(used(&mut net), Some(rung));
     }
     assert_eq!(chosen, LADDER[5..15]);
-    let budget = ByteBudget::kbps(64);
-    net.server.world_mut().entity_mut(client).insert(budget);
-    later(&mut net, 0);
-    let texts = choose(&mut net, 0, &POSITION);
-    assert_eq!(used(&mut net), Some(PREDICTED));
-    let refused = |(text, _): &(String, Rect)| text.starts_with("within a budget, ");
-    assert!(texts.iter().any(refused), "{texts:?}");
+    game.client().insert(ByteBudget::kbps(64));
+    game.steps(30);
+    game.choose(&POSITION);
+    assert_eq!(game.used(), Some(PREDICTED));
+    game.at("within a budget, ");
     // Settings of the game that are illegal are named, too.
-    let mut entity = net.server.world_mut().entity_mut(client);
-    let mut settings = entity.get_mut::<ConnectionSettings>().unwrap();
-    settings.send_interval_ticks = 0;
-    let texts = later(&mut net, 0);
-    assert!(says(&texts, "Refused: the send interval is 0 ticks."), "{texts:?}");
+    game.client().get_mut::<ConnectionSettings>().unwrap().send_interval_ticks = 0;
+    game.steps(30);
+    game.assert_says("Refused: the send interval is 0 ticks.");
 }
 
 #[test]
 fn the_ladder_is_measured_while_its_page_is_shown() {
-    let mut net = net();
-    let client = connection::<Client>(&mut net.server);
-    stages_page(&mut net, 0);
-    later(&mut net, 0);
-    let mut client_entity = net.server.world_mut().entity_mut(client);
-    let mut ladder = client_entity.get_mut::<LiveLadder>().unwrap();
+    let mut game = Game::stages(0);
+    game.steps(30);
+    let mut client = game.client();
+    let mut ladder = client.get_mut::<LiveLadder>().unwrap();
     ladder.costs.finish().unwrap();
     let costs: Vec<_> = ladder.rungs().map(|(_, kbps)| kbps.unwrap()).collect();
     assert_eq!(costs.len(), 10);
-    let texts = frame(at_end(&mut net, 0), Vec::new());
+    game.frame(Vec::new());
     for kbps in costs {
-        assert!(says(&texts, &rounded(kbps)), "{kbps}: {texts:?}");
+        game.assert_says(&rounded(kbps));
     }
-    click(at_end(&mut net, 0), &texts, "Network");
-    later(&mut net, 0);
-    assert!(!net.server.world().entity(client).contains::<LiveLadder>());
+    game.click("Network");
+    game.steps(30);
+    assert!(!game.client().contains::<LiveLadder>());
 }
 
 #[test]
 fn a_client_asks_for_the_rung_that_is_chosen() {
-    let mut net = net();
-    stages_page(&mut net, 1);
-    let texts = choose(&mut net, 1, &DELTA);
+    let mut game = Game::stages(1);
+    game.choose(&DELTA);
     let declined = "Declined: the server does not accept requests.";
-    assert!(says(&texts, declined), "{texts:?}");
-    assert_eq!(used(&mut net), Some(PREDICTED));
-    net.server.world_mut().insert_resource(ClientRequests::Grant);
-    let texts = choose(&mut net, 1, &DELTA);
-    assert!(!says(&texts, declined));
-    assert_eq!(used(&mut net), Some(DELTA));
+    game.assert_says(declined);
+    assert_eq!(game.used(), Some(PREDICTED));
+    game.net.server.world_mut().insert_resource(ClientRequests::Grant);
+    game.choose(&DELTA);
+    assert!(!game.says(declined));
+    assert_eq!(game.used(), Some(DELTA));
 }
 
 #[test]
 fn a_closed_window_measures_nothing() {
-    let mut net = net();
-    let shown = |net: &mut TestNet, events: fn() -> Vec<Event>| {
-        frame(&mut net.server, events());
-        frame(&mut net.clients[0], events());
-        turn(net);
-        measures(net)
-    };
-    assert_eq!(shown(&mut net, Vec::new), [false; 2]);
-    assert_eq!(shown(&mut net, || press(Key::F9)), [true; 2]);
-    assert_eq!(shown(&mut net, || press(Key::F9)), [false; 2]);
-}
-
-#[test]
-fn a_packet_is_held_while_others_arrive_and_those_before_it_are_gone_through() {
-    let mut net = net();
-    frame(&mut net.server, press(Key::F9));
-    let mut run = |events: Vec<Event>| {
-        turn(&mut net);
-        frame(&mut net.server, events)
-    };
-    let title = |texts: &[(String, Rect)]| -> u64 {
-        let title = texts.iter().find_map(|(text, _)| text.strip_prefix("Tick "));
-        let title = title.unwrap_or_else(|| panic!("no title in {texts:?}"));
-        title.split(':').next().unwrap().replace(char::is_whitespace, "").parse().unwrap()
-    };
-    run(Vec::new());
-    let texts = run(Vec::new());
-    let to = Event::PointerMoved(at(&texts, |text| text == "Packet"));
-    click(&mut net.server, &texts, "Packet");
-    let mut run = |events: Vec<Event>| {
-        turn(&mut net);
-        frame(&mut net.server, events)
-    };
-    (0..40).for_each(|_| _ = run(vec![to.clone()]));
-    let newest = title(&run(Vec::new()));
-    run(press(Key::ArrowLeft));
-    let held = title(&run(Vec::new()));
-    assert!(held > newest && held == title(&run(Vec::new())));
-    run(press(Key::ArrowLeft));
-    assert_eq!(title(&run(Vec::new())), held - 1);
-    // Not beyond the oldest packet that is kept.
-    (0..40).for_each(|_| _ = run(press(Key::ArrowLeft)));
-    assert_eq!(title(&run(Vec::new())), held + 1 - HELD as u64);
-    run(press(Key::ArrowRight));
-    assert_eq!(title(&run(Vec::new())), held + 2 - HELD as u64);
-    // Outside of the window, the game gets the keys.
-    run(vec![Event::PointerMoved(Pos2::new(1270.0, 890.0))]);
-    run(press(Key::ArrowRight));
-    assert_eq!(title(&run(Vec::new())), held + 2 - HELD as u64);
-    let texts = run(Vec::new());
-    click(&mut net.server, &texts, "Hold");
-    turn(&mut net);
-    assert!(title(&frame(&mut net.server, Vec::new())) > held);
-}
-
-/// The server for 0, the client for 1.
-fn at_end(net: &mut TestNet, end: usize) -> &mut App {
-    match end {
-        0 => &mut net.server,
-        _ => &mut net.clients[0],
+    let mut game = Game { net: net(), end: 0, texts: Vec::new() };
+    for (is_pressed, is_measured) in [(false, false), (true, true), (true, false)] {
+        for end in [0, 1] {
+            game.end = end;
+            game.frame(if is_pressed { press(Key::F9) } else { Vec::new() });
+        }
+        game.turn();
+        assert_eq!(game.client().contains::<Measure>(), is_measured);
+        let server = single::<Server>(game.app());
+        assert_eq!(game.app().world().entity(server).contains::<Measure>(), is_measured);
     }
 }
 
 #[test]
+fn a_packet_is_held_while_others_arrive_and_those_before_it_are_gone_through() {
+    let mut game = Game::open(0);
+    let title = |game: &mut Game| -> u64 {
+        game.steps(1);
+        let title = game.texts.iter().find_map(|(text, _)| text.strip_prefix("Tick "));
+        let title = title.unwrap_or_else(|| panic!("no title in {:?}", game.texts));
+        title.split(':').next().unwrap().replace(char::is_whitespace, "").parse().unwrap()
+    };
+    game.steps(2);
+    game.click("Packet");
+    game.steps(40);
+    let newest = title(&mut game);
+    game.step(press(Key::ArrowLeft));
+    let held = title(&mut game);
+    assert!(held > newest && held == title(&mut game));
+    game.step(press(Key::ArrowLeft));
+    assert_eq!(title(&mut game), held - 1);
+    // Not beyond the oldest packet that is kept.
+    (0..40).for_each(|_| game.step(press(Key::ArrowLeft)));
+    assert_eq!(title(&mut game), held + 1 - HELD as u64);
+    game.step(press(Key::ArrowRight));
+    assert_eq!(title(&mut game), held + 2 - HELD as u64);
+    // Outside of the window, the game gets the keys.
+    game.step(vec![Event::PointerMoved(Pos2::new(1270.0, 890.0))]);
+    game.step(press(Key::ArrowRight));
+    assert_eq!(title(&mut game), held + 2 - HELD as u64);
+    game.click("Hold");
+    assert!(title(&mut game) > held);
+}
+
+#[test]
 fn what_is_selected_is_marked_in_the_game_at_either_end() {
-    let mut net = net();
-    let mut texts = Vec::new();
     for end in [0, 1] {
-        for step in 0..90 {
-            turn(&mut net);
-            let events = match step {
-                0 => press(Key::F9),
-                _ => Vec::new(),
-            };
-            texts = frame(at_end(&mut net, end), events);
-        }
-        let app = at_end(&mut net, end);
-        let texts = click(app, &texts, "Packet");
-        let body = at(&texts, |text| text.starts_with("hero "));
-        click_at(app, body);
-        turn(&mut net);
-        let app = at_end(&mut net, end);
-        let selected = connection::<Selected>(app);
-        let kind = app.world().get::<BodyKind>(selected).unwrap().name();
-        let is_remote = app.world().entity(selected).contains::<Remote>();
-        assert_eq!((kind, is_remote), ("hero", end == 1));
+        let mut game = Game::open(end);
+        game.steps(90);
+        game.click("Packet");
+        game.click("hero ");
+        game.turn();
+        let selected = single::<Selected>(game.app());
+        let selected = game.app().world().entity(selected);
+        assert_eq!(selected.get::<BodyKind>().unwrap().name(), "hero");
+        assert_eq!(selected.contains::<Remote>(), end == 1);
         // While the window is closed, the body is not marked.
-        frame(app, press(Key::F9));
-        turn(&mut net);
-        turn(&mut net);
-        let world = at_end(&mut net, end).world_mut();
+        game.frame(press(Key::F9));
+        game.turn();
+        game.turn();
+        let world = game.app().world_mut();
         let mut selected = world.query_filtered::<(), With<Selected>>();
         assert_eq!(selected.iter(world).count(), 0);
     }
@@ -448,39 +422,28 @@ fn what_is_selected_is_marked_in_the_game_at_either_end() {
 
 #[test]
 fn a_press_of_any_length_is_a_click_and_the_game_keeps_its_own_rule() {
-    let mut net = net();
-    let max_click = |net: &mut TestNet| {
-        let world = net.server.world_mut();
-        let mut contexts = world.query::<&mut EguiContext>();
-        let ctx = contexts.single_mut(world).unwrap().get_mut().clone();
-        ctx.options(|options| options.input_options.max_click_duration)
-    };
-    let of_game = max_click(&mut net);
-    frame(&mut net.server, press(Key::F9));
-    turn(&mut net);
-    let texts = frame(&mut net.server, Vec::new());
-    let network = at(&texts, |text| text == "Network");
+    let of_game = Game { net: net(), end: 0, texts: Vec::new() }.max_click();
+    let mut game = Game::open(0);
+    game.frame(Vec::new());
     // Longer than egui's limit for a click, at 60 frames per second.
-    let texts = press_at(&mut net.server, network, 60 * 2);
-    assert!(says(&texts, "Payload of snapshots"), "{texts:?}");
-    assert!(max_click(&mut net) > of_game);
-    frame(&mut net.server, press(Key::F9));
-    turn(&mut net);
-    turn(&mut net);
-    assert_eq!(max_click(&mut net), of_game);
+    game.press_at(game.at("Network"), 60 * 2);
+    game.assert_says("Payload of snapshots");
+    assert!(game.max_click() > of_game);
+    game.frame(press(Key::F9));
+    game.turn();
+    game.turn();
+    assert_eq!(game.max_click(), of_game);
 }
 
 #[test]
 fn a_game_with_no_context_of_egui_or_two_goes_on() {
-    let mut net = net();
-    frame(&mut net.server, press(Key::F9));
-    turn(&mut net);
-    let context = connection::<PrimaryEguiContext>(&mut net.server);
-    let world = net.server.world_mut();
+    let mut game = Game::open(0);
+    let context = single::<PrimaryEguiContext>(game.app());
+    let world = game.app().world_mut();
     let other = world.spawn((EguiContext::default(), PrimaryEguiContext)).id();
     world.run_schedule(EguiPrimaryContextPass);
     world.despawn(other);
     world.despawn(context);
     world.run_schedule(EguiPrimaryContextPass);
-    turn(&mut net);
+    game.turn();
 }

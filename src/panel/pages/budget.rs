@@ -69,17 +69,16 @@ fn limit(ui: &mut Ui, kbps: &mut u32) {
     let [least, most] = [*BUDGETS_KBPS.start(), *BUDGETS_KBPS.end()];
     let slide = Slide {
         name: "Budget".to_owned(),
-        width: ui.available_width(),
+        size: vec2(ui.available_width(), CONTROL),
         range: f64::from(least)..=f64::from(most),
         scale: Scale::Logarithmic,
-        knob: KNOB,
         color: look.warning,
     };
     let mut wanted = f64::from(*kbps);
-    if slider(ui, &slide, &mut wanted).changed() {
+    if slide.draw(ui, &mut wanted).changed() {
         *kbps = wanted.round() as u32;
     }
-    let (row, _) = ui.allocate_exact_size(vec2(slide.width, TICK + LINE), Sense::hover());
+    let (row, _) = ui.allocate_exact_size(vec2(slide.size.x, TICK + LINE), Sense::hover());
     let labels = row.with_min_y(row.top() + TICK);
     for tick in (least.ilog2()..=most.ilog2()).map(|power| 1_u32 << power) {
         let x = slide.x_of(f64::from(tick));
@@ -109,16 +108,15 @@ fn cards(ui: &mut Ui, lane: &LaneView<'_>, budget: Option<u32>) {
         (Some(Some(error)), Some(without)) => (error, format!("mm; {without} without")),
         (Some(Some(error)), None) => (error, "mm".to_owned()),
     };
-    let width = (ui.available_width() - BETWEEN) / 2.0;
+    let (width, ink) = ((ui.available_width() - BETWEEN) / 2.0, Look::of(ui).ink);
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = BETWEEN;
-        card(ui, width, "sent, on the wire", &sent, &of).on_hover_text(
-            "Mean of one second with all headers, as the budget counts it.",
-        );
-        card(ui, width, "mean error", &error, &unit).on_hover_text(
-            "Mean distance of the red cubes from the simulation in the last second, and with the same stages \
-             without a budget in the last minute.",
-        );
+        for (name, value, unit, about) in
+            [("sent, on the wire", sent, of, ABOUT_SENT), ("mean error", error, unit, ABOUT_ERROR)]
+        {
+            let said = format!("{name}: {value} {unit}");
+            card(ui, width, &said, [name, &value, &unit], ink).on_hover_text(about);
+        }
     });
 }
 
@@ -141,12 +139,14 @@ fn without(ui: &Ui, lane: &LaneView<'_>) -> Option<f64> {
 const OFF: &str = "A budget limits the bytes that the lane sends per second. The most urgent cubes are sent \
     first, and the others wait.";
 
+const ABOUT_SENT: &str = "Mean of one second with all headers, as the budget counts it.";
+
+const ABOUT_ERROR: &str = "Mean distance of the red cubes from the simulation in the last second, and with the same stages \
+    without a budget in the last minute.";
+
 const FIRST_KBPS: u32 = 64;
 
 /// Sizes and distances, logical points.
 const SWITCH: f32 = 88.0;
-const KNOB: f32 = 18.0;
 const TICK: f32 = 5.0;
 const BETWEEN: f32 = 8.0;
-
-const _: () = assert!(KNOB < CONTROL);

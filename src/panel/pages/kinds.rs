@@ -140,10 +140,7 @@ fn acks(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
 
 fn baseline(age_ticks: Option<u16>) -> String {
     match age_ticks {
-        Some(ticks) => {
-            let ticks = ticks.into();
-            format!("{}, {} ms old", terms::ticks(ticks), millis(ticks))
-        }
+        Some(age) => format!("{}, {} ms old", ticks(age.into()), millis(age.into())),
         None => "none: initial state".to_owned(),
     }
 }

@@ -178,7 +178,7 @@ fn about(lane: &LaneView<'_>, shadow: &ShadowLadder) -> String {
     };
     let rate = lane.settings.sender.snapshots_per_second();
     let accounting = terms::accounting(Accounting::PayloadAndUdp);
-    let age = shadow.age_ticks(lane.now()).map(terms::ticks);
+    let age = shadow.age_ticks(lane.now()).map(ticks);
     let age = age.map_or_else(String::new, |age| {
         format!(" Encoded in the background, {age} behind the game.")
     });

@@ -169,8 +169,8 @@ fn buffer(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     ui.label(format!(
         "{stalls} since the start, {time:.2} s in all. Late in the last second: {late}."
     ));
-    let (area, _) = ui.allocate_exact_size(vec2(320.0, 60.0 + LINE), Sense::hover());
-    let plot = Rect::from_min_max(area.min + vec2(AXIS, 0.0), area.max - vec2(0.0, LINE));
+    ui.set_max_width(320.0);
+    let (plot, _) = plot_area(ui, 60.0);
     let ticks = (seconds * TICKS_PER_SECOND) as usize;
     let samples: Vec<&Sample> = meter.newest(ticks).collect();
     let most = samples.iter().map(|sample| sample.buffered).max();
@@ -179,7 +179,7 @@ fn buffer(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     chart.axis(ui);
     let first = ticks - samples.len();
     let mark = |x: f64, color: Color32| {
-        chart.painter().vline(chart.x_of(x), plot.bottom()..=plot.bottom() - MARK, (2.0, color));
+        chart.painter.vline(chart.x_of(x), plot.bottom()..=plot.bottom() - MARK, (2.0, color));
     };
     for (index, sample) in samples.iter().enumerate() {
         let x = (first + index) as f64;

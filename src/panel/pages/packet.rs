@@ -51,7 +51,7 @@ fn fate_words(lane: &LaneView<'_>, sample: &Sample, packet: &PacketRecord) -> St
     let baseline = match packet.reference_age_ticks().map(u64::from) {
         Some(age) => {
             let baseline = grouped(sample.tick.saturating_sub(age) as f64);
-            format!("Baseline {baseline}, {} older.", terms::ticks(age))
+            format!("Baseline {baseline}, {} older.", ticks(age))
         }
         None if packet.stages.uses_baseline() => "Relative to the initial state.".to_owned(),
         None => "Without a baseline.".to_owned(),
@@ -70,7 +70,7 @@ fn fate(lane: &LaneView<'_>, sample: &Sample, packet: &PacketRecord) -> String {
     match packet.fate(sample.tick, lane.meter.settled_tick()) {
         Fate::Arrived(arrival) => {
             let late = if arrival.is_late { "too late, " } else { "" };
-            let ticks = terms::ticks(arrival.after_ticks.into());
+            let ticks = ticks(arrival.after_ticks.into());
             format!("Arrived {late}after {ticks}.")
         }
         Fate::Lost => "Lost.".to_owned(),

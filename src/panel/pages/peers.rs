@@ -156,7 +156,7 @@ fn sentence(status: &ConnectionStatus) -> String {
     match status {
         ConnectionStatus::Connecting => "Connecting …".to_owned(),
         ConnectionStatus::Connected => "Connected.".to_owned(),
-        ConnectionStatus::Lost(why) => format!("{}.", terms::capital(&why.replace('`', ""))),
+        ConnectionStatus::Lost(why) => format!("{}.", capital(&why.replace('`', ""))),
     }
 }
 

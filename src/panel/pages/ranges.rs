@@ -85,7 +85,6 @@ fn precisions(ui: &mut Ui, stages: &mut Stages) {
         _ => (Position::MAX_STEPS, Some("The positions are not quantized.")),
     };
     let grid = Parameter {
-        height: 28.0,
         label: "Position grid",
         name: "Position grid".to_owned(),
         widths: [NAME, ui.available_width() - NAME - NUMBER - UNIT, NUMBER],
@@ -125,7 +124,7 @@ fn edit(
     mut value: u8,
     set: impl FnOnce(&mut StageOptions, u8),
 ) -> Response {
-    let response = parameter(ui, of, &mut value);
+    let response = of.draw(ui, &mut value);
     if response.changed() {
         let mut candidate = **stages;
         set(&mut candidate, value);

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn timeline() -> Harness<'static, Panel> {
+fn timeline() -> Test {
     let mut panel = panel(Page::Kinds);
     panel.state.timeline = true;
     panel.past.first = Some(0);
@@ -12,7 +12,7 @@ fn timeline() -> Harness<'static, Panel> {
 /// Time span of the timeline with 400 recorded ticks.
 const ROOM: f32 = METER_TICKS as f32 / 8.0;
 
-fn position_of(harness: &Harness<'_, Panel>, tick: f32) -> egui::Pos2 {
+fn position_of(harness: &Test, tick: f32) -> egui::Pos2 {
     let inset = harness.state().drawn.inset;
     let margin = 16.0;
     // The totals are at the right.
@@ -22,7 +22,7 @@ fn position_of(harness: &Harness<'_, Panel>, tick: f32) -> egui::Pos2 {
     egui::pos2(margin + fraction * width, SIZE.y - inset.bottom / 2.0)
 }
 
-fn drag(harness: &mut Harness<'_, Panel>, from: egui::Pos2, to: egui::Pos2, modifiers: Modifiers) {
+fn drag(harness: &mut Test, from: egui::Pos2, to: egui::Pos2, modifiers: Modifiers) {
     point(harness, from);
     for (at, pressed) in [(from, true), (to, false)] {
         harness.event_modifiers(egui::Event::PointerMoved(at), modifiers);

@@ -14,7 +14,7 @@ struct Label {
     is_cut: bool,
 }
 
-fn labels(harness: &Harness<'_, Panel>) -> Vec<Label> {
+fn labels(harness: &Test) -> Vec<Label> {
     let labels = painted(harness).filter_map(|(clip, text)| {
         let rect = text.galley.mesh_bounds.translate(text.pos.to_vec2());
         let seen = rect.intersect(clip);
@@ -75,7 +75,7 @@ fn full(page: Page, is_compared: bool) -> Panel {
 const SIZES: [egui::Vec2; 5] =
     [LOW, SIZE, egui::vec2(1440.0, 900.0), egui::vec2(1920.0, 1080.0), egui::vec2(3840.0, 2160.0)];
 
-fn check(harness: &mut Harness<'_, Panel>, what: &str, wrong: &mut Vec<String>) {
+fn check(harness: &mut Test, what: &str, wrong: &mut Vec<String>) {
     harness.run_steps(4);
     let labels = labels(harness);
     assert!(labels.len() > 3, "{what}");

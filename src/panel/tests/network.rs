@@ -92,7 +92,7 @@ fn both_halves_are_swapped_or_made_alike() {
     }
     click(&mut harness, "Compare");
     click(&mut harness, "Swap halves");
-    let sides = |harness: &Harness<'_, Panel>| -> Vec<Side> {
+    let sides = |harness: &Test| -> Vec<Side> {
         harness.state().typed.iter().map(|(side, _)| *side).collect()
     };
     assert_eq!(sides(&harness), Side::ALL);
@@ -104,7 +104,7 @@ fn both_halves_are_swapped_or_made_alike() {
 #[test]
 fn typed_lane_text_takes_effect_on_enter_and_an_error_is_shown_without_a_tooltip() {
     let mut harness = harness(Page::Halves);
-    let type_text = |harness: &mut Harness<'_, Panel>, text: &str| {
+    let type_text = |harness: &mut Test, text: &str| {
         harness.get_by_role(Role::TextInput).focus();
         harness.run();
         type_over(harness, text);

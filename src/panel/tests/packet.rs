@@ -101,7 +101,7 @@ fn pointing_at_bits_hovers_their_cube_without_a_tooltip() {
     total.click();
     harness.run();
     click_on(&mut harness, "in order");
-    let labels = |harness: &Harness<'_, Panel>| harness.query_all_by_label_contains("").count();
+    let labels = |harness: &Test| harness.query_all_by_label_contains("").count();
     let before = labels(&harness);
     // Positions in the row of the cubes, and in the bytes below the chart.
     for below in [32.0, 70.0] {

@@ -4,8 +4,8 @@ use cubewire_codec::stages::StageOptions;
 use cubewire_inspector::words::rounded;
 
 use super::*;
-use crate::panel::style::Look;
 use crate::replication::Accounting;
+use cubewire_inspector::style::Look;
 
 #[test]
 fn every_rung_is_in_sight_and_is_selected_by_a_click() {
@@ -37,8 +37,7 @@ fn every_rung_is_in_sight_and_is_selected_by_a_click() {
 #[test]
 fn below_the_ladder_is_told_what_a_rung_does_and_nothing_moves() {
     let mut harness = open(measured(Page::Ladder, ladder::DELTA.stages));
-    let row =
-        |harness: &Harness<'_, Panel>| harness.get_all_by_label("predicted").last().unwrap().rect();
+    let row = |harness: &Test| harness.get_all_by_label("predicted").last().unwrap().rect();
     assert!(says(&harness, ladder::DELTA.summary));
     assert!(says(&harness, "at or below the target of 256 kbps"));
     let before = row(&harness);
@@ -57,7 +56,7 @@ fn below_the_ladder_is_told_what_a_rung_does_and_nothing_moves() {
 }
 
 /// Clicks on the switch in the row of a rung, unless it is refused. Returns whether it was clicked.
-fn switch(harness: &mut Harness<'_, Panel>, rung: &ladder::Rung) -> bool {
+fn switch(harness: &mut Test, rung: &ladder::Rung) -> bool {
     let label = format!("stage of {}", rung.name);
     let switch = harness.get_by_label(&label);
     let is_possible = !switch.accesskit_node().is_disabled();
@@ -70,7 +69,7 @@ fn switch(harness: &mut Harness<'_, Panel>, rung: &ladder::Rung) -> bool {
 fn two_clicks_on_the_first_page_switch_a_stage_off_and_on() {
     for rung in ladder::all() {
         let mut harness = open(measured(Page::default(), rung.stages));
-        let stages = |harness: &Harness<'_, Panel>| harness.state().settings.sender.stages;
+        let stages = |harness: &Test| harness.state().settings.sender.stages;
         let before = rung.stages;
         assert!(harness.query_by_label("stage of uncompressed").is_none());
         for other in ladder::all().skip(1) {
@@ -149,9 +148,8 @@ fn in_a_low_window_the_present_rung_is_scrolled_into_sight() {
     assert!(rows > 12.0, "{rows} are in sight");
     harness.set_size(egui::vec2(1280.0, 480.0));
     harness.run();
-    let bottom = |harness: &Harness<'_, Panel>| {
-        harness.get_all_by_label("simulated").last().unwrap().rect().max.y
-    };
+    let bottom =
+        |harness: &Test| harness.get_all_by_label("simulated").last().unwrap().rect().max.y;
     let toolbar = toolbar(&harness);
     assert!(bottom(&harness) > toolbar, "it is out of sight at first");
     harness.state_mut().settings.sender.stages = ladder::SIMULATED.stages;
@@ -185,7 +183,7 @@ fn a_curve_says_its_rung_and_rate_under_the_pointer_and_a_click_selects_it() {
     assert!(clicked != ladder::DELTA.stages && ladder::rung_of(clicked).is_some());
 }
 
-fn last_figure(harness: &Harness<'_, Panel>, rung: ladder::Rung) -> String {
+fn last_figure(harness: &Test, rung: ladder::Rung) -> String {
     let row = harness.get_all_by_label(rung.name).last().unwrap().rect();
     let figures = texts(harness).filter(|(_, rect)| row.contains(rect.center()));
     figures.max_by(|a, b| a.1.right().total_cmp(&b.1.right())).unwrap().0.to_owned()
@@ -242,8 +240,7 @@ fn while_nothing_arrives_no_ratio_is_shown() {
     for (column, ratio) in [(Column::Cost, "×"), (Column::Savings, "×"), (Column::Savings, "less.")]
     {
         let mut harness = open(table(column, ladder::SIMULATED.stages));
-        let has_ratio =
-            |harness: &Harness<'_, Panel>| paints(harness, |text| text.ends_with(ratio));
+        let has_ratio = |harness: &Test| paints(harness, |text| text.ends_with(ratio));
         assert!(has_ratio(&harness), "{column:?}");
         for tick in 400..520 {
             let sample = Sample {

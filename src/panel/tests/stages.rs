@@ -2,11 +2,11 @@
 
 use super::*;
 
-fn stages(harness: &Harness<'_, Panel>) -> Stages {
+fn stages(harness: &Test) -> Stages {
     harness.state().settings.sender.stages
 }
 
-fn with_stages(page: Page, stages: Stages) -> Harness<'static, Panel> {
+fn with_stages(page: Page, stages: Stages) -> Test {
     let mut panel = panel(page);
     panel.settings.sender.stages = stages;
     open(panel)
@@ -15,7 +15,7 @@ fn with_stages(page: Page, stages: Stages) -> Harness<'static, Panel> {
 #[test]
 fn an_option_with_an_asterisk_changes_what_is_in_its_way_and_one_that_is_dim_nothing() {
     let mut harness = with_stages(Page::Stages, ladder::POSITION.stages);
-    let is_marked = |harness: &Harness<'_, Panel>| paints(harness, |text| text == "separate*");
+    let is_marked = |harness: &Test| paints(harness, |text| text == "separate*");
     assert!(is_marked(&harness) && !is_disabled(&harness, "separate"));
     click(&mut harness, "separate");
     let mut expected = *ladder::DELTA.stages;
@@ -69,7 +69,7 @@ fn what_stages_save_is_measured_while_they_are_shown() {
 }
 
 /// Drags the knob of a slider to a distance from its left end.
-fn drag(harness: &mut Harness<'_, Panel>, name: &str, x: f32) {
+fn drag(harness: &mut Test, name: &str, x: f32) {
     let slider = harness.get_by_role_and_label(Role::Slider, name).rect();
     let at = egui::pos2(slider.left() + x, slider.center().y);
     harness.drag_at(at);
@@ -119,7 +119,7 @@ fn the_ranges_that_can_be_set_come_first_and_cost_and_error_are_in_sight() {
 }
 
 /// Opens the page of the budget with waiting cubes. Cube 3 waited longest.
-fn waiting(count: usize) -> Harness<'static, Panel> {
+fn waiting(count: usize) -> Test {
     let mut panel = panel(Page::Budget);
     panel.settings.sender.budget = Some(64);
     let wait = |index: usize| {
@@ -146,7 +146,7 @@ fn waiting(count: usize) -> Harness<'static, Panel> {
 #[test]
 fn a_budget_is_switched_on_and_off_and_keeps_its_size() {
     let mut harness = harness(Page::Budget);
-    let budget = |harness: &Harness<'_, Panel>| harness.state().settings.sender.budget;
+    let budget = |harness: &Test| harness.state().settings.sender.budget;
     click(&mut harness, "on");
     assert_eq!(budget(&harness), Some(64));
     drag(&mut harness, "Budget", 0.0);

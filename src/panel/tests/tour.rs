@@ -3,7 +3,7 @@
 use super::*;
 use crate::theme::egui_color;
 
-fn at(index: usize, size: egui::Vec2) -> Harness<'static, Panel> {
+fn at(index: usize, size: egui::Vec2) -> Test {
     let mut panel = panel(Page::Ladder);
     panel.status.tour = Some(Tour { index: Some(index), plays: true, ..Tour::default() });
     let step = &STEPS[index];
@@ -93,7 +93,7 @@ fn the_card_is_below_the_halves_with_all_of_its_text() {
 }
 
 /// Returns the texts with several rows, and the width of each row.
-fn texts_in_rows<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = (&'a str, Vec<f32>)> {
+fn texts_in_rows(harness: &Test) -> impl Iterator<Item = (&str, Vec<f32>)> {
     painted(harness)
         .map(|(_, text)| &text.galley)
         .filter(|text| text.rows.len() > 1)
@@ -138,7 +138,7 @@ fn the_tour_ends_with_a_card_from_the_first_rung_to_the_last() {
 fn a_task_is_ticked_once_it_is_done() {
     let mut harness = at(0, SIZE);
     let label = Task::TakeOver.text();
-    let ticked = |harness: &Harness<'_, Panel>| {
+    let ticked = |harness: &Test| {
         let tick = harness.get_by_label(label);
         tick.accesskit_node().toggled() == Some(egui::accesskit::Toggled::True)
     };
@@ -163,7 +163,7 @@ fn the_explanation_has_a_button_that_begins_the_tour_where_there_is_one() {
 }
 
 /// Opens a low window that offers the tour.
-fn low(is_explained: bool, step: Option<usize>) -> Harness<'static, Panel> {
+fn low(is_explained: bool, step: Option<usize>) -> Test {
     let mut panel = panel(Page::Ladder);
     panel.state.explaining = is_explained;
     panel.status.tour = Some(Tour { index: step, ..Tour::default() });

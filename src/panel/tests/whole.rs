@@ -34,7 +34,7 @@ fn every_button_and_entry_asks_for_its_action() {
 
 #[test]
 fn a_list_is_painted_in_the_frame_of_the_click_that_opens_it() {
-    let is_open = |harness: &Harness<'_, Panel>, entry| paints(harness, |text| text == entry);
+    let is_open = |harness: &Test, entry| paints(harness, |text| text == entry);
     let mut harness = harness(Page::Help);
     harness.get_by_label_contains("Look").click();
     harness.step();
@@ -275,7 +275,7 @@ fn the_keys_of_most_use_are_in_sight_and_all_of_them_on_a_card() {
     });
     // Some rows are on the page as well.
     let rows: Vec<_> = rows.filter(|row| harness.query_by_label(row).is_none()).collect();
-    let is_shown = |harness: &Harness<'_, Panel>| {
+    let is_shown = |harness: &Test| {
         let is_known = |row: &&String| harness.query_by_label(row).is_some();
         rows.iter().filter(is_known).count()
     };

@@ -6,7 +6,6 @@ use super::Strip;
 use crate::panel::flags::paint as flag;
 use crate::panel::lane::Measured;
 use crate::panel::prelude::*;
-use crate::panel::terms;
 use crate::replication::{Accounting, ArrivalCounts, Fate, LaneMeter, Totals, rung_name};
 
 /// Texts about the recording and about the controls, the longest first.
@@ -79,7 +78,7 @@ pub(super) fn describe(measured: &Measured<'_>, tick: i64, newest: u64) -> Strin
     let Some(packet) = sample.snapshots.first() else {
         return format!("{side}, {ago:.2} s ago: {rung}, no packet in this tick");
     };
-    let ticks = |count: u16| terms::ticks(count.into());
+    let ticks = |count: u16| ticks(count.into());
     let arrival = match packet.fate(sample.tick, measured.meter.settled_tick()) {
         Fate::Arrived(arrival) if arrival.is_late => {
             format!("arrived {} later, too late", ticks(arrival.after_ticks))

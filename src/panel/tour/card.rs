@@ -2,7 +2,6 @@
 //! select another step.
 
 use std::cmp::Ordering;
-use std::sync::Arc;
 
 use super::{STEPS, Tour, TourStep};
 use crate::panel::lane::LaneView;
@@ -66,72 +65,76 @@ impl Guide {
 
 /// Draws the card. Returns its height and the action of the pressed button.
 pub(crate) fn draw(root: &mut Ui, guide: &Guide) -> (f32, Option<Action>) {
-    let look = Look::of(root);
-    let width = root.available_width() - 2.0 * BESIDE;
-    let lines = (width < WIDE).then(|| lines(root, guide, width));
-    let height = lines.as_ref().map_or(180.0, |lines| narrow_height(guide, width, lines));
-    let (edge, margin) = (Panel::bottom(Id::new("tour")), Margin::symmetric(BESIDE as i8, 0));
-    let (rect, pressed) = docked(root, edge, height, margin, |ui| {
-        let all = ui.max_rect();
-        let edge = all.expand2(vec2(BESIDE, 0.0)).with_max_y(all.top() + EDGE);
-        ui.painter().rect_filled(edge, 0.0, Side::Right.color_in(look));
-        match lines {
-            Some(lines) => narrow(ui, all, guide, lines),
-            None => wide(ui, all, guide),
+    let color = Side::Right.color_in(Look::of(root));
+    let edge = Panel::bottom(Id::new("tour"));
+    let margin = Margin { top: EDGE as i8, ..Margin::symmetric(BESIDE as i8, 0) };
+    let bottom = root.available_rect_before_wrap().bottom();
+    let (rect, pressed) = docked(root, edge, None, margin, |ui| {
+        ui.spacing_mut().item_spacing.y = GAP;
+        match ui.available_width() < WIDE {
+            true => narrow(ui, guide),
+            false => wide(ui, guide),
         }
     });
+    if rect.bottom() != bottom {
+        root.ctx().request_discard("the card has another height");
+    }
+    root.painter().rect_filled(rect.with_max_y(rect.top() + EDGE), 0.0, color);
     (rect.height(), pressed)
 }
 
-/// Draws the text left of the figures, above the dots and the buttons.
-fn wide(ui: &mut Ui, all: Rect, guide: &Guide) -> Option<Action> {
+/// Draws the text left of the figures, above the dots and the buttons. Its height is the same in all steps.
+fn wide(ui: &mut Ui, guide: &Guide) -> Option<Action> {
     let look = Look::of(ui);
-    let (above, below) = all.split_top_bottom_at_y(all.bottom() - BUTTONS);
-    let words = above.with_max_x(all.left() + 0.54 * all.width());
-    let mut said = ui.new_child(UiBuilder::new().max_rect(words));
-    said.spacing_mut().item_spacing.y = GAP;
-    said.add_space(12.0);
-    said.add(Label::new(RichText::new(guide.step.title).size(LARGE)).truncate());
-    said.add(Label::new(balanced(&said, guide.step.text, BODY, look.ink, words.width())));
-    columns(ui, above.with_min_x(words.right() + BESIDE), guide);
-    let (pressed, left) = buttons(ui, below.with_max_y(below.bottom() - 12.0), guide, 136.0);
-    let mut ui = row_in(ui, left);
-    let pressed = pressed.or(dots(&mut ui, guide));
-    ui.label(RichText::new(guide.number()).size(SMALL));
-    ui.add_space(MARGIN);
-    pressed.or(article(&mut ui, guide))
+    let width = 0.54 * ui.available_width();
+    let size = vec2(ui.available_width(), HEIGHT);
+    ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Min), |ui| {
+        ui.set_min_height(HEIGHT);
+        ui.spacing_mut().item_spacing.x = 0.0;
+        ui.vertical(|ui| {
+            ui.set_width(width);
+            ui.add_space(12.0);
+            ui.add(Label::new(RichText::new(guide.step.title).size(LARGE)).truncate());
+            paragraph(ui, guide.step.text, BODY, look.ink);
+        });
+        ui.add_space(BESIDE);
+        let right = ui.available_rect_before_wrap();
+        let line = Stroke::new(1.0, look.line);
+        ui.painter().vline(right.left(), right.top() + 14.0..=right.bottom(), line);
+        ui.add_space(MARGIN);
+        ui.vertical(|ui| figures(ui, guide));
+    });
+    let pressed = row(ui, guide, 36.0, 136.0, |ui| {
+        let pressed = dots(ui, guide);
+        ui.label(RichText::new(guide.number()).size(SMALL));
+        ui.add_space(MARGIN);
+        pressed.or(article(ui, guide))
+    });
+    ui.add_space(12.0);
+    pressed
 }
 
 /// Draws the figures in a row under their heading; below them their difference from the article and the task.
-fn columns(ui: &mut Ui, area: Rect, guide: &Guide) {
+fn figures(ui: &mut Ui, guide: &Guide) {
     let look = Look::of(ui);
-    let area = area.with_min_y(area.top() + 14.0);
-    ui.painter().vline(area.left(), area.y_range(), Stroke::new(1.0, look.line));
-    let inside = area.with_min_x(area.left() + MARGIN);
-    let (heading, below) = inside.split_top_bottom_at_y(inside.top() + LINE);
     let [what, unit] = guide.step.watch.name_and_unit();
-    text(ui.painter(), heading, At::Left(0.0), what, SMALL, look.ink);
-    let below = below.with_min_y(below.top() + 2.0);
-    let (row, below) = below.split_top_bottom_at_y(below.top() + FIGURE);
+    ui.spacing_mut().item_spacing = vec2(0.0, 2.0);
+    ui.add_space(14.0);
+    line(ui, what, look.ink);
     let figures = guide.figures(look);
-    let width = row.width() / figures.len().max(2) as f32;
-    for (index, (name, value, color)) in figures.iter().enumerate() {
-        let at = row.min + vec2(index as f32 * width, 0.0);
-        let cell = Rect::from_min_size(at, vec2(width, FIGURE));
-        ui.interact(cell, ui.id().with(name), Sense::hover()).widget_info(|| {
-            WidgetInfo::labeled(WidgetType::Label, true, format!("{what}, {name}: {value} {unit}"))
-        });
-        key_figure(ui, cell, [name, value, unit], *color);
-    }
-    let mut ui = ui.new_child(UiBuilder::new().max_rect(below));
-    ui.spacing_mut().item_spacing.y = 2.0;
-    let difference = balanced(&ui, guide.step.difference, SMALL, look.ink, below.width());
+    let width = ui.available_width() / figures.len().max(2) as f32;
+    ui.horizontal(|ui| {
+        for (name, value, color) in figures {
+            let said = format!("{what}, {name}: {value} {unit}");
+            card(ui, width, &said, [name, &value, unit], color);
+        }
+    });
     let who = match guide.tour.plays {
         true => "A script plays, until you press an arrow key, Space or Z.",
         false => "You play. Next and Back let the script play again.",
     };
-    ui.add(Label::new(difference)).on_hover_text(who);
-    task(&mut ui, guide);
+    paragraph(ui, guide.step.difference, SMALL, look.ink).on_hover_text(who);
+    task(ui, guide);
 }
 
 fn task(ui: &mut Ui, guide: &Guide) {
@@ -140,38 +143,28 @@ fn task(ui: &mut Ui, guide: &Guide) {
     }
 }
 
-/// Returns the text and the line of figures for a card without columns.
-fn lines(ui: &Ui, guide: &Guide, width: f32) -> [Arc<Galley>; 2] {
-    let look = Look::of(ui);
-    [
-        balanced(ui, guide.step.text, BODY, look.ink, width),
-        balanced(ui, &guide.line(look), SMALL, look.muted, width),
-    ]
-}
-
 /// Draws a card without columns: the buttons, and below them the texts.
-fn narrow(ui: &mut Ui, all: Rect, guide: &Guide, lines: [Arc<Galley>; 2]) -> Option<Action> {
-    let all = all.with_min_y(all.top() + EDGE + 8.0);
-    let (above, below) = all.split_top_bottom_at_y(all.top() + BUTTON);
-    let (mut pressed, left) = buttons(ui, above, guide, 84.0);
-    let mut beside = row_in(ui, left);
-    let mut ui = ui.new_child(UiBuilder::new().max_rect(below.with_min_y(below.top() + GAP)));
-    ui.spacing_mut().item_spacing.y = GAP;
-    let title = Label::new(RichText::new(guide.step.title).size(BODY)).truncate();
-    let number = RichText::new(guide.number()).size(SMALL);
-    let has_room = all.width() >= BESIDE_BUTTONS;
-    if has_room {
-        beside.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            ui.label(number);
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| ui.add(title));
+fn narrow(ui: &mut Ui, guide: &Guide) -> Option<Action> {
+    let look = Look::of(ui);
+    let has_room = ui.available_width() >= BESIDE_BUTTONS;
+    let title = |ui: &mut Ui| {
+        ui.add(Label::new(RichText::new(guide.step.title).size(BODY)).truncate());
+    };
+    ui.add_space(8.0);
+    let mut pressed = row(ui, guide, BUTTON, 84.0, |ui| {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.label(RichText::new(guide.number()).size(SMALL));
+            if has_room {
+                ui.with_layout(Layout::left_to_right(Align::Center), title);
+            }
         });
-    } else {
-        beside.label(number);
-        ui.add(title);
+        None
+    });
+    if !has_room {
+        title(ui);
     }
-    for line in lines {
-        ui.add(Label::new(line));
-    }
+    paragraph(ui, guide.step.text, BODY, look.ink);
+    paragraph(ui, &guide.line(look), SMALL, look.muted);
     ui.horizontal(|ui| {
         ui.spacing_mut().interact_size.y = LINE;
         pressed = pressed.or(article(ui, guide));
@@ -181,46 +174,46 @@ fn narrow(ui: &mut Ui, all: Rect, guide: &Guide, lines: [Arc<Galley>; 2]) -> Opt
         }
     });
     if !has_room {
-        task(&mut ui, guide);
+        task(ui, guide);
     }
+    ui.add_space(10.0);
     pressed
 }
 
-fn narrow_height(guide: &Guide, width: f32, lines: &[Arc<Galley>; 2]) -> f32 {
-    // Without room next to the buttons and the link, title and task have their own rows.
-    let rows = match guide.step.task {
-        _ if width >= BESIDE_BUTTONS => 0.0,
-        Some(_) => 2.0,
-        None => 1.0,
-    };
-    let lines: f32 = lines.iter().map(|line| line.size().y + GAP).sum();
-    EDGE + 8.0 + BUTTON + GAP + rows * (ROW + GAP) + lines + LINE + 10.0
-}
-
-/// Draws the buttons at the right end of an area. Returns the action of the pressed button, and the free area.
-fn buttons(ui: &mut Ui, area: Rect, guide: &Guide, next_width: f32) -> (Option<Action>, Rect) {
-    let mut ui = row_from_right(ui, area);
-    ui.spacing_mut().item_spacing.x = 8.0;
-    ui.spacing_mut().interact_size.y = area.height();
-    let mut pressed = None;
-    let is_last = guide.index + 1 == STEPS.len();
-    let next = if is_last { "Done" } else { "Next" };
-    for (name, key, width, kind) in [
-        (next, Action::TourNext, next_width, Kind::Primary),
-        ("Back", Action::TourBack, 76.0, Kind::Usual),
-        ("Leave", Action::LeaveTour, 84.0, Kind::Secondary),
-    ] {
-        let widget = |ui: &mut Ui| button(ui, width, name, key_of(key), kind);
-        let is_enabled = key != Action::TourBack || guide.index > 0;
-        if ui.add_enabled(is_enabled, widget).clicked() {
-            pressed = Some(match key {
-                // In the past, `LeaveTour` would only return to the present.
-                Action::LeaveTour => Action::Tour,
-                action => action,
-            });
+/// Draws a row with the buttons at its right end, and `rest` in the free space. Returns the action of the pressed button.
+fn row(
+    ui: &mut Ui,
+    guide: &Guide,
+    height: f32,
+    next_width: f32,
+    rest: impl FnOnce(&mut Ui) -> Option<Action>,
+) -> Option<Action> {
+    let size = vec2(ui.available_width(), height);
+    let row = ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
+        ui.spacing_mut().item_spacing.x = 8.0;
+        ui.spacing_mut().interact_size.y = height;
+        let mut pressed = None;
+        let is_last = guide.index + 1 == STEPS.len();
+        let next = if is_last { "Done" } else { "Next" };
+        for (name, key, width, kind) in [
+            (next, Action::TourNext, next_width, Kind::Primary),
+            ("Back", Action::TourBack, 76.0, Kind::Usual),
+            ("Leave", Action::LeaveTour, 84.0, Kind::Secondary),
+        ] {
+            let widget = |ui: &mut Ui| button(ui, width, name, key_of(key), kind);
+            let is_enabled = key != Action::TourBack || guide.index > 0;
+            if ui.add_enabled(is_enabled, widget).clicked() {
+                pressed = Some(match key {
+                    // In the past, `LeaveTour` would only return to the present.
+                    Action::LeaveTour => Action::Tour,
+                    action => action,
+                });
+            }
         }
-    }
-    (pressed, ui.available_rect_before_wrap())
+        ui.reset_style();
+        pressed.or(ui.with_layout(Layout::left_to_right(Align::Center), rest).inner)
+    });
+    row.inner
 }
 
 fn article(ui: &mut Ui, guide: &Guide) -> Option<Action> {
@@ -259,8 +252,7 @@ fn dots(ui: &mut Ui, guide: &Guide) -> Option<Action> {
 /// Sizes and distances, logical points.
 const BESIDE: f32 = 24.0;
 const EDGE: f32 = 3.0;
-const BUTTONS: f32 = 48.0;
-const FIGURE: f32 = 50.0;
+const HEIGHT: f32 = 125.0;
 
 /// Smallest widths with figures next to the text, and with the title next to the buttons, logical points.
 const WIDE: f32 = 772.0;

@@ -10,10 +10,8 @@ use crate::panel::settings::Page;
 use crate::replication::TARGET_KBPS;
 use crate::view::{CubeColors, ViewMode};
 
-/// A step of the tour.
 #[derive(Clone, Copy, Debug)]
 pub struct TourStep {
-    /// Title of a few words.
     pub title: &'static str,
     /// Two or three sentences.
     pub text: &'static str,
@@ -21,30 +19,21 @@ pub struct TourStep {
     pub left: &'static str,
     /// Lane in the right half, in text form.
     pub right: &'static str,
-    /// View mode of the halves.
     pub view: ViewMode,
-    /// Scene that the step plays.
     pub scene: Scene,
-    /// Whether trails are shown.
     pub has_trails: bool,
-    /// Page of the panel that belongs to the step.
     pub page: Page,
-    /// Quantity that the colours of the cubes show.
     pub colors: CubeColors,
-    /// Number that the card shows.
     pub watch: Watch,
     /// The article's value of that number, in the same unit, if the article has one.
     pub article: Option<f64>,
     /// Difference from the article with its reason, or a hint about the scene.
     pub difference: &'static str,
-    /// Address of the article for this step.
     pub address: &'static str,
-    /// Optional task. The tour continues without it.
     pub task: Option<Task>,
 }
 
 impl TourStep {
-    /// Returns the name of the article's figure.
     pub fn article_name(&self) -> &'static str {
         if self.article == Some(TARGET_KBPS) { "the target" } else { "the article" }
     }
@@ -74,21 +63,16 @@ pub enum Scene {
 }
 
 impl Scene {
-    /// All scenes.
     pub const ALL: [Self; 3] = [Self::Katamari, Self::Rolling, Self::Ball];
 }
 
-/// Task of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
-    /// Play instead of the script.
     TakeOver,
-    /// Cut the link and restore it.
     CutLink,
 }
 
 impl Task {
-    /// Returns the text of the task.
     pub const fn text(self) -> &'static str {
         match self {
             Self::TakeOver => "Hold Z and an arrow key to play instead of the script.",
@@ -123,7 +107,6 @@ const DETERMINISTIC_LOCKSTEP: &str = "https://gafferongames.com/post/determinist
 
 const SNAPSHOT_INTERPOLATION: &str = "https://gafferongames.com/post/snapshot_interpolation/";
 
-/// The steps of the tour, in order.
 pub const STEPS: [TourStep; 18] = [
     TourStep {
         title: "Two worlds",

@@ -11,26 +11,20 @@ use crate::replication::{Accounting, LaneMeter};
 pub enum Watch {
     /// The bandwidth in article accounting.
     Kbps,
-    /// Bits per sent cube.
     Cube,
-    /// Bits per position.
     Position,
-    /// Bits per orientation.
     Orientation,
     /// Bits for the selection of changed cubes, per changed cube.
     Selection,
-    /// Bandwidth of the selection bits.
     SelectionRate,
     /// Lost packets within the time span of the graphs, percent.
     Lost,
-    /// Present playout delay.
     Delay,
     /// Mean distance of the red cubes from the simulation.
     Error,
 }
 
 impl Watch {
-    /// Returns the name and the unit.
     pub const fn name_and_unit(self) -> [&'static str; 2] {
         match self {
             Self::Kbps => ["Bandwidth", "kbps"],
@@ -72,7 +66,6 @@ impl Watch {
         }
     }
 
-    /// Formats a value.
     pub(crate) fn text(self, value: f64) -> String {
         match self {
             Self::Kbps | Self::SelectionRate | Self::Delay => grouped(value),

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::rows::Order;
 use super::span::{Span, amount};
-use crate::memory::Zoom;
 use crate::names::{Highlight, Names};
 use crate::prelude::*;
 use crate::widgets;

@@ -114,7 +114,7 @@ fn row(
     row.text(ui, At::Left(0.0), name, SMALL, ink);
     row.text(ui, At::Right(row.rect.width() - NAME - KBPS), cost, SMALL, ink);
     let right = row.rect.with_min_x(row.rect.left() + NAME + KBPS + GAP);
-    let mut right = row_in(ui, right);
+    let mut right = row_in(ui, right, Align::Min);
     let about = RichText::new(about).size(SMALL).color(muted);
     right.add(Label::new(about).truncate().selectable(false));
     row.response.clicked()

@@ -82,8 +82,9 @@ pub struct Chart {
     pub scale: Scale,
     /// Free space above the plot, in points, so that the top label of the vertical axis can be level with its line.
     pub above: f32,
+    /// Clips to the plot.
+    pub painter: Painter,
     look: Look,
-    painter: Painter,
 }
 
 impl fmt::Debug for Chart {
@@ -148,6 +149,52 @@ impl Chart {
         self.levels(ui, marks.iter().enumerate().map(label));
     }
 
+    /// Draws horizontal lines from the bottom up, each with a label left of the plot unless it would overlap the label
+    /// below.
+    pub fn levels(&self, ui: &Ui, marks: impl IntoIterator<Item = (f64, String)>) {
+        let look = Look::of(ui);
+        // The lowest label may extend below the plot: the labels there start at the plot's left edge.
+        let top = self.rect.top() + (LINE / 2.0 - self.above).max(0.0);
+        let mut free = f32::INFINITY;
+        for (y, label) in marks {
+            let y = self.y_of(y);
+            self.painter.hline(self.rect.x_range(), y, Stroke::new(1.0, look.line));
+            let middle = y.max(top);
+            if label.is_empty() || middle + LINE * 0.75 > free {
+                continue;
+            }
+            free = middle - LINE * 0.25;
+            let row = Rect::from_min_max(
+                pos2(self.rect.left() - AXIS, middle - LINE / 2.0),
+                pos2(self.rect.left() - 6.0, middle + LINE / 2.0),
+            );
+            text(ui.painter(), row, At::Right(0.0), label, SMALL, look.muted);
+        }
+    }
+
+    /// Draws a label above or below the plot, aligned to a value of the horizontal axis.
+    pub fn label(
+        &self,
+        ui: &Ui,
+        is_above: bool,
+        (align, x): (Align, f64),
+        words: &str,
+        color: Color32,
+    ) {
+        let corner = match is_above {
+            true => self.rect.left_top() - vec2(0.0, LINE),
+            false => self.rect.left_bottom(),
+        };
+        let row = Rect::from_min_size(corner, vec2(self.rect.width(), LINE));
+        let x = self.x_of(x) - self.rect.left();
+        let at = match align {
+            Align::Min => At::Left(x),
+            Align::Center => At::Center(x),
+            Align::Max => At::Right(self.rect.width() - x),
+        };
+        text(ui.painter(), row, at, words, SMALL, color);
+    }
+
     pub fn line(&self, points: impl IntoIterator<Item = (f64, f64)>, width: f32, color: Color32) {
         let points = points.into_iter().map(|(x, y)| self.at(x, y)).collect();
         self.painter.add(Shape::line(points, Stroke::new(width, color)));
@@ -155,15 +202,7 @@ impl Chart {
 
     /// Draws a horizontal line; `dash` is the length of its dashes, if any.
     pub fn level(&self, x: RangeInclusive<f64>, y: f64, stroke: Stroke, dash: Option<f32>) {
-        let ends = [self.at(*x.start(), y), self.at(*x.end(), y)];
-        match dash {
-            Some(dash) => {
-                self.painter.extend(Shape::dashed_line(&ends, stroke, dash, 3.0));
-            }
-            None => {
-                self.painter.line_segment(ends, stroke);
-            }
-        }
+        line_between(&self.painter, [self.at(*x.start(), y), self.at(*x.end(), y)], stroke, dash);
     }
 
     pub fn upright(&self, x: f64, stroke: Stroke) {
@@ -187,11 +226,6 @@ impl Chart {
         self.painter.rect_filled(bar, 0.0, color);
     }
 
-    /// Returns the painter, which clips to the plot.
-    pub const fn painter(&self) -> &Painter {
-        &self.painter
-    }
-
     /// Draws the time labels of a plot of the last seconds.
     pub fn ago(&self, ui: &Ui, seconds: u32) {
         let (ago, half) = (format!("{seconds} s ago"), format!("{} s", seconds / 2));
@@ -209,6 +243,22 @@ impl Chart {
         for ((label, at), _) in labels.into_iter().zip(at).zip(is_there).filter(|each| each.1) {
             text(ui.painter(), below, at, label, SMALL, self.look.muted);
         }
+    }
+}
+
+/// Adds a plot of this height with room for its axis and for its times. Returns the rectangle of the plot, and the response
+/// of the whole area.
+pub fn plot_area(ui: &mut Ui, height: f32) -> (Rect, Response) {
+    let size = vec2(ui.available_width(), height + LINE);
+    let (all, response) = ui.allocate_exact_size(size, Sense::hover());
+    (all.with_min_x(all.left() + AXIS).with_max_y(all.bottom() - LINE), response)
+}
+
+/// Paints a solid or dashed line; `dash` is the length of its dashes.
+pub fn line_between(painter: &Painter, ends: [Pos2; 2], stroke: Stroke, dash: Option<f32>) {
+    match dash {
+        Some(dash) => painter.extend(Shape::dashed_line(&ends, stroke, dash, 3.0)),
+        None => _ = painter.line_segment(ends, stroke),
     }
 }
 

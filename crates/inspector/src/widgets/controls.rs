@@ -34,7 +34,7 @@ pub fn unless(ui: &mut Ui, refusal: Option<&str>, about: &str, widget: impl Widg
 impl Row {
     /// Draws controls at the right end of the row, from right to left.
     pub fn controls<R>(&self, ui: &mut Ui, show: impl FnOnce(&mut Ui) -> R) -> R {
-        let mut controls = row_from_right(ui, self.rect);
+        let mut controls = row_in(ui, self.rect, Align::Max);
         controls.spacing_mut().item_spacing.x = GAP;
         show(&mut controls)
     }

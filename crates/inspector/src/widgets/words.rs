@@ -36,8 +36,14 @@ pub fn note(ui: &mut Ui, words: impl Into<String>) -> Response {
     wrapped(ui, words, Look::of(ui).muted)
 }
 
+/// Draws text in as few lines as there is room for, of similar lengths.
+pub fn paragraph(ui: &mut Ui, words: &str, size: f32, color: Color32) -> Response {
+    let words = balanced(ui, words, size, color, ui.available_width());
+    ui.add(Label::new(words))
+}
+
 /// Lays out text in as few lines as the width allows, of similar lengths, so that no line has a single word.
-pub fn balanced(ui: &Ui, words: &str, size: f32, color: Color32, width: f32) -> Arc<Galley> {
+fn balanced(ui: &Ui, words: &str, size: f32, color: Color32, width: f32) -> Arc<Galley> {
     let font = FontId::proportional(size);
     let laid_out = |width: f32| ui.painter().layout(words.to_owned(), font.clone(), color, width);
     let rows = laid_out(width).rows.len();
@@ -55,46 +61,28 @@ pub fn key(painter: &Painter, row: Rect, x: f32, name: &str, color: Color32) {
     painter.text(at, Align2::LEFT_CENTER, name, FontId::monospace(SMALL), color);
 }
 
-/// Draws keys with their caps, and a description that wraps. The description starts after the caps or at `column`
-/// points from the left, whichever is farther right.
+/// Draws keys with their caps, and a description that wraps at `width`. The description starts after the caps or at
+/// `column` points from the left, whichever is farther right.
 pub fn keys(ui: &mut Ui, width: f32, column: f32, names: &[&str], about: &str) -> Response {
     let look = Look::of(ui);
-    let x = column.max(caps_width(ui, names) + GAP);
+    let name = |name: &&str| laid_out(ui.painter(), name, FontId::monospace(SMALL));
+    let caps: Vec<_> = names.iter().map(name).collect();
+    let width_of = |cap: &Galley| (cap.size().x + 10.0).max(20.0) + GAP;
+    let x = column.max(caps.iter().map(|cap| width_of(cap)).sum::<f32>() + GAP);
     let words = balanced(ui, about, SMALL, look.ink, width - x);
-    let size = vec2(width, HEIGHT.max(words.size().y + GAP));
+    let size = vec2(x + words.size().x, ROW.max(words.size().y + GAP));
     let (row, response) = ui.allocate_exact_size(size, Sense::hover());
     let said = format!("{}: {about}", names.join(", "));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &said));
-    names.iter().fold(0.0, |x, name| x + cap(ui.painter(), look, row, x, name) + GAP);
-    ui.painter().galley(row.left_center() + vec2(x, -words.size().y / 2.0), words, look.ink);
+    let (painter, mut left) = (ui.painter(), row.left());
+    let edge = Stroke::new(1.0, egui_color(look.colors().key_edge));
+    for cap in caps {
+        let size = vec2(width_of(&cap) - GAP, 18.0);
+        let place = Rect::from_min_size(pos2(left, row.center().y - 9.0), size);
+        left += width_of(&cap);
+        painter.rect(place, 3.0, look.raised, edge, StrokeKind::Inside);
+        painter.galley(place.center() - cap.size() / 2.0, cap, look.ink);
+    }
+    painter.galley(row.left_center() + vec2(x, -words.size().y / 2.0), words, look.ink);
     response
 }
-
-/// Returns the width of such a row with its description in one line.
-pub fn keys_width(ui: &Ui, names: &[&str], about: &str) -> f32 {
-    // One extra point, so that rounding does not wrap the line.
-    caps_width(ui, names) + GAP + width(ui, about, SMALL) + 1.0
-}
-
-fn caps_width(ui: &Ui, names: &[&str]) -> f32 {
-    names.iter().map(|name| cap_width(ui.painter(), name) + GAP).sum()
-}
-
-/// Paints a key's cap. Returns its width.
-fn cap(painter: &Painter, look: Look, row: Rect, x: f32, name: &str) -> f32 {
-    let width = cap_width(painter, name);
-    let middle = pos2(row.left() + x + width / 2.0, row.center().y);
-    let cap = Rect::from_center_size(middle, vec2(width, 18.0));
-    let edge = Stroke::new(1.0, egui_color(look.colors().key_edge));
-    painter.rect(cap, 3.0, look.raised, edge, StrokeKind::Inside);
-    let galley = laid_out(painter, name, FontId::monospace(SMALL));
-    painter.galley(middle - galley.size() / 2.0, galley, look.ink);
-    width
-}
-
-fn cap_width(painter: &Painter, name: &str) -> f32 {
-    (laid_out(painter, name, FontId::monospace(SMALL)).size().x + 10.0).max(20.0)
-}
-
-/// Height of a row with one line.
-const HEIGHT: f32 = ROW;

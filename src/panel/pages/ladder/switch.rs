@@ -8,7 +8,6 @@ use cubewire_codec::ladder::{self, LADDER, Rung};
 use super::super::stages::offers::CODED;
 use super::super::stages::parts::{changed, copy, is_same, usual};
 use crate::panel::prelude::*;
-use crate::panel::terms::capital;
 use crate::replication::Part;
 
 #[derive(Clone, Debug)]

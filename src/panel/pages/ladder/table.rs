@@ -77,8 +77,7 @@ pub(super) fn cells(ui: &Ui, row: &Row, name: &str, (ends, color, figures): Cell
 pub(super) fn target(ui: &Ui, rows: Rangef) {
     let x = ui.cursor().left() + at(ui.available_width(), TARGET_KBPS);
     let stroke = Stroke::new(1.0, Look::of(ui).ink);
-    let dashes = Shape::dashed_line(&[pos2(x, rows.min), pos2(x, rows.max)], stroke, 3.0, 3.0);
-    ui.painter().extend(dashes);
+    line_between(ui.painter(), [pos2(x, rows.min), pos2(x, rows.max)], stroke, Some(3.0));
 }
 
 /// Draws the row of a rung with its key and name, marked if the rung is displayed. A click selects it.

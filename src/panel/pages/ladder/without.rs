@@ -30,7 +30,7 @@ impl Left {
     pub(super) fn about(&self) -> String {
         let ablated = &self.ablated;
         let [kbps, more] = [rounded(self.kbps), signed(self.more)];
-        let title = terms::capital(&title(ablated));
+        let title = capital(&title(ablated));
         let along = along(ablated).map_or_else(String::new, |along| format!(" {along}"));
         let about = terms::stage(ablated.part, *ablated.stages)[1];
         format!("{title}{along}: {kbps} kbps, {more}. {about}")

@@ -29,9 +29,7 @@ fn quarters(meter: &LaneMeter, seconds: u32) -> Vec<ArrivalCounts> {
 /// Draws the bars: on-time arrivals from the bottom, late ones above them, and losses from the top.
 fn plot(ui: &mut Ui, quarters: &[ArrivalCounts], seconds: u32) {
     let look = Look::of(ui);
-    let size = vec2(ui.available_width(), HEIGHT + LINE);
-    let (area, response) = ui.allocate_exact_size(size, Sense::hover());
-    let plot = Rect::from_min_max(area.min + vec2(AXIS, 0.0), area.max - vec2(0.0, LINE));
+    let (plot, response) = plot_area(ui, HEIGHT);
     let most = quarters.iter().map(|quarter| quarter.0.iter().sum()).fold(1, usize::max) as f64;
     let count = quarters.len() as f64;
     let chart = Chart::new(ui, plot, 0.0..=count, 0.0..=most, Scale::Linear);
@@ -39,7 +37,7 @@ fn plot(ui: &mut Ui, quarters: &[ArrivalCounts], seconds: u32) {
         if to > from {
             let x = index as f64;
             let bar = Rect::from_two_pos(chart.at(x, from), chart.at(x + 0.8, to));
-            chart.painter().rect_filled(bar, 0.0, color);
+            chart.painter.rect_filled(bar, 0.0, color);
         }
     };
     for (index, quarter) in quarters.iter().enumerate() {

@@ -100,7 +100,7 @@ fn title(ui: &mut Ui, cube: usize, error: Option<&CubeError>, selection: &mut Se
 }
 
 fn words(send_state: SendState, now: u64) -> String {
-    let ticks = |since: u64| terms::ticks(now.saturating_sub(since));
+    let ticks = |since: u64| ticks(now.saturating_sub(since));
     let ago = |since: u64| match now.saturating_sub(since) {
         0 => "in this tick".to_owned(),
         _ => format!("{} ago", ticks(since)),
@@ -147,7 +147,7 @@ fn graph(ui: &mut Ui, shares: &[Share]) {
                 bottom -= 1.0;
             }
             let bar = Rect::from_x_y_ranges(x.clone(), top..=bottom);
-            chart.painter().rect_filled(bar, 0.0, look.kind(kind));
+            chart.painter.rect_filled(bar, 0.0, look.kind(kind));
         }
     }
     chart.times(ui, [&format!("{PACKETS} packets ago"), "", "this one"]);
@@ -214,7 +214,7 @@ impl Share {
             lines.push("Not in this packet.".to_owned());
         }
         if let Some(age) = self.baseline_age {
-            lines.push(format!("The baseline is {} older.", terms::ticks(age.into())));
+            lines.push(format!("The baseline is {} older.", ticks(age.into())));
         }
         lines.join("\n")
     }

@@ -106,7 +106,6 @@ impl Block<'_> {
         let limits = [("small", 1..=large), ("large", small..=self.max)];
         for (index, (label, range)) in limits.into_iter().enumerate() {
             let of_range = Parameter {
-                height: 26.0,
                 label,
                 name: format!("{}, {label}", self.title),
                 widths: WIDTHS,

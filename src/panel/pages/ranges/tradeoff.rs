@@ -25,9 +25,7 @@ pub(super) fn draw(ui: &mut Ui, stages: Stages, second: Option<&Totals>, tradeof
         |now| format!("now {} kbps, {:.2} mm", rounded(now.kbps), now.mm),
     );
     heading(ui, "Cost and error", figures).on_hover_text(ABOUT);
-    let size = vec2(ui.available_width(), PLOT + LINE);
-    let (area, response) = ui.allocate_exact_size(size, Sense::hover());
-    let plot = Rect::from_min_max(area.min + vec2(AXIS, 0.0), area.max - vec2(0.0, LINE));
+    let (plot, response) = plot_area(ui, PLOT);
     let chart = chart(ui, plot, tried);
     axes(ui, &chart);
     let at = |tried: &Tradeoff| (tried.kbps.log10(), micrometres(tried));
@@ -43,7 +41,7 @@ pub(super) fn draw(ui: &mut Ui, stages: Stages, second: Option<&Totals>, tradeof
         [(others, 3.0, look.quiet), (akin, 3.0, look.half), (now, 5.0, look.ink)]
     {
         for tried in points {
-            chart.painter().circle_filled(place(tried), radius, color);
+            chart.painter.circle_filled(place(tried), radius, color);
         }
     }
     let near = response.hover_pos().and_then(|pointer| {
@@ -97,7 +95,7 @@ fn axes(ui: &Ui, chart: &Chart) {
     }
     let target = TARGET_KBPS.log10();
     let ends = [chart.y.start(), chart.y.end()].map(|y| chart.at(target, *y));
-    chart.painter().extend(Shape::dashed_line(&ends, Stroke::new(1.0, look.ink), 5.0, 3.0));
+    line_between(&chart.painter, ends, Stroke::new(1.0, look.ink), Some(5.0));
     chart.label(ui, false, (Align::Center, target), &grouped(TARGET_KBPS), look.ink);
 }
 

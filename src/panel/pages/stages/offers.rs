@@ -6,10 +6,10 @@ use cubewire_codec::stages::{
     ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Velocity,
 };
 use cubewire_codec::{StageOptions, Stages};
-use cubewire_inspector::widgets::Choice;
 
 use super::name;
 use super::parts::{NINE_BITS, changed, stage};
+use crate::panel::prelude::*;
 use crate::panel::terms;
 use crate::replication::Part;
 
@@ -26,7 +26,7 @@ pub(super) fn of(part: Part, present: Stages) -> Vec<Choice<Stages>> {
         let mut offer = Choice::new(stages, name, about);
         offer.refusal = is_coded.then_some(CODED.into());
         if let Err(illegal) = options.check() {
-            let illegal = terms::capital(&illegal.to_string());
+            let illegal = capital(&illegal.to_string());
             let repair = "A click also changes the conflicting stages.";
             offer.about = format!("{illegal}. {repair}\n{about}").into();
             offer.is_marked = !is_coded;
