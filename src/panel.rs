@@ -1,7 +1,7 @@
 //! The panel at the right of the window: settings and graphs of the selected lane.
 //!
 //! The panel reads lane samples and the shadow ladder. It writes its own [`PanelState`] and the view's [`Inset`].
-//! All other changes are events: [`ChangeLane`](crate::replication::ChangeLane), [`ShowHalf`](crate::view::ShowHalf),
+//! All other changes are [`show`](crate::view::show) and events: [`ChangeLane`](crate::replication::ChangeLane),
 //! [`SelectHalf`](crate::view::SelectHalf), [`Reconnect`](crate::replication::Reconnect), and
 //! [`Action`](crate::controls::Action), which most buttons share with a key.
 //!

@@ -160,7 +160,7 @@ fn a_script_that_played_before_plays_on() {
     act(&mut game, Action::TourNext);
     let ticks = |game: &HeadlessGame| {
         let playing = game.app.world().resource::<ScriptPlayback>();
-        playing.script().ticks
+        playing.script.ticks
     };
     assert_eq!(ticks(&game), script_of(Scene::Katamari).ticks);
     act(&mut game, Action::LeaveTour);
