@@ -11,14 +11,17 @@ use crate::controls::Action;
 use crate::recording::live::SharedPicture;
 use crate::recording::picture::write_rgb;
 
-pub(super) fn on_action(
-    action: On<Action>,
-    pending: Query<(), (With<Screenshot>, Without<Capturing>)>,
-    mut commands: Commands,
-) {
-    // The renderer takes one picture per frame.
-    if *action == Action::Screenshot && pending.is_empty() {
-        commands.spawn((Screenshot::primary_window(), SharedPicture)).observe(save);
+pub(super) fn on_action(action: On<Action>, mut commands: Commands) {
+    if *action == Action::Screenshot {
+        commands.queue(request);
+    }
+}
+
+/// Requests a picture, which a video can use, too. The renderer takes one picture per frame.
+fn request(world: &mut World) {
+    let mut pending = world.query_filtered::<(), (With<Screenshot>, Without<Capturing>)>();
+    if pending.iter(world).next().is_none() {
+        world.spawn((Screenshot::primary_window(), SharedPicture)).observe(save);
     }
 }
 
