@@ -48,7 +48,6 @@ Interpolations: {}",
     )
 }
 
-/// Arguments of `cubewire record`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = lanes())]
 pub struct RecordArgs {

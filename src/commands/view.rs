@@ -28,7 +28,6 @@ use crate::replication::{
 use crate::transport::udp::{UdpViewer, ViewerSettings};
 use crate::view::PaneContent;
 
-/// Arguments of `cubewire view`.
 #[derive(Clone, Debug, Args)]
 #[command(
     mut_arg("network", |arg| arg.help(format!(

@@ -22,8 +22,8 @@ use crate::replication::{
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
 use crate::view::{
-    self, CubeColors, Exaggeration, FixedScale, Inset, Notices, PaneContent, SelectHalf, Selected,
-    Side, Trails, ViewMode,
+    self, CubeColors, Exaggeration, FixedScale, Inset, Notices, PaneContent, Selected, Side,
+    Trails, ViewMode,
 };
 
 #[derive(QueryData)]
@@ -227,6 +227,6 @@ fn change_halves(
         commands.queue(move |world: &mut World| view::show(world, side, content));
     }
     if before.selected != after.selected {
-        commands.trigger(SelectHalf(after.selected));
+        commands.queue(move |world: &mut World| view::select_half(world, after.selected));
     }
 }

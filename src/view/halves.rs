@@ -10,16 +10,10 @@ use crate::replication::{
 };
 
 /// Selects the lane in this half, if there is one, and moves the shadow ladder to it.
-#[derive(Event, Clone, Copy, Debug)]
-pub struct SelectHalf(pub Side);
-
-pub(super) fn on_select(selected: On<SelectHalf>, mut commands: Commands) {
-    let SelectHalf(side) = *selected;
-    commands.queue(move |world: &mut World| {
-        if let Some(lane) = lane_in(world, side) {
-            select(world, lane);
-        }
-    });
+pub fn select_half(world: &mut World, side: Side) {
+    if let Some(lane) = lane_in(world, side) {
+        select(world, lane);
+    }
 }
 
 /// Shows the simulation or a lane in a half. An existing lane gets the new settings, and is replaced if the link's seed

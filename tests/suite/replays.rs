@@ -16,7 +16,7 @@ use cubewire::replication::{
     LaneSettings, LaneSettingsQuery, LinkSettings, SenderSettings, ShadowLadder,
 };
 use cubewire::simulation::{HeldKeys, ResetSimulation, state_hash};
-use cubewire::view::{self, Notices, Overlay, PaneContent, SelectHalf, Selected, Side, ViewPlugin};
+use cubewire::view::{self, Notices, Overlay, PaneContent, Selected, Side, ViewPlugin};
 use cubewire_codec::ladder;
 use cubewire_physics::Input;
 use cubewire_scene::{Keys, PLAYER};
@@ -367,7 +367,7 @@ fn the_panel_is_about_a_lane_that_is_there() {
         *lanes.single(world).unwrap()
     };
     assert_eq!(selected(world), Side::Right);
-    world.trigger(SelectHalf(Side::Left));
+    view::select_half(world, Side::Left);
     world.flush();
     assert_eq!(selected(world), Side::Left);
     game.step();

@@ -50,7 +50,7 @@ fn game() -> (HeadlessGame, Setting) {
     let world = game.app.world_mut();
     let left = PaneContent::Lane(lane("rung:index,link:3g,seed:7"));
     show_halves(world, left, lane("rung:predicted,rate:30,playout:adaptive")).unwrap();
-    world.trigger(SelectHalf(Side::Left));
+    view::select_half(world, Side::Left);
     *world.resource_mut::<ViewMode>() = ViewMode::Difference;
     *world.resource_mut::<Exaggeration>() = Exaggeration::Ten;
     let mut panel = world.resource_mut::<PanelState>();
