@@ -61,6 +61,11 @@ pub fn show_halves(
     Ok(())
 }
 
+/// Ends the app. A system.
+pub fn exit(mut exits: MessageWriter<AppExit>) {
+    exits.write(AppExit::Success);
+}
+
 pub fn right_lane(text: &str) -> Result<LaneSettings, String> {
     match text.parse() {
         Ok(PaneContent::Lane(lane)) => Ok(lane),

@@ -1,8 +1,8 @@
 //! The panel at the right of the window: settings and graphs of the selected lane.
 //!
 //! The panel reads lane samples and the shadow ladder. It writes its own [`PanelState`] and the view's [`Inset`].
-//! All other changes are events: [`ChangeLane`](crate::replication::ChangeLane), [`ShowHalf`](crate::view::ShowHalf),
-//! [`SelectHalf`](crate::view::SelectHalf), [`Reconnect`](crate::replication::Reconnect), and
+//! Halves change through [`show`](crate::view::show) and [`select_half`](crate::view::select_half). All other changes are
+//! events: [`ChangeLane`](crate::replication::ChangeLane), [`Reconnect`](crate::replication::Reconnect), and
 //! [`Action`](crate::controls::Action), which most buttons share with a key.
 //!
 //! `layout::draw` needs only an [`egui::Context`](bevy_egui::egui::Context), so it runs in tests without a window.

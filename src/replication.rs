@@ -59,9 +59,9 @@ pub use displayed::{Compared, CubeError, CubeErrors, DisplayedState};
 pub(crate) use displayed::{between, shown_cube};
 pub(crate) use lane::end;
 pub use lane::{Lane, LaneBudget, LaneSync, LocalLane, SendStates};
-#[cfg(test)]
-pub(crate) use meter::itemized;
 pub use meter::{Detailed, LaneMeter, METER_TICKS, Mean, TARGET_KBPS, kbps, millimetres};
+#[cfg(test)]
+pub(crate) use meter::{itemized, sample};
 pub use rebuilds::{Rebuilds, RebuildsAsRecorded};
 pub use receive::LaneCheck;
 pub use remote::{ConnectionStatus, Reconnect, RemoteViewer, ServerConnection, Serving, Welcomed};

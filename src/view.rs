@@ -40,7 +40,7 @@ pub use canvas::Canvas;
 pub use costs::{CubeColors, FixedScale};
 pub use cubes::{DisplayedTicks, ViewCube, shown_at};
 pub use exaggeration::Exaggeration;
-pub use halves::{SelectHalf, ShowHalf, content, lane_in, show};
+pub use halves::{content, lane_in, select_half, show};
 pub use notices::Notices;
 pub use overlay::{Card, Column, Flag, Overlay, Part, common, peak_kbps};
 #[cfg(not(target_family = "wasm"))]
@@ -93,8 +93,6 @@ impl Plugin for ViewPlugin {
             .init_resource::<FixedScale>()
             .init_resource::<costs::Costs>()
             .add_systems(PreUpdate, costs::want_history.before(HistorySystems))
-            .add_observer(halves::on_show)
-            .add_observer(halves::on_select)
             .add_observer(on_action)
             .configure_sets(
                 PostUpdate,

@@ -23,7 +23,7 @@ use crate::replication::{Compared, ForceDesync, LaneSettings};
 use output::{Capture, Table};
 use summary::PlayTotals;
 
-pub use summary::{KindBits, Summary};
+pub use summary::KindBits;
 
 #[derive(Clone, Debug, Args)]
 pub struct HeadlessArgs {
@@ -122,14 +122,12 @@ impl HeadlessArgs {
             return Err(Stopped("the first measurement").into());
         }
         let (script, network) = (self.play.name(), self.lane.network_name());
-        let mut summary = totals.summary(script, rung, network, game.meter(), game.check());
-        summary.budget =
-            budget.map(|kbps| totals.budget(kbps, &game.meter().totals(), summary.wrong));
+        let summary = totals.summary(script, rung, network, budget, &game);
         match self.json {
             true => figures::print(&summary, true, out)?,
-            false => summary.print(out)?,
+            false => summary::print(&summary, out)?,
         }
-        match (summary.wrong, summary.refused) {
+        match (game.check().wrong, game.meter().refused) {
             (0, 0) => Ok(()),
             (wrong, refused) => Err(format!(
                 "{wrong} decoded snapshots differ from the sent ones, {refused} were refused"

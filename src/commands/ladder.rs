@@ -58,18 +58,14 @@ pub struct RungCost {
 /// Plays a game and encodes it with every rung. The first `skip` ticks are not measured.
 pub fn measure(mut game: LaneGame, ticks: usize, skip: usize) -> Result<Vec<RungCost>, GameError> {
     game.add_shadow();
-    let progress = progress(ticks as u64, "ticks");
-    for tick in 0..ticks {
+    for tick in progress(ticks as u64, "ticks").wrap_iter(0..ticks) {
         if tick == skip
             && let Some(mut shadow) = game.shadow()?
         {
             shadow.restart()?;
         }
         game.step();
-        progress.inc(1);
     }
-    progress.finish_and_clear();
-
     let shadow = game.shadow()?;
     let rungs = shadow.as_ref().map_or(&[][..], |shadow| shadow.rungs());
     let uncompressed = rungs.iter().find(|rung| rung.rung.name == ladder::UNCOMPRESSED.name);

@@ -54,17 +54,14 @@ pub fn play(script: Script, ticks: u64) -> Result<Played, GameError> {
     // Resets are part of the script, so the log must continue after them.
     game.app.insert_resource(InputLog::across_resets());
     begin(game.app.world_mut(), ScriptPlayback::new(script).once());
-    let progress = progress(ticks, "ticks");
-    for _ in 0..ticks {
+    for _ in progress(ticks, "ticks").wrap_iter(0..ticks) {
         game.step();
-        progress.inc(1);
     }
-    progress.finish_and_clear();
     let world = game.app.world();
     let check = world.get_resource::<ReplayCheck>();
     Ok(Played {
-        hash: world.resource::<InputLog>().hash(),
-        outcome: check.map(|check| check.outcome().clone()),
+        hash: world.resource::<InputLog>().hash,
+        outcome: check.map(|check| check.outcome.clone()),
     })
 }
 

@@ -9,7 +9,6 @@ use bevy::math::UVec2;
 use clap::Args;
 use cubewire_cli::whole_number;
 use cubewire_scene::TICKS_PER_SECOND;
-use cubewire_text::TextError;
 
 use super::args::{
     QualityArg, RUNGS, in_seconds, interpolations, load_script, rates, size, skipped_seconds,
@@ -24,7 +23,7 @@ use crate::game::desktop::record::record;
 use crate::game::desktop::series::{Series, record_series};
 use crate::game::desktop::stop;
 use crate::game::{Failure, fall, halves, right_lane};
-use crate::recording::video::{FORMATS, Format, extensions};
+use crate::recording::video::{EXTENSIONS, Format};
 use crate::recording::{MAX_SECONDS, Outcome, Place, Script, Switch, length_of_play};
 use crate::replication::{self, LaneSettings};
 use crate::theme::Theme;
@@ -50,7 +49,6 @@ Interpolations: {}",
     )
 }
 
-/// Arguments of `cubewire record`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = lanes())]
 pub struct RecordArgs {
@@ -86,9 +84,8 @@ pub struct RecordArgs {
     #[arg(long, value_name = "N", value_parser = whole_number(1..=MAX_FRAMES_PER_SECOND))]
     fps: Option<u32>,
     #[arg(long, value_name = "FILE", help = format!(
-        "File to write: {}, where .png writes a numbered image for each frame; for a series, the folder. Existing \
-         files are replaced",
-        extensions()
+        "File to write: {EXTENSIONS}, where .png writes a numbered image for each frame; for a series, the folder. \
+         Existing files are replaced"
     ))]
     out: PathBuf,
     /// Render a series of videos and an HTML page that plays them: each rung next to the previous one, and each kind of
@@ -97,8 +94,8 @@ pub struct RecordArgs {
     series: Option<Series>,
     /// Change settings during the video, in seconds from the first visible frame: `4s:rung:delta` for the right half or
     /// all columns, `4s:left.link:4g` for the left half, `4s:2.rung:delta` for the second column. Can be repeated
-    #[arg(long, value_name = "TIME:SETTING:VALUE", value_parser = TimedSwitch::parse, allow_hyphen_values = true)]
-    at: Vec<TimedSwitch>,
+    #[arg(long, value_name = "TIME:SETTING:VALUE", value_parser = switch, allow_hyphen_values = true)]
+    at: Vec<Switch>,
     /// Title of the film [default: depends on the halves]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
@@ -209,8 +206,7 @@ impl RecordArgs {
             return Err(FileError::at(path)(hint).into());
         }
         let format = Format::of(&self.out);
-        let default_fps = format.map_or(FORMATS[0].default_fps, |format| format.default_fps);
-        let fps = self.fps.unwrap_or(default_fps);
+        let fps = self.fps.unwrap_or(if format == Some(Format::Gif) { 20 } else { 60 });
         let rate = f64::from(TICKS_PER_SECOND);
         let seconds = match (self.seconds, &script) {
             (Some(seconds), _) => seconds,
@@ -236,7 +232,7 @@ impl RecordArgs {
             script,
             play,
             // Only for MP4: a GIF repeats endlessly, and numbered pictures are for editing.
-            has_card: format.is_some_and(|format| format.extension == FORMATS[0].extension),
+            has_card: format == Some(Format::Mp4),
             overlay: Overlay {
                 title: self.title.clone().or_else(|| self.fall.then(|| fall::TITLE.to_owned())),
                 hidden: self.hide.clone(),
@@ -281,10 +277,10 @@ impl RecordArgs {
         let mut steps = script.iter().flat_map(|script| &script.steps);
         let has_left_lane =
             left != PaneContent::Simulation || steps.any(|step| step.left.is_some());
-        for TimedSwitch { text, switch } in &self.at {
+        for switch in &self.at {
             if switch.side() == Side::Left && !has_left_lane {
                 let why = "the left half shows the simulation, which has no settings";
-                return Err(format!("--at: {text}: {why}").into());
+                return Err(format!("--at: {}: {why}", switch.text).into());
             }
         }
         let delayed = switches.iter().map(|switch| switch.clone().delayed(begin));
@@ -297,7 +293,7 @@ impl RecordArgs {
     fn switches(&self, ticks: f64) -> Result<Vec<Switch>, Failure> {
         let columns = self.lane.len();
         let mut switches = Vec::new();
-        for TimedSwitch { text, switch } in &self.at {
+        for switch in &self.at {
             let why = match switch.place {
                 _ if switch.at as f64 >= ticks => {
                     format!("the film ends after {} s", in_seconds(ticks))
@@ -316,7 +312,7 @@ impl RecordArgs {
                     continue;
                 }
             };
-            return Err(format!("--at: {text}: {why}").into());
+            return Err(format!("--at: {}: {why}", switch.text).into());
         }
         Ok(switches)
     }
@@ -335,22 +331,9 @@ fn other_lane(rung: &str) -> Result<String, String> {
     ))
 }
 
-/// A switch with the argument that it was parsed from.
-#[derive(Clone, Debug)]
-struct TimedSwitch {
-    text: String,
-    switch: Switch,
-}
-
-impl TimedSwitch {
-    fn parse(text: &str) -> Result<Self, String> {
-        let switch: Result<_, TextError> = text.parse();
-        Ok(Self {
-            text: text.to_owned(),
-            // Quote the argument, because there can be several switches.
-            switch: switch.map_err(|error| format!("{text}: {error}"))?,
-        })
-    }
+/// Parses a switch. Errors quote the argument, because there can be several switches.
+fn switch(text: &str) -> Result<Switch, String> {
+    text.parse().map_err(|error| format!("{text}: {error}"))
 }
 
 /// Maximum rate, higher than the rate of common displays.

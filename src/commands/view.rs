@@ -28,7 +28,6 @@ use crate::replication::{
 use crate::transport::udp::{UdpViewer, ViewerSettings};
 use crate::view::PaneContent;
 
-/// Arguments of `cubewire view`.
 #[derive(Clone, Debug, Args)]
 #[command(
     mut_arg("network", |arg| arg.help(format!(
@@ -157,17 +156,14 @@ fn resolve(given: &str) -> Result<Vec<SocketAddr>, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replication::{PacketRecord, Sample};
+    use crate::replication::{Sample, sample};
 
     #[test]
     fn the_figures_are_means_of_the_whole_connection() {
-        let packet = PacketRecord { payload_bytes: 222, ..PacketRecord::default() };
         // Half a minute with a packet of 250 bytes per tick, and a silent second.
-        let meter = LaneMeter::from_samples((1..=1860).map(|tick| Sample {
-            tick,
-            snapshots: Vec::from_iter((tick <= 1800).then(|| packet.clone())),
-            ..Sample::default()
-        }));
+        let samples = (1..=1800).map(|tick| sample(tick, 222));
+        let silent = (1801..=1860).map(|tick| Sample { tick, ..Sample::default() });
+        let meter = LaneMeter::from_samples(samples.chain(silent));
         assert_eq!(meter.kbps(Accounting::PayloadAndUdp), 0.0);
         let stages = LaneSettings::default().sender.stages;
         let viewed = figures_of(None, &meter, stages);

@@ -103,6 +103,8 @@ impl WindowArgs {
 impl FrameArgs {
     pub fn settings(&self) -> Result<WindowSettings, Failure> {
         check_folder(&self.recordings)?;
+        // Without a home directory, the panel has no file.
+        let directories = ProjectDirs::from("", "", "cubewire");
         Ok(WindowSettings {
             left: PaneContent::Simulation,
             right: LaneSettings::default(),
@@ -113,16 +115,10 @@ impl FrameArgs {
             size: self.size,
             quality: self.quality.quality,
             theme: self.theme,
-            panel: panel_file(),
+            panel: directories.map(|it| it.config_dir().join("panel.ron")),
             tour: None,
         })
     }
-}
-
-/// Path of `panel.ron` in cubewire's configuration directory. `None` if the user has no home directory.
-fn panel_file() -> Option<PathBuf> {
-    let directories = ProjectDirs::from("", "", "cubewire")?;
-    Some(directories.config_dir().join("panel.ron"))
 }
 
 /// Whether to open a window. Prints the reason if a display is missing.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bevy::input::InputPlugin;
 use bevy::prelude::*;
 use bevy_egui::{EguiContext, EguiPrimaryContextPass, EguiUserTextures, PrimaryEguiContext, egui};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::headless::HeadlessGame;
 use super::{GameError, show_halves};
@@ -18,26 +18,13 @@ use crate::recording::Script;
 use crate::replication::{LaneSettings, ShadowLadder};
 use crate::view::{PaneContent, ViewPlugin};
 
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct FrameTimes {
-    /// Number of measured frames, at least one.
-    pub frames: usize,
-    pub mean_ms: f64,
-    pub median_ms: f64,
-    pub percentile_99_ms: f64,
-    pub worst_ms: f64,
-    /// Mean time of the panel's layout, which is part of `mean_ms`.
-    pub panel_ms: f64,
-    /// Mean time per tick of the shadow ladder's task over the last ticks. Not part of `mean_ms`.
-    pub shadow_ms: f64,
-}
-
 /// Plays at least one tick, one per frame and as fast as possible, with a lane in the right half and the whole panel.
+/// Returns the times.
 pub fn measure(
     script: Option<Script>,
     lane: LaneSettings,
     ticks: usize,
-) -> Result<FrameTimes, GameError> {
+) -> Result<Value, GameError> {
     let mut game =
         HeadlessGame::with_plugins(script, (InputPlugin, ViewPlugin, PanelPlugin::default()));
     game.app.init_resource::<EguiUserTextures>();
@@ -62,15 +49,17 @@ pub fn measure(
     frames.sort_unstable();
     let ms = |time: Duration| time.as_secs_f64() * 1000.0;
     let at = |percent: usize| ms(frames[(frames.len() - 1) * percent / 100]);
-    Ok(FrameTimes {
-        frames: frames.len(),
-        mean_ms: ms(frames.iter().sum()) / frames.len() as f64,
-        median_ms: at(50),
-        percentile_99_ms: at(99),
-        worst_ms: at(100),
-        panel_ms: ms(panel) / frames.len() as f64,
-        shadow_ms: ms(shadow),
-    })
+    Ok(json!({
+        "frames": frames.len(),
+        "mean_ms": ms(frames.iter().sum()) / frames.len() as f64,
+        "median_ms": at(50),
+        "percentile_99_ms": at(99),
+        "worst_ms": at(100),
+        // Mean time of the panel's layout, which is part of `mean_ms`.
+        "panel_ms": ms(panel) / frames.len() as f64,
+        // Mean time per tick of the shadow ladder's task over the last ticks. Not part of `mean_ms`.
+        "shadow_ms": ms(shadow),
+    }))
 }
 
 fn lay_out_panel(world: &mut World) -> Result<(), BevyError> {

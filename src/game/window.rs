@@ -17,7 +17,7 @@ use bevy::window::{Monitor, PrimaryWindow};
 use bevy_egui::{EguiPlugin, EguiPostUpdateSet};
 use cubewire_codec::ladder::LADDER;
 
-use super::{Failure, GamePlugin, show_halves};
+use super::{Failure, GamePlugin, exit, show_halves};
 use crate::controls::Action;
 use crate::display;
 use crate::panel::{PanelPlugin, PanelState};
@@ -113,7 +113,7 @@ pub(super) fn add_frame(app: &mut App, settings: &WindowSettings) {
     }
     if let Some(seconds) = settings.seconds {
         let is_over = once_after_real_delay(Duration::from_secs_f64(seconds));
-        app.add_systems(PostUpdate, close.run_if(is_over).before(EguiPostUpdateSet::EndPass));
+        app.add_systems(PostUpdate, exit.run_if(is_over).before(EguiPostUpdateSet::EndPass));
     }
 }
 
@@ -137,10 +137,6 @@ pub(super) fn add_play(app: &mut App, settings: WindowSettings) -> Result<(), Fa
         tour::begin(app, index);
     }
     Ok(show_halves(app.world_mut(), settings.left, settings.right)?)
-}
-
-fn close(mut exit: MessageWriter<AppExit>) {
-    exit.write(AppExit::Success);
 }
 
 #[cfg(all(test, not(target_family = "wasm")))]

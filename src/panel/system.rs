@@ -22,8 +22,8 @@ use crate::replication::{
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
 use crate::view::{
-    CubeColors, Exaggeration, FixedScale, Inset, Notices, PaneContent, SelectHalf, Selected,
-    ShowHalf, Side, Trails, ViewMode,
+    self, CubeColors, Exaggeration, FixedScale, Inset, Notices, PaneContent, Selected, Side,
+    Trails, ViewMode,
 };
 
 #[derive(QueryData)]
@@ -70,7 +70,7 @@ impl PanelInputs<'_, '_> {
             exaggeration: self.exaggeration.as_deref().copied().unwrap_or_default(),
             has_trails: self.trails.as_ref().is_some_and(|trails| trails.shown),
             records_replay: self.notices.replay.is_some(),
-            records_video: self.notices.are_hidden(),
+            records_video: self.notices.are_hidden,
             film: self.notices.film,
             settings: self.file.as_ref().map(|file| &*file.path),
             tour: self.tour.as_deref().copied(),
@@ -206,32 +206,27 @@ pub(super) fn draw_lane(
     if let Some(action) = drawn.asked {
         commands.trigger(action);
     }
-    trigger_changed_halves(&mut commands, &halves, new_halves, &new_settings);
+    change_halves(&mut commands, &halves, new_halves, &new_settings);
     if new_settings != settings {
         commands.trigger(ChangeLane { entity, settings: new_settings });
     }
 }
 
-/// Triggers events for changed halves. A new lane in the left half gets the settings of the selected lane.
-fn trigger_changed_halves(
+/// Applies changes of the halves. A new lane in the left half gets the settings of the selected lane.
+fn change_halves(
     commands: &mut Commands<'_, '_>,
     before: &Halves,
     after: Halves,
     settings: &LaneSettings,
 ) {
-    if before.left_is_lane != after.left_is_lane {
-        let content = if after.left_is_lane {
-            PaneContent::Lane(settings.clone())
-        } else {
-            PaneContent::Simulation
-        };
-        let side = Side::Left;
-        commands.trigger(ShowHalf { side, content });
-    }
-    for (side, content) in after.typed {
-        commands.trigger(ShowHalf { side, content });
+    let left = (before.left_is_lane != after.left_is_lane).then(|| match after.left_is_lane {
+        true => (Side::Left, PaneContent::Lane(settings.clone())),
+        false => (Side::Left, PaneContent::Simulation),
+    });
+    for (side, content) in left.into_iter().chain(after.typed) {
+        commands.queue(move |world: &mut World| view::show(world, side, content));
     }
     if before.selected != after.selected {
-        commands.trigger(SelectHalf(after.selected));
+        commands.queue(move |world: &mut World| view::select_half(world, after.selected));
     }
 }

@@ -122,7 +122,7 @@ fn forget(wanted: Res<Wanted>, lanes: Query<&LaneHistory>, mut kept: ResMut<Remo
 
 #[derive(Clone, Debug)]
 pub struct Clip {
-    ticks: RangeInclusive<u64>,
+    pub ticks: RangeInclusive<u64>,
     world: WorldHistory,
     lanes: Vec<ClipLane>,
     pub view: ViewState,
@@ -156,10 +156,6 @@ impl Clip {
         let before = (limit..=last).rev().take_while(|&tick| clip.is_shown(tick));
         clip.ticks = before.last().unwrap_or(last)..=last;
         Ok(clip)
-    }
-
-    pub const fn ticks(&self) -> &RangeInclusive<u64> {
-        &self.ticks
     }
 
     pub const fn length(&self) -> u64 {

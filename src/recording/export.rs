@@ -32,7 +32,6 @@ impl Plugin for ExportPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<Notices>()
             .init_resource::<Saving>()
-            .init_resource::<screenshot::Wanted>()
             .add_observer(on_action)
             .add_observer(link::on_action)
             .add_observer(link::on_film)
@@ -40,7 +39,6 @@ impl Plugin for ExportPlugin {
             .add_systems(
                 Last,
                 (
-                    screenshot::request.after(LiveSystems::Capture),
                     collect.after(LiveSystems::Collect),
                     finish.after(exit_on_all_closed).run_if(on_message::<AppExit>),
                 )

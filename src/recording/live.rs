@@ -12,7 +12,6 @@ use cubewire_scene::TICKS_PER_SECOND;
 use super::replay::InputLog;
 use crate::controls::Action;
 use crate::display;
-use crate::files::{FileError, NewFile};
 use crate::panel::PanelSystems;
 use crate::view::Notices;
 
@@ -24,13 +23,11 @@ pub struct RecordingFolder(pub PathBuf);
 pub enum LiveSystems {
     /// Updates the notices of recordings, in [`Update`].
     Notices,
-    /// Requests pictures of the window, in [`Last`].
-    Capture,
     /// Reports finished recordings, in [`Last`].
     Collect,
 }
 
-/// Marks a requested picture of the window that is used for more than a video.
+/// Marks a requested picture of the window that is also saved.
 #[derive(Component, Clone, Copy, Debug)]
 pub(super) struct SharedPicture;
 
@@ -49,8 +46,7 @@ impl Plugin for LivePlugin {
                 end.after(exit_on_all_closed)
                     .run_if(on_message::<AppExit>)
                     .in_set(LiveSystems::Collect),
-            )
-            .configure_sets(Last, LiveSystems::Collect.after(LiveSystems::Capture));
+            );
         #[cfg(not(target_family = "wasm"))]
         app.add_plugins(video::VideoPlugin);
     }
@@ -102,8 +98,7 @@ fn end_replay(log: &mut InputLog, folder: &Path) -> String {
         log.end();
         return "No replay: no tick was played".to_owned();
     };
-    let file = NewFile::create_numbered(folder, "ron");
-    match file.and_then(|file| script.write(file)) {
+    match script.save_numbered(folder) {
         Ok(path) => {
             log.end();
             let how = match display::address() {
@@ -113,7 +108,7 @@ fn end_replay(log: &mut InputLog, folder: &Path) -> String {
             format!("{}: {how}", path.display())
         }
         // The recording continues, so no tick is lost.
-        Err(error) => format!("{}; F9 tries again", FileError::at(folder)(error)),
+        Err(error) => format!("{error}; F9 tries again"),
     }
 }
 

@@ -25,7 +25,7 @@ impl Plugin for ScriptPlugin {
 
 #[derive(Resource, Clone, Debug)]
 pub struct ScriptPlayback {
-    script: Script,
+    pub(crate) script: Script,
     /// Tick before the first one of the script. `None` before playback starts.
     start: Option<u64>,
     repeats: bool,
@@ -53,10 +53,6 @@ impl ScriptPlayback {
         Self { switches, ..self }
     }
 
-    pub const fn script(&self) -> &Script {
-        &self.script
-    }
-
     pub fn is_over(&self, world: &CubeWorld) -> bool {
         let played = self.start.map_or(0, |start| world.tick() - start);
         !self.repeats && played >= self.script.ticks
@@ -66,7 +62,7 @@ impl ScriptPlayback {
 /// Starts playback at the next tick in an app with the [`InputLogPlugin`](super::InputLogPlugin). A replay plays once,
 /// and its states are compared with the recorded ones.
 pub fn begin(world: &mut World, playing: ScriptPlayback) {
-    let check = ReplayCheck::new(playing.script());
+    let check = ReplayCheck::new(&playing.script);
     let playing = match check {
         Some(check) => {
             world.insert_resource(InputLog::across_resets());
@@ -96,10 +92,12 @@ fn play(
         commands.remove_resource::<RebuildsAsRecorded>();
     } else {
         held.0 = playing.script.keys_at(tick);
-        if playing.script.resets_at(tick) {
-            resets.write(ResetSimulation);
+        if let Some(step) = playing.script.step_at(tick) {
+            if step.reset {
+                resets.write(ResetSimulation);
+            }
+            rebuilds.0 |= step.rebuild;
         }
-        rebuilds.0 |= playing.script.rebuilds_at(tick);
     }
     if playing.shows_halves && !is_over {
         for side in Side::ALL {

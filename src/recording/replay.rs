@@ -55,7 +55,7 @@ impl Recorded {
 pub struct ReplayCheck {
     recorded: Recorded,
     ticks: u64,
-    outcome: Outcome,
+    pub outcome: Outcome,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,19 +86,15 @@ impl ReplayCheck {
         })
     }
 
-    pub const fn outcome(&self) -> &Outcome {
-        &self.outcome
-    }
-
     fn compare(&mut self, log: &InputLog) {
-        let ticks = log.ticks();
+        let ticks = log.script.ticks;
         let is_end = ticks == self.ticks;
         let is_noted = is_end || ticks.is_multiple_of(HASH_EVERY);
         if self.outcome != Outcome::Unfinished || !is_noted {
             return;
         }
         let compared = (ticks - 1) / HASH_EVERY;
-        if self.recorded.states.get(compared as usize) != Some(&log.hash()) {
+        if self.recorded.states.get(compared as usize) != Some(&log.hash) {
             let from = compared * HASH_EVERY;
             let difference = Difference::new(&self.recorded, from, ticks);
             self.outcome = Outcome::Different(difference);

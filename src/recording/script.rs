@@ -132,30 +132,16 @@ impl Script {
         keys
     }
 
-    pub fn resets_at(&self, tick: u64) -> bool {
-        self.step_at(tick).is_some_and(|step| step.reset)
-    }
-
-    pub fn rebuilds_at(&self, tick: u64) -> bool {
-        self.step_at(tick).is_some_and(|step| step.rebuild)
-    }
-
     pub fn content_at(&self, tick: u64, side: Side) -> Option<&PaneContent> {
         let step = self.step_at(tick)?;
-        match side {
-            Side::Left => step.left.as_deref(),
-            Side::Right => step.right.as_deref(),
-        }
+        [&step.left, &step.right][side as usize].as_deref()
     }
 
     pub fn content_at_start(&self, side: Side) -> Option<&PaneContent> {
-        match side {
-            Side::Left => self.left.as_deref(),
-            Side::Right => self.right.as_deref(),
-        }
+        [&self.left, &self.right][side as usize].as_deref()
     }
 
-    fn step_at(&self, tick: u64) -> Option<&Step> {
+    pub fn step_at(&self, tick: u64) -> Option<&Step> {
         let step = self.steps.binary_search_by_key(&tick, |step| step.at);
         Some(&self.steps[step.ok()?])
     }
@@ -183,7 +169,8 @@ mod tests {
             (4, keys, false),
             (5, Keys::default(), false),
         ] {
-            assert_eq!((script.keys_at(tick), script.resets_at(tick)), (held, resets), "{tick}");
+            let is_reset = script.step_at(tick).is_some_and(|step| step.reset);
+            assert_eq!((script.keys_at(tick), is_reset), (held, resets), "{tick}");
         }
     }
 

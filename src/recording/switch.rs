@@ -11,6 +11,8 @@ use crate::view::Side;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Switch {
+    /// Text form.
+    pub text: String,
     /// Tick of the change. The caller defines tick 0: the first visible frame, or the first tick of the script.
     pub at: u64,
     pub place: Place,
@@ -81,6 +83,7 @@ impl FromStr for Switch {
             None => (Place::Unnamed, rest),
         };
         Ok(Self {
+            text: text.to_owned(),
             at: (seconds * f64::from(TICKS_PER_SECOND)).round() as u64,
             place,
             change: rest.parse()?,

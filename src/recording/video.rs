@@ -6,11 +6,15 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 mod gif;
 mod mp4;
 mod png;
+
+use clap::ValueEnum;
 
 use crate::files::{FileError, NewFile};
 use mp4::Mp4;
@@ -25,6 +29,9 @@ pub struct Video {
     /// `None` after an error, so that an incomplete file is never finished.
     encoder: Option<Box<dyn Encode>>,
 }
+
+/// A thread that encodes an unfinished video.
+pub(crate) type Encoder = JoinHandle<Result<Video, FileError>>;
 
 trait Encode: Send {
     /// Appends a frame. It is shown from `at`, counted from the start of the video, or without `at` right after the
@@ -77,7 +84,12 @@ impl Video {
     /// In an MP4, the frame is shown from `at`, counted from the start of the video, until the next frame. The first frame is
     /// always shown from the start. A frame that is not later than the previous one is shown a thousandth of a frame after it.
     pub fn add(&mut self, frame: &[u8], at: Option<Duration>) -> Result<(), FileError> {
-        check_frame(&self.path, self.size, frame)?;
+        let (width, height) = self.size;
+        let wanted = u64::from(width) * u64::from(height) * 4;
+        if frame.len() as u64 != wanted {
+            let why = format!("a frame must have {wanted} bytes, not {}", frame.len());
+            return Err(FileError::at(&self.path)(why));
+        }
         let mut encoder = self.encoder.take().ok_or_else(|| self.given_up())?;
         let added = encoder.add(frame, at);
         added.map_err(FileError::at(&encoder.path()))?;
@@ -96,25 +108,38 @@ impl Video {
         encoder.finish(end).map_err(FileError::at(&self.path))
     }
 
+    /// Encodes frames in another thread, until the sender is dropped. `read` converts each sent frame to the arguments of
+    /// [`add`](Self::add), or skips it. The queue has room for `waiting` frames.
+    pub(crate) fn in_thread<F: Send + 'static>(
+        mut self,
+        waiting: usize,
+        read: impl FnMut(F) -> Option<(Vec<u8>, Option<Duration>)> + Send + 'static,
+    ) -> (SyncSender<F>, Encoder) {
+        let (sender, receiver) = sync_channel(waiting);
+        let encoder = thread::spawn(move || {
+            for (frame, at) in receiver.into_iter().filter_map(read) {
+                self.add(&frame, at)?;
+            }
+            Ok(self)
+        });
+        (sender, encoder)
+    }
+
     fn given_up(&self) -> FileError {
         FileError::at(&self.path)("the video was abandoned after an earlier error")
     }
 }
 
-const MP4: &str = "mp4";
-
-#[derive(Clone, Copy, Debug)]
-pub struct Format {
-    /// Extension of the file name, without a dot.
-    pub extension: &'static str,
-    pub default_fps: u32,
+/// Format of a video, selected by the extension of its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Mp4,
+    Gif,
+    Png,
 }
 
-pub const FORMATS: [Format; 3] = [
-    Format { extension: MP4, default_fps: 60 },
-    Format { extension: "gif", default_fps: 20 },
-    Format { extension: "png", default_fps: 60 },
-];
+/// The extensions of all formats, as text.
+pub const EXTENSIONS: &str = ".mp4, .gif or .png";
 
 fn open(
     path: &Path,
@@ -122,16 +147,15 @@ fn open(
     fps: u32,
     max_bps: Option<u32>,
 ) -> io::Result<Box<dyn Encode>> {
-    let extension = Format::of(path).map(|format| format.extension);
-    if max_bps.is_some() && extension.is_some_and(|extension| extension != MP4) {
-        return Err(io::Error::other("only the size of an MP4 can be limited"));
-    }
-    Ok(match extension {
-        Some(MP4) => Box::new(Mp4::begin(NewFile::create(path)?, size, fps, max_bps)?),
-        Some("gif") => Box::new(gif::Gif::create(path, size, fps)?),
-        Some(_) => Box::new(png::Pngs::create(path, size)?),
+    Ok(match Format::of(path) {
+        Some(Format::Mp4) => Box::new(Mp4::begin(NewFile::create(path)?, size, fps, max_bps)?),
+        Some(_) if max_bps.is_some() => {
+            return Err(io::Error::other("only the size of an MP4 can be limited"));
+        }
+        Some(Format::Gif) => Box::new(gif::Gif::create(path, size, fps)?),
+        Some(Format::Png) => Box::new(png::Pngs::create(path, size)?),
         None => {
-            let reason = format!("the name of a video must end in {}", extensions());
+            let reason = format!("the name of a video must end in {EXTENSIONS}");
             return Err(io::Error::other(reason));
         }
     })
@@ -140,30 +164,13 @@ fn open(
 impl Format {
     /// The format that the extension of `path` selects, in upper or lower case.
     pub fn of(path: &Path) -> Option<Self> {
-        let extension = path.extension()?;
-        let mut formats = FORMATS.into_iter();
-        formats.find(|format| extension.eq_ignore_ascii_case(format.extension))
+        Self::from_str(path.extension()?.to_str()?, true).ok()
     }
-}
-
-/// Text with the extensions of all formats: `.mp4, .gif or .png`.
-pub fn extensions() -> String {
-    let extensions = FORMATS.map(|format| format!(".{}", format.extension));
-    let (last, others) = extensions.split_last().expect("there are several formats");
-    format!("{} or {last}", others.join(", "))
 }
 
 /// Rounds a colour channel to one of 64 values. This is hardly visible, and halves the size of a picture.
 pub const fn round(channel: u8) -> u8 {
     channel & 0xfc | channel >> 6
-}
-
-fn check_frame(path: &Path, (width, height): (u32, u32), frame: &[u8]) -> Result<(), FileError> {
-    let (wanted, found) = (u64::from(width) * u64::from(height) * 4, frame.len());
-    match found as u64 == wanted {
-        true => Ok(()),
-        false => Err(FileError::at(path)(format!("a frame must have {wanted} bytes, not {found}"))),
-    }
 }
 
 fn unsupported((width, height): (u32, u32), limits: &str) -> io::Error {
@@ -288,7 +295,7 @@ mod tests {
         const LIMITED: &str = "VIDEO_TEST_WITH_SMALL_FILES";
         if std::env::var_os(LIMITED).is_none() {
             let script = r#"trap '' XFSZ; ulimit -f 2; exec "$0" --exact "$1""#;
-            let name = std::thread::current().name().unwrap().to_owned();
+            let name = thread::current().name().unwrap().to_owned();
             let mut limited = std::process::Command::new("sh");
             limited.args(["-c", script]).arg(std::env::current_exe().unwrap()).arg(name);
             let output = limited.env(LIMITED, "1").output().unwrap();

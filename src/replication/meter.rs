@@ -116,6 +116,13 @@ pub fn millimetres(metres: f64) -> String {
     }
 }
 
+/// A tick with a snapshot of this size.
+#[cfg(test)]
+pub(crate) fn sample(tick: u64, payload_bytes: usize) -> Sample {
+    let snapshot = record::PacketRecord { payload_bytes, ..record::PacketRecord::default() };
+    Sample { tick, snapshots: vec![snapshot], ..Sample::default() }
+}
+
 /// Encodes a moved world against the `initial` one, with an itemized ledger.
 #[cfg(test)]
 pub(crate) fn itemized(stages: Stages, initial: &Snapshot, moved: &Snapshot) -> Packet {

@@ -70,14 +70,9 @@ impl Orbit {
     }
 }
 
+/// Focus of a camera. `None` before it has seen the player.
 #[derive(Component, Clone, Copy, Debug, Default)]
-pub(super) struct Follow {
-    focus: Option<Vec3>,
-}
-
-/// Marks the camera that draws the images of the worlds, text and the panel.
-#[derive(Component, Clone, Copy, Debug)]
-pub(super) struct OverlayCamera;
+pub(super) struct Follow(Option<Vec3>);
 
 pub(super) fn spawn(
     mut commands: Commands,
@@ -108,8 +103,8 @@ pub(super) fn spawn(
             RenderLayers::layer(SHARED).with(side.layer()),
         ));
     }
+    // Draws the images of the worlds, text and the panel.
     commands.spawn((
-        OverlayCamera,
         canvas.target.clone(),
         PrimaryEguiContext,
         Camera2d,
@@ -180,11 +175,11 @@ pub(super) fn follow(
             continue;
         };
         let target = player.translation - Vec3::Z * LOOK_BELOW;
-        let focus = match follow.focus {
+        let focus = match follow.0 {
             Some(focus) if focus.distance(target) < MAX_LAG => focus.lerp(target, closed),
             _ => target,
         };
-        follow.focus = Some(focus);
+        follow.0 = Some(focus);
         *transform = Transform::from_translation(focus + orbit.offset()).looking_at(focus, Vec3::Z);
     }
 }

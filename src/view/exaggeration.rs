@@ -28,19 +28,11 @@ pub enum Exaggeration {
 
 impl Exaggeration {
     pub const fn next(self) -> Self {
-        match self {
-            Self::None => Self::Ten,
-            Self::Ten => Self::Fifty,
-            Self::Fifty => Self::None,
-        }
+        [Self::Ten, Self::Fifty, Self::None][self as usize]
     }
 
     const fn factor(self) -> f32 {
-        match self {
-            Self::None => 1.0,
-            Self::Ten => 10.0,
-            Self::Fifty => 50.0,
-        }
+        [1.0, 10.0, 50.0][self as usize]
     }
 
     pub fn text(self) -> Option<String> {

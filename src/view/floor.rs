@@ -20,13 +20,9 @@ const TILE_PIXELS: usize = 256;
 /// Half the size of the floor, metres.
 const REACH: f32 = 4_000.0;
 
-/// Half the thickness of the lines, metres.
-const FINE: f32 = 0.012;
-const BOLD: f32 = 0.03;
-
-/// Opacity of the lines.
-const FINE_SHARE: f32 = 0.5;
-const BOLD_SHARE: f32 = 1.0;
+/// Half the thickness of a line in metres, and its opacity: inside of a tile and at its edges.
+const FINE: (f32, f32) = (0.012, 0.5);
+const BOLD: (f32, f32) = (0.03, 1.0);
 
 #[derive(Resource, Clone, Debug)]
 pub(super) struct Floor(Handle<StandardMaterial>);
@@ -89,11 +85,8 @@ fn share(pixel: usize) -> f32 {
     let metres = (pixel as f32 + 0.5) / TILE_PIXELS as f32 * TILE_METRES;
     let to_line = (metres - metres.round()).abs();
     let on_edge = (metres.round() as u32).is_multiple_of(TILE_METRES as u32);
-    match (on_edge, to_line) {
-        (true, distance) if distance < BOLD => BOLD_SHARE,
-        (false, distance) if distance < FINE => FINE_SHARE,
-        _ => 0.0,
-    }
+    let (half, opacity) = if on_edge { BOLD } else { FINE };
+    if to_line < half { opacity } else { 0.0 }
 }
 
 /// Creates a square, repeating texture with all mip levels, so that distant lines fade and do not flicker. `mix`

@@ -9,29 +9,11 @@ use crate::replication::{
     ChangeLane, Compared, Lane, LaneCheck, LaneSettings, LinkSettings, ShadowLadder, spawn_lane,
 };
 
-#[derive(Event, Clone, Debug)]
-pub struct ShowHalf {
-    pub side: Side,
-    pub content: PaneContent,
-}
-
 /// Selects the lane in this half, if there is one, and moves the shadow ladder to it.
-#[derive(Event, Clone, Copy, Debug)]
-pub struct SelectHalf(pub Side);
-
-pub(super) fn on_show(shown: On<ShowHalf>, mut commands: Commands) {
-    let ShowHalf { side, content } = shown.event().clone();
-    // Spawning a lane needs exclusive access to the world.
-    commands.queue(move |world: &mut World| show(world, side, content));
-}
-
-pub(super) fn on_select(selected: On<SelectHalf>, mut commands: Commands) {
-    let SelectHalf(side) = *selected;
-    commands.queue(move |world: &mut World| {
-        if let Some(lane) = lane_in(world, side) {
-            select(world, lane);
-        }
-    });
+pub fn select_half(world: &mut World, side: Side) {
+    if let Some(lane) = lane_in(world, side) {
+        select(world, lane);
+    }
 }
 
 /// Shows the simulation or a lane in a half. An existing lane gets the new settings, and is replaced if the link's seed

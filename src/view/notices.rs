@@ -25,7 +25,8 @@ pub struct Notices {
     pub hint: Option<&'static str>,
     state: Option<String>,
     sentences: VecDeque<Sentence>,
-    are_hidden: bool,
+    /// Whether messages are hidden because the window is being recorded. Changed by [`hide`](Self::hide).
+    pub are_hidden: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -61,11 +62,6 @@ impl Notices {
 
     pub fn sentences(&self) -> impl Iterator<Item = &str> {
         self.sentences.iter().map(|sentence| sentence.text.as_str())
-    }
-
-    /// Whether messages are hidden because the window is being recorded.
-    pub const fn are_hidden(&self) -> bool {
-        self.are_hidden
     }
 
     /// Hides all messages or shows them again. The display time of the first message restarts when they reappear,

@@ -36,14 +36,11 @@ impl Side {
 
     /// The render layer that only this side's camera sees.
     pub(super) const fn layer(self) -> usize {
-        match self {
-            Self::Left => 1,
-            Self::Right => 2,
-        }
+        1 + self as usize
     }
 }
 
-/// The render layer that both cameras see.
+/// The render layer that both cameras see, below the layers of the sides.
 pub(super) const SHARED: usize = 0;
 
 /// Marks the lane that the panel and the keys control. It is shown in a half.

@@ -129,12 +129,12 @@ pub fn tick_by_tick(name: &str, text: &str, ticks: u32, lane: &str) -> Result<St
     headless::tick_by_tick(script, ticks.into(), &lane).map_err(sentence)
 }
 
-/// Plays a script and lays out the panel without drawing. Returns the frame times as JSON: see [`profile::FrameTimes`].
+/// Plays a script and lays out the panel without drawing. Returns the frame times of [`profile::measure`] as JSON.
 #[wasm_bindgen(js_name = profile)]
 pub fn frame_times(name: &str, text: &str, ticks: u32) -> Result<String, String> {
     let script = Script::parse(text, Path::new(name)).map_err(sentence)?;
     let times = profile::measure(Some(script), LaneSettings::default(), ticks as usize);
-    serde_json::to_string_pretty(&times.map_err(sentence)?).map_err(sentence)
+    Ok(format!("{:#}", times.map_err(sentence)?))
 }
 
 /// Publishes a new report for the page's scripts.

@@ -52,7 +52,7 @@ pub fn report(world: &mut World) -> Value {
         "view": format!("{:?}", world.resource::<ViewMode>()),
         "plays_script": world.contains_resource::<ScriptPlayback>(),
         // None until a replay has been played to its end.
-        "replay": replay.and_then(|check| match check.outcome() {
+        "replay": replay.and_then(|check| match &check.outcome {
             Outcome::Unfinished => None,
             Outcome::Same => Some("same".to_owned()),
             Outcome::Different(difference) => Some(difference.to_string()),

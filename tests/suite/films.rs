@@ -78,7 +78,7 @@ fn a_replay_is_filmed_to_its_last_tick_at_any_rate() {
                 false => Outcome::Same,
             };
             let check = filming.app.world().resource::<ReplayCheck>();
-            assert_eq!(*check.outcome(), wanted, "{frame} of {frames_per_second}");
+            assert_eq!(check.outcome, wanted, "{frame} of {frames_per_second}");
         }
     }
     let mut other = replay;

@@ -16,7 +16,7 @@ use cubewire::replication::{
     LaneSettings, LaneSettingsQuery, LinkSettings, SenderSettings, ShadowLadder,
 };
 use cubewire::simulation::{HeldKeys, ResetSimulation, state_hash};
-use cubewire::view::{self, Notices, Overlay, PaneContent, SelectHalf, Selected, Side, ViewPlugin};
+use cubewire::view::{self, Notices, Overlay, PaneContent, Selected, Side, ViewPlugin};
 use cubewire_codec::ladder;
 use cubewire_physics::Input;
 use cubewire_scene::{Keys, PLAYER};
@@ -83,7 +83,7 @@ fn what_f9_wrote_down_is_repeated_bit_for_bit() {
     game.app.world_mut().write_message(ResetSimulation);
     hold(&mut game, GATHER, 130);
     assert_eq!(log(&game).recorded_ticks(), Some(630));
-    let hash = log(&game).hash();
+    let hash = log(&game).hash;
     press_f9(&mut game);
     hold(&mut game, RIGHT, 10);
 
@@ -115,8 +115,8 @@ fn hash_without_bevy(replay: &Script, ticks: u64) -> u64 {
     let mut world = cubewire_physics::World::new();
     (0..ticks).fold(0, |hash, tick| {
         world.advance(Input {
-            resets: replay.resets_at(tick),
-            rebuilds: replay.rebuilds_at(tick),
+            resets: replay.step_at(tick).is_some_and(|step| step.reset),
+            rebuilds: replay.step_at(tick).is_some_and(|step| step.rebuild),
             keys: replay.keys_at(tick),
         });
         state_hash(hash, &world.snapshot())
@@ -134,7 +134,7 @@ fn a_rebuild_for_a_lane_that_simulates_is_repeated() {
     hold(&mut game, GATHER, 200);
     assert_eq!(game.check().wrong, 0);
     assert!(game.cubes().rebuilt().is_some());
-    let (replay, hash) = (log(&game).replay().unwrap(), log(&game).hash());
+    let (replay, hash) = (log(&game).replay().unwrap(), log(&game).hash);
     let rebuilds = replay.steps.iter().filter(|step| step.rebuild);
     assert_eq!(rebuilds.count(), 1);
     let played = play(replay.clone(), 500).unwrap();
@@ -168,7 +168,7 @@ pub(crate) fn recorded(script_name: &str, lead_in: usize, ticks: usize) -> (Scri
     game.app.world_mut().resource_mut::<InputLog>().begin();
     steps(&mut game, ticks);
     let log = log(&game);
-    (log.replay().unwrap(), log.hash())
+    (log.replay().unwrap(), log.hash)
 }
 
 #[test]
@@ -355,7 +355,7 @@ fn the_panel_is_about_a_lane_that_is_there() {
         *lanes.single(world).unwrap()
     };
     assert_eq!(selected(world), Side::Right);
-    world.trigger(SelectHalf(Side::Left));
+    view::select_half(world, Side::Left);
     world.flush();
     assert_eq!(selected(world), Side::Left);
     game.step();

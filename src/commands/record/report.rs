@@ -39,7 +39,7 @@ pub(super) fn report(path: &Path, film: &Film, take: &Take) -> Value {
             // In article accounting. Null for the simulation.
             "mean_kbps": sent.mean_kbps(),
             // Of the interacting cubes. Null for the simulation.
-            "mean_error_mm": sent.mean_error_m().map(|metres| metres * 1000.0),
+            "mean_error_mm": sent.all.mean_error_m().map(|metres| metres * 1000.0),
             // In the order of first use.
             "by_stages": by_stages.collect::<Vec<_>>(),
         })

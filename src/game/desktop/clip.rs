@@ -12,8 +12,8 @@ use super::offscreen::{Interface, OffScreen, keep_logs};
 use super::record::{AddFrame, check_adapter, encode};
 use super::stop::Stopped;
 use crate::files::NewFile;
-use crate::game::Failure;
 use crate::game::headless::run_in_this_thread;
+use crate::game::{Failure, exit};
 use crate::recording::Clip;
 use crate::recording::video::Video;
 use crate::replication::LaneMeter;
@@ -63,7 +63,7 @@ fn shoot(
 ) -> Result<u64, Failure> {
     let mut part = open(clip, size, progress)?;
     let (mut frames, mut peak) = (0, 0.0);
-    for tick in clip.ticks().clone() {
+    for tick in clip.ticks.clone() {
         if progress.stop.load(Ordering::Relaxed) || part.app.should_exit().is_some() {
             break;
         }
@@ -88,12 +88,8 @@ fn open(clip: &Clip, size: UVec2, progress: &Arc<Progress>) -> Result<OffScreen,
     keep_logs();
     let mut part = OffScreen::new(size, TICKS_PER_SECOND, Interface::Past)?;
     let progress = progress.clone();
-    let stops = move |mut exits: MessageWriter<AppExit>| {
-        if progress.stop.load(Ordering::Relaxed) {
-            exits.write(AppExit::Success);
-        }
-    };
-    part.app.add_systems(Update, stops);
+    let is_stopped = move || progress.stop.load(Ordering::Relaxed);
+    part.app.add_systems(Update, exit.run_if(is_stopped));
     // Keep the task pools free for the game, which shares them.
     run_in_this_thread(part.app.world_mut());
     run_in_this_thread(part.app.sub_app_mut(RenderApp).world_mut());
@@ -104,7 +100,7 @@ fn open(clip: &Clip, size: UVec2, progress: &Arc<Progress>) -> Result<OffScreen,
         ..Overlay::default()
     });
     clip.set_up(world);
-    let first = *clip.ticks().start();
+    let first = *clip.ticks.start();
     let before = first.saturating_sub(LEAD_IN)..first;
     for tick in before.filter(|_| clip.view.has_trails) {
         clip.show(tick, world);

@@ -3,6 +3,7 @@
 mod sent;
 
 use std::ops::Range;
+use std::time::Duration;
 
 use bevy::prelude::*;
 use cubewire_scene::TICKS_PER_SECOND;
@@ -164,7 +165,7 @@ impl Film {
             add(self.beside(pictures))?;
         }
         let check = parts[0].app.world().get_resource::<ReplayCheck>();
-        let replay = check.map(|check| check.outcome().clone());
+        let replay = check.map(|check| check.outcome.clone());
         Ok(Take { frames, checksum: checksum.finalize(), sent, replay })
     }
 
@@ -269,7 +270,7 @@ impl Film {
         let turns = self.turns();
         let common = self.common();
         let shown = turns.iter().enumerate().map(|(index, turns)| {
-            let mut text = match &turns[0].content {
+            let text = match &turns[0].content {
                 PaneContent::Simulation => "simulation".to_owned(),
                 PaneContent::Lane(lane) => {
                     let mut parts = lane.describe_in_full();
@@ -278,9 +279,7 @@ impl Film {
                     parts.join(" · ")
                 }
             };
-            for change in changes(turns) {
-                text = format!("{text} → {change}");
-            }
+            let text = [text].into_iter().chain(changes(turns)).collect::<Vec<_>>().join(" → ");
             match &self.shown {
                 FilmContent::Halves { .. } => {
                     let side = Side::ALL[index];
@@ -296,7 +295,7 @@ impl Film {
             Card { title: self.title(), shown: shown.collect(), play: self.play.clone(), common };
         let pictures = parts.iter_mut().map(|part| {
             part.app.world_mut().resource_mut::<Overlay>().card = Some(card.clone());
-            let picture = part.still();
+            let picture = part.draw(Duration::ZERO);
             part.app.world_mut().resource_mut::<Overlay>().card = None;
             picture
         });
@@ -334,12 +333,7 @@ impl Film {
         let turns = self.turns();
         match &self.shown {
             FilmContent::Halves { left, right, .. } => {
-                let overlay = Overlay {
-                    title: Some(self.title()),
-                    flags: Self::flags(&turns),
-                    ..self.overlay.clone()
-                };
-                let mut part = self.open(self.size, overlay)?;
+                let mut part = self.open(self.size, Self::flags(&turns), None)?;
                 let world = part.app.world_mut();
                 view::show(world, Side::Left, left.clone()).map_err(GameError::from)?;
                 self.begin(part, 0, right.clone()).map(|part| vec![part])
@@ -347,23 +341,19 @@ impl Film {
             FilmContent::Columns { lanes, labels, .. } => {
                 let slices = lanes.iter().zip(self.slices()).enumerate();
                 let columns = slices.map(|(index, (lane, slice))| {
-                    let overlay = Overlay {
-                        title: Some(self.title()),
-                        flags: Self::flags([&turns[index]]),
-                        column: Some(Column {
-                            lanes: lanes.clone(),
-                            labels: labels.clone(),
-                            common: self.common(),
-                            has_flags: turns.iter().any(|turns| turns.len() > 1),
-                            first: None,
-                            index,
-                            start: slice.start,
-                            whole: self.size.x,
-                        }),
-                        ..self.overlay.clone()
+                    let column = Column {
+                        lanes: lanes.clone(),
+                        labels: labels.clone(),
+                        common: self.common(),
+                        has_flags: turns.iter().any(|turns| turns.len() > 1),
+                        first: None,
+                        index,
+                        start: slice.start,
+                        whole: self.size.x,
                     };
-                    let width = slice.len() as u32;
-                    let mut part = self.open(UVec2::new(width, self.size.y), overlay)?;
+                    let size = UVec2::new(slice.len() as u32, self.size.y);
+                    let flags = Self::flags([&turns[index]]);
+                    let mut part = self.open(size, flags, Some(column))?;
                     let gap = if slice.end < self.size.x { GAP } else { 0 };
                     let right = gap as f32 / part.app.world().resource::<Canvas>().scale_factor;
                     part.app
@@ -376,10 +366,16 @@ impl Film {
         }
     }
 
-    fn open(&self, size: UVec2, overlay: Overlay) -> Result<OffScreen, Failure> {
+    fn open(
+        &self,
+        size: UVec2,
+        flags: Vec<Flag>,
+        column: Option<Column>,
+    ) -> Result<OffScreen, Failure> {
         let interface = Interface::Film { whole: self.size };
         let mut part = OffScreen::new(size, self.frames_per_second, interface)?;
-        part.app.insert_resource(overlay);
+        let title = Some(self.title());
+        part.app.insert_resource(Overlay { title, flags, column, ..self.overlay.clone() });
         // With a changing scale, the same amount would change its colour during the film.
         let mut look = self.look;
         look.fixed = FixedScale(true);
@@ -413,10 +409,9 @@ impl Film {
 }
 
 /// Descriptions of the changes of a half for the title card. Of many changes, their number and the last one.
-fn changes(turns: &[Turn]) -> Vec<String> {
-    let pairs = turns.windows(2);
-    let changes = pairs.filter_map(|pair| describe_change(&pair[0].content, &pair[1].content));
-    let mut changes: Vec<_> = changes.collect();
+fn changes(turns: &Vec<Turn>) -> Vec<String> {
+    let flags = Film::flags([turns]).into_iter();
+    let mut changes: Vec<_> = flags.map(|flag| flag.title).collect();
     if changes.len() > MAX_CHANGES {
         let between = format!("{} more", changes.len() - 1);
         changes.splice(..changes.len() - 1, [between]);

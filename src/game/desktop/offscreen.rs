@@ -183,19 +183,13 @@ impl OffScreen {
         let due = |frame| due(frame, self.frames_per_second, tick);
         let step = due(self.frames + 1) - due(self.frames);
         self.frames += 1;
+        self.draw(step)
+    }
+
+    /// Draws a frame `step` later than the last one, and reads it back.
+    pub(super) fn draw(&mut self, step: Duration) -> Result<Vec<u8>, Failure> {
         self.app.insert_resource(TimeUpdateStrategy::ManualDuration(step));
         self.app.update();
-        self.read()
-    }
-
-    pub fn still(&mut self) -> Result<Vec<u8>, Failure> {
-        let still = TimeUpdateStrategy::ManualDuration(Duration::ZERO);
-        self.app.insert_resource(still);
-        self.app.update();
-        self.read()
-    }
-
-    fn read(&self) -> Result<Vec<u8>, Failure> {
         let render = self.app.sub_app(RenderApp).world();
         let device = render.resource::<RenderDevice>();
         let queue = render.resource::<RenderQueue>();

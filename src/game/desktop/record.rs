@@ -2,8 +2,6 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::mpsc::sync_channel;
-use std::thread;
 use std::time::Duration;
 
 use indicatif::{HumanDuration, ProgressBar};
@@ -11,7 +9,6 @@ use indicatif::{HumanDuration, ProgressBar};
 use super::film::{Film, Take};
 use super::stop::Stopped;
 use crate::display::no_adapter_off_screen;
-use crate::files::FileError;
 use crate::game::Failure;
 use crate::recording::video::Video;
 
@@ -56,23 +53,15 @@ pub(super) type AddFrame<'a> = dyn FnMut(Vec<u8>) -> Result<(), Failure> + 'a;
 
 /// Encodes the frames that `shoot` adds, in a second thread. Returns the result of `shoot` and the unfinished video.
 pub(super) fn encode<T>(
-    mut video: Video,
+    video: Video,
     shoot: impl FnOnce(&mut AddFrame<'_>) -> Result<T, Failure>,
 ) -> Result<(T, Video), Failure> {
-    thread::scope(|scope| {
-        let (sender, receiver) = sync_channel::<Vec<u8>>(MAX_WAITING_FRAMES);
-        let encoder = scope.spawn(move || {
-            for frame in receiver {
-                video.add(&frame, None)?;
-            }
-            Ok::<_, FileError>(video)
-        });
-        // The encoder receives until it fails.
-        let shot = shoot(&mut |frame| Ok(sender.send(frame)?));
-        drop(sender);
-        let video = encoder.join().expect("encoding does not panic")?;
-        Ok((shot?, video))
-    })
+    let (sender, encoder) = video.in_thread(MAX_WAITING_FRAMES, |frame| Some((frame, None)));
+    // The encoder receives until it fails.
+    let shot = shoot(&mut |frame| Ok(sender.send(frame)?));
+    drop(sender);
+    let video = encoder.join().expect("encoding does not panic")?;
+    Ok((shot?, video))
 }
 
 /// Checks for a graphics adapter, without which Bevy panics.

@@ -10,6 +10,7 @@ use png::Compression;
 use super::offscreen::{Interface, OffScreen};
 use super::record::check_adapter;
 use super::stop::Stopped;
+use crate::files::FileError;
 use crate::game::{Failure, right_lane, script_of, show_halves};
 use crate::history::{Moment, Selection};
 use crate::panel::{Column, Page, PanelSize, PanelState, STEPS, Scene, Tour};
@@ -195,7 +196,8 @@ impl Shot {
             };
             let UVec2 { x, y } = size;
             let path = folder.join(format!("{}-{x}x{y}-{theme}.png", self.name));
-            write_png(&path, size.into(), &frame, Compression::High)?;
+            let written = write_png(&path, size.into(), &frame, Compression::High);
+            written.map_err(FileError::at(&path))?;
             done(&path)?;
         }
         Ok(())

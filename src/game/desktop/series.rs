@@ -94,7 +94,10 @@ pub fn episodes(series: Series, size: UVec2) -> Vec<Episode> {
             Interpolation::None => "no interpolation",
             kind => kind.name(),
         };
-        let mut film = film(&ball, PaneContent::Simulation, slow_lane(kind));
+        // Ten snapshots per second, on the last rung with velocities.
+        let lane = format!("rung:at-rest,rate:10,interpolation:{}", kind.name());
+        let lane = lane.parse().expect("a test parses it");
+        let mut film = film(&ball, PaneContent::Simulation, lane);
         film.overlay.title = Some(format!("Ten snapshots a second, {title}"));
         Episode {
             section: Section::Interpolation,
@@ -124,12 +127,6 @@ fn of_rung(index: usize, film: impl FnOnce(PaneContent, LaneSettings) -> Film) -
         caption: rung.summary.to_owned(),
         film,
     }
-}
-
-/// A lane with ten snapshots per second, on the last rung with velocities.
-fn slow_lane(interpolation: Interpolation) -> LaneSettings {
-    let lane = format!("rung:at-rest,rate:10,interpolation:{}", interpolation.name());
-    lane.parse().expect("a test parses it")
 }
 
 const INTERPOLATIONS: [(Interpolation, &str); Interpolation::ALL.len()] = [

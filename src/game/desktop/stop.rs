@@ -15,6 +15,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use super::progress;
+use crate::game::exit;
 
 #[cfg(unix)]
 const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
@@ -32,10 +33,6 @@ impl Plugin for StopPlugin {
         listen();
         app.add_systems(Update, exit.run_if(is_told));
     }
-}
-
-fn exit(mut exits: MessageWriter<AppExit>) {
-    exits.write(AppExit::Success);
 }
 
 /// A signal ended the program before it had a result.

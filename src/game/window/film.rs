@@ -47,18 +47,17 @@ impl Default for FilmSize {
 struct Filming {
     ticks: u64,
     progress: Arc<Progress>,
-    /// `None` after its end.
-    thread: Option<JoinHandle<Result<(PathBuf, u64), Failure>>>,
+    thread: JoinHandle<Result<(PathBuf, u64), Failure>>,
 }
 
 impl Filming {
-    fn outcome(&mut self) -> Result<String, String> {
-        let thread = self.thread.take();
-        match thread.map(JoinHandle::join) {
-            Some(Ok(Ok((path, frames)))) => Ok(about(&path, frames, self.ticks)),
-            Some(Ok(Err(error))) => Err(format!("No film: {error}")),
+    /// Waits for the end of the film.
+    fn outcome(self) -> Result<String, String> {
+        match self.thread.join() {
+            Ok(Ok((path, frames))) => Ok(about(&path, frames, self.ticks)),
+            Ok(Err(error)) => Err(format!("No film: {error}")),
             // The panic is on standard error.
-            Some(Err(_)) | None => Err("No film: the renderer failed".to_owned()),
+            Err(_) => Err("No film: the renderer failed".to_owned()),
         }
     }
 }
@@ -93,7 +92,7 @@ fn begin(world: &mut World, seconds: u32) {
     world.insert_resource(Filming {
         ticks: clip.length(),
         progress: progress.clone(),
-        thread: Some(thread::spawn(move || record(&clip, &folder, &name, size, &progress))),
+        thread: thread::spawn(move || record(&clip, &folder, &name, size, &progress)),
     });
 }
 
@@ -103,13 +102,13 @@ fn follow(filming: Res<Filming>, mut notices: ResMut<Notices>, mut commands: Com
     if notices.film != fraction {
         notices.film = fraction;
     }
-    if filming.thread.as_ref().is_some_and(JoinHandle::is_finished) {
+    if filming.thread.is_finished() {
         commands.queue(finish);
     }
 }
 
 fn finish(world: &mut World) {
-    let Some(mut filming) = world.remove_resource::<Filming>() else {
+    let Some(filming) = world.remove_resource::<Filming>() else {
         return;
     };
     let mut notices = world.resource_mut::<Notices>();
@@ -118,12 +117,9 @@ fn finish(world: &mut World) {
 }
 
 /// Ends the film when the app exits. The file has the frames so far.
-fn end(mut filming: ResMut<Filming>) {
-    filming.progress.stop.store(true, Ordering::Relaxed);
-    match filming.outcome() {
-        Ok(sentence) => info!("{sentence}"),
-        Err(sentence) => warn!("{sentence}"),
-    }
+fn end(world: &mut World) {
+    world.resource::<Filming>().progress.stop.store(true, Ordering::Relaxed);
+    finish(world);
 }
 
 /// Sentence about a film with `frames` of the wanted `ticks`.

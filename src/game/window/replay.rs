@@ -48,7 +48,7 @@ fn show_lead_in(mut notices: ResMut<Notices>) {
 }
 
 fn show_outcome(check: Res<ReplayCheck>, mut is_shown: Local<bool>, mut notices: ResMut<Notices>) {
-    let sentence = match check.outcome() {
+    let sentence = match &check.outcome {
         Outcome::Same => "The replay is over: every state matched the recording".to_owned(),
         Outcome::Different(difference) => format!("The replay is over: {difference}"),
         Outcome::Unfinished => return,

@@ -11,8 +11,7 @@ use crate::recording::ScriptPlayback;
 use crate::replication::LinkSettings;
 use crate::simulation::ResetSimulation;
 use crate::view::{
-    self, CubeColors, Exaggeration, PaneContent, SelectHalf, Selected, Side, TouchKeys, Trails,
-    ViewMode,
+    self, CubeColors, Exaggeration, PaneContent, Selected, Side, TouchKeys, Trails, ViewMode,
 };
 
 pub(super) fn install(app: &mut App) {
@@ -93,8 +92,8 @@ impl Setting {
         for (side, half) in Side::ALL.into_iter().zip(self.halves) {
             view::show(world, side, half)?;
         }
-        world.trigger(SelectHalf(self.selected));
         world.flush();
+        view::select_half(world, self.selected);
         world.resource_mut::<ViewMode>().set_if_neq(self.view);
         world.resource_mut::<Trails>().shown = self.has_trails;
         world.insert_resource(self.exaggeration);

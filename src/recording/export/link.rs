@@ -9,7 +9,6 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::controls::Action;
 use crate::display;
-use crate::files::{FileError, NewFile};
 use crate::recording::{InputLog, RecordingFolder, Script};
 use crate::replication::LaneSettings;
 use crate::theme::Theme;
@@ -65,10 +64,9 @@ fn copy_film(seconds: u32, world: &mut World) -> Result<Vec<String>, String> {
     let ticks = u64::from(seconds * TICKS_PER_SECOND);
     let script = log.replay_of_last(ticks);
     let script = script.ok_or("No replay: no tick was played")?;
-    let is_after_reset = log.is_after_reset();
-    let folder = &world.resource::<RecordingFolder>().0;
-    let file = NewFile::create_numbered(folder, "ron").and_then(|file| script.write(file));
-    let path = file.map_err(|error| FileError::at(folder)(error).to_string())?;
+    let is_after_reset = log.is_after_reset;
+    let saved = script.save_numbered(&world.resource::<RecordingFolder>().0);
+    let path = saved.map_err(|error| error.to_string())?;
     let view = ViewState::of(world);
     let command = film_command(&path, &view);
     let mut egui = world.query_filtered::<&mut EguiContext, With<PrimaryEguiContext>>();

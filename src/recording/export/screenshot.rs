@@ -11,29 +11,18 @@ use crate::controls::Action;
 use crate::recording::live::SharedPicture;
 use crate::recording::picture::write_rgb;
 
-#[derive(Resource, Debug, Default)]
-pub(super) struct Wanted(bool);
-
-pub(super) fn on_action(action: On<Action>, mut wanted: ResMut<Wanted>) {
+pub(super) fn on_action(action: On<Action>, mut commands: Commands) {
     if *action == Action::Screenshot {
-        wanted.0 = true;
+        commands.queue(request);
     }
 }
 
-pub(super) fn request(
-    mut wanted: ResMut<Wanted>,
-    pending: Query<Entity, (With<Screenshot>, Without<Capturing>)>,
-    mut commands: Commands,
-) {
-    if !std::mem::take(&mut wanted.0) {
-        return;
+/// Requests a picture, which a video can use, too. The renderer takes one picture per frame.
+fn request(world: &mut World) {
+    let mut pending = world.query_filtered::<(), (With<Screenshot>, Without<Capturing>)>();
+    if pending.iter(world).next().is_none() {
+        world.spawn((Screenshot::primary_window(), SharedPicture)).observe(save);
     }
-    // The renderer takes one picture per frame, so use the picture that a video requested, if there is one.
-    let picture = match pending.iter().next() {
-        Some(picture) => picture,
-        None => commands.spawn(Screenshot::primary_window()).id(),
-    };
-    commands.entity(picture).insert(SharedPicture).observe(save);
 }
 
 fn save(

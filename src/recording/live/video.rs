@@ -3,17 +3,16 @@
 mod plugin;
 
 use std::path::Path;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
 use bevy::prelude::*;
-use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
+use bevy::render::view::screenshot::{Capturing, Screenshot, ScreenshotCaptured};
 use bevy::window::PrimaryWindow;
 
 use super::SharedPicture;
 use crate::files::{FileError, NewFile};
-use crate::recording::video::Video;
+use crate::recording::video::{Encoder, Video};
 use crate::view::Notices;
 
 pub(super) use plugin::VideoPlugin;
@@ -28,7 +27,6 @@ const MAX_WAITING_FRAMES: usize = 8;
 #[derive(Resource, Default)]
 pub(super) struct Videos {
     current: Option<Capture>,
-    count: u64,
     finishing: Vec<(Figures, Encoder)>,
 }
 
@@ -40,14 +38,13 @@ pub(super) struct Figures {
     pub(super) dropped: u64,
 }
 
-type Encoder = JoinHandle<Result<Video, FileError>>;
-
+/// A picture and its frame number.
 type Message = (Image, u64);
 
 struct Capture {
-    number: u64,
     /// Size of the window in pixels. The video's size is rounded down to even numbers.
     window: UVec2,
+    /// On the real clock. Also tells the video from earlier ones.
     start: Duration,
     /// Number of the next frame.
     next: u64,
@@ -55,12 +52,6 @@ struct Capture {
     figures: Figures,
     sender: SyncSender<Message>,
     encoder: Encoder,
-}
-
-#[derive(Component, Clone, Copy, Debug)]
-struct Requested {
-    capture: u64,
-    frame: u64,
 }
 
 impl Videos {
@@ -73,9 +64,7 @@ impl Videos {
         if self.current.is_some() {
             self.end(now);
         } else if let Some(window) = window {
-            self.count += 1;
-            let size = window.physical_size();
-            self.current = Some(Capture::begin(folder, self.count, size, now)?);
+            self.current = Some(Capture::begin(folder, window.physical_size(), now)?);
         }
         Ok(())
     }
@@ -87,30 +76,18 @@ impl Videos {
 }
 
 impl Capture {
-    fn begin(folder: &Path, number: u64, window: UVec2, now: Duration) -> Result<Self, FileError> {
+    fn begin(folder: &Path, window: UVec2, now: Duration) -> Result<Self, FileError> {
         let size = window / 2 * 2;
         let file = NewFile::create_numbered(folder, "mp4");
-        let mut video = Video::in_folder(folder, file, size.into(), FRAMES_PER_SECOND)?;
-        let (sender, receiver) = sync_channel::<Message>(MAX_WAITING_FRAMES);
-        let encoder = thread::spawn(move || {
-            encode(&receiver, |picture, number| match frame(picture, window, size) {
-                Some(pixels) => {
-                    let seconds = number as f64 / f64::from(FRAMES_PER_SECOND);
-                    video.add(&pixels, Some(Duration::from_secs_f64(seconds)))
-                }
-                None => Ok(()),
-            })?;
-            Ok(video)
+        let video = Video::in_folder(folder, file, size.into(), FRAMES_PER_SECOND)?;
+        let mut newest = None;
+        let (sender, encoder) = video.in_thread(MAX_WAITING_FRAMES, move |(picture, number)| {
+            let pixels = is_newer(number, &mut newest).then(|| frame(picture, window, size))??;
+            let seconds = number as f64 / f64::from(FRAMES_PER_SECOND);
+            Some((pixels, Some(Duration::from_secs_f64(seconds))))
         });
-        Ok(Self {
-            number,
-            window,
-            start: now,
-            next: 0,
-            figures: Figures::default(),
-            sender,
-            encoder,
-        })
+        let figures = Figures::default();
+        Ok(Self { window, start: now, next: 0, figures, sender, encoder })
     }
 
     /// Returns the frame number for a picture at `time` since the start of the video, or `None` to skip the picture, because
@@ -151,19 +128,12 @@ impl Capture {
 /// Maximum lag of a picture in frames. Beyond it, frame numbers are skipped.
 const MAX_LAG: f64 = 2.0;
 
-/// Adds the pictures to a video. The graphics driver may deliver them out of order: late ones are skipped.
-fn encode<E>(
-    pictures: &Receiver<Message>,
-    mut add: impl FnMut(Image, u64) -> Result<(), E>,
-) -> Result<(), E> {
-    let mut newest = None;
-    for (picture, number) in pictures {
-        if Some(number) > newest {
-            newest = Some(number);
-            add(picture, number)?;
-        }
-    }
-    Ok(())
+/// Updates the newest frame number, and returns whether this one is newer. The graphics driver may deliver pictures out of
+/// order: late ones are skipped.
+fn is_newer(number: u64, newest: &mut Option<u64>) -> bool {
+    let before = *newest;
+    *newest = before.max(Some(number));
+    *newest > before
 }
 
 impl Figures {
@@ -196,32 +166,37 @@ fn end_if_resized(
     }
 }
 
-fn capture(mut commands: Commands, time: Res<Time<Real>>, mut videos: ResMut<Videos>) {
+fn capture(
+    mut commands: Commands,
+    time: Res<Time<Real>>,
+    pending: Query<Entity, (With<Screenshot>, Without<Capturing>)>,
+    mut videos: ResMut<Videos>,
+) {
     let Some(capture) = &mut videos.current else {
         return;
     };
     let Some(frame) = capture.frame_at(time.elapsed() - capture.start) else {
         return;
     };
-    let requested = Requested { capture: capture.number, frame };
-    commands.spawn((Screenshot::primary_window(), requested)).observe(take);
-}
-
-fn take(
-    mut captured: On<ScreenshotCaptured>,
-    requested: Query<(&Requested, Has<SharedPicture>)>,
-    mut videos: ResMut<Videos>,
-) {
-    if let (Some(capture), Ok((requested, is_shared))) =
-        (&mut videos.current, requested.get(captured.entity))
-        && capture.number == requested.capture
-    {
-        let picture = match is_shared {
-            true => captured.image.clone(),
-            false => std::mem::take(&mut captured.image),
-        };
-        capture.add(picture, requested.frame);
-    }
+    let start = capture.start;
+    let take = move |mut captured: On<ScreenshotCaptured>,
+                     shared: Query<(), With<SharedPicture>>,
+                     mut videos: ResMut<Videos>| {
+        // The video may have ended by now.
+        if let Some(capture) = videos.current.as_mut().filter(|capture| capture.start == start) {
+            let picture = match shared.contains(captured.entity) {
+                true => captured.image.clone(),
+                false => std::mem::take(&mut captured.image),
+            };
+            capture.add(picture, frame);
+        }
+    };
+    // The renderer takes one picture per frame, so use the one that was requested to be saved.
+    let mut picture = match pending.iter().next() {
+        Some(picture) => commands.entity(picture),
+        None => commands.spawn(Screenshot::primary_window()),
+    };
+    picture.observe(take);
 }
 
 /// Pixels of a frame, cropped to `size`. `None` if the picture does not have the size of the window.
@@ -263,6 +238,8 @@ fn outcome(finished: Figures, encoder: Encoder) -> String {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::sync::mpsc::{Receiver, sync_channel};
+    use std::thread;
 
     use bevy::asset::RenderAssetUsages;
     use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat};
@@ -290,7 +267,7 @@ mod tests {
         let encoder = thread::spawn(|| Video::create(Path::new("a"), (2, 2), 1, None));
         let (start, figures) = (Duration::ZERO, Figures::default());
         let window = UVec2::new(3, 3);
-        (Capture { number: 1, window, start, next: 0, figures, sender, encoder }, receiver)
+        (Capture { window, start, next: 0, figures, sender, encoder }, receiver)
     }
 
     #[test]
@@ -310,18 +287,9 @@ mod tests {
     #[test]
     fn pictures_that_arrive_out_of_order_are_skipped() {
         for (numbers, wanted) in [(&[0, 1, 4], &[0, 1, 4][..]), (&[1, 0, 2], &[1, 2])] {
-            let (capture, receiver) = idle(9);
-            for &number in numbers {
-                capture.sender.send((Image::default(), number)).unwrap();
-            }
-            drop(capture);
-            let mut added = Vec::new();
-            let add = |_, number| {
-                added.push(number);
-                Ok::<_, ()>(())
-            };
-            encode(&receiver, add).unwrap();
-            assert_eq!(added, wanted);
+            let mut newest = None;
+            let added = numbers.iter().filter(|&&number| is_newer(number, &mut newest));
+            assert!(added.eq(wanted), "{numbers:?}");
         }
     }
 
@@ -373,9 +341,9 @@ mod tests {
     fn a_video_reports_its_frames_and_an_empty_one_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let window = UVec2::new(321, 201);
-        let mut capture = Capture::begin(folder.path(), 1, window, Duration::ZERO).unwrap();
+        let mut capture = Capture::begin(folder.path(), window, Duration::ZERO).unwrap();
         // Two videos at once. The one that is finished first gets the number.
-        let empty = Capture::begin(folder.path(), 2, window, Duration::ZERO).unwrap();
+        let empty = Capture::begin(folder.path(), window, Duration::ZERO).unwrap();
         let path = folder.path().join("cubewire-1.mp4");
         assert!(!path.exists());
         let bytes = vec![128; 321 * 201 * 4];

@@ -11,25 +11,22 @@ use crate::view::{Halves, PaneContent, Side};
 #[derive(Resource, Clone, Debug, Default)]
 pub struct InputLog {
     has_begun: bool,
-    script: Script,
+    pub(super) script: Script,
     held: Keys,
     shown: [Option<PaneContent>; Side::ALL.len()],
-    hash: u64,
+    pub hash: u64,
     states: Vec<u64>,
     /// Tick of the log at which the recording started. `None` without a recording.
     recording: Option<u64>,
     keeps_resets: bool,
-    is_after_reset: bool,
+    /// Whether the log starts at a reset. A replay starts with new links, but the game kept its links.
+    pub(in crate::recording) is_after_reset: bool,
 }
 
 impl InputLog {
     /// Creates a log that continues when the world is rebuilt, for scripts with resets.
     pub fn across_resets() -> Self {
         Self { keeps_resets: true, ..Self::default() }
-    }
-
-    pub(super) const fn ticks(&self) -> u64 {
-        self.script.ticks
     }
 
     pub fn recorded_ticks(&self) -> Option<u64> {
@@ -48,11 +45,6 @@ impl InputLog {
     /// the first tick.
     pub fn replay_of_last(&self, ticks: u64) -> Option<Script> {
         self.replay_from(self.script.ticks.saturating_sub(ticks))
-    }
-
-    /// Whether the log starts at a reset. A replay starts with new links, but the game kept its links.
-    pub const fn is_after_reset(&self) -> bool {
-        self.is_after_reset
     }
 
     fn replay_from(&self, lead_in: u64) -> Option<Script> {
@@ -77,10 +69,6 @@ impl InputLog {
 
     pub const fn end(&mut self) {
         self.recording = None;
-    }
-
-    pub const fn hash(&self) -> u64 {
-        self.hash
     }
 
     fn restart(&mut self) {

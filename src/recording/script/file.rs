@@ -11,7 +11,7 @@ use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use super::{HASH_EVERY, MAX_TICKS, PaneContent, Script, Step};
-use crate::files::{NewFile, read_at_most};
+use crate::files::{FileError, NewFile, read_at_most};
 
 /// Maximum file size in bytes, enough for many hours of play.
 const MAX_FILE_BYTES: u64 = 16 << 20;
@@ -59,8 +59,13 @@ impl Script {
         let script = read.map_err(|error| why_refused(text, &error))?;
         if let Some(recorded) = &script.recorded {
             check_version(recorded.format, &recorded.cubewire)?;
+            let (wanted, found) = (recorded.checksum, script.checksum());
+            if wanted != found {
+                return Err(format!(
+                    " the replay is damaged: its checksum is {found:08x} and should be {wanted:08x}"
+                ));
+            }
         }
-        script.check_sum()?;
         let mut right = script.steps.iter().map(|step| &step.right);
         let is_lane = |content: &Option<Box<PaneContent>>| {
             content.as_deref() != Some(&PaneContent::Simulation)
@@ -210,25 +215,18 @@ impl Script {
         crc32fast::hash(text.unwrap_or_default().as_bytes())
     }
 
-    fn check_sum(&self) -> Result<(), String> {
-        let (wanted, found) = match &self.recorded {
-            Some(recorded) => (recorded.checksum, self.checksum()),
-            None => return Ok(()),
-        };
-        if wanted != found {
-            return Err(format!(
-                " the replay is damaged: its checksum is {found:08x} and should be {wanted:08x}"
-            ));
-        }
-        Ok(())
-    }
-
     /// Writes the script to a file. Fails if the file would be longer than [`load`](Self::load) accepts.
     pub fn save(&self, path: &Path) -> io::Result<()> {
         self.write(NewFile::create(path)?).map(drop)
     }
 
-    pub(in crate::recording) fn write(&self, mut file: NewFile) -> io::Result<PathBuf> {
+    /// Saves the script under the first free name of the form `cubewire-1.ron` in a folder. Returns its path.
+    pub(in crate::recording) fn save_numbered(&self, folder: &Path) -> Result<PathBuf, FileError> {
+        let file = NewFile::create_numbered(folder, "ron");
+        file.and_then(|file| self.write(file)).map_err(FileError::at(folder))
+    }
+
+    fn write(&self, mut file: NewFile) -> io::Result<PathBuf> {
         let pretty = PrettyConfig::new().depth_limit(2).extensions(Extensions::empty());
         let text = ron_options().to_string_pretty(self, pretty).map_err(io::Error::other)?;
         let about = "// A replay of the cubes: `cubewire play FILE` shows it.\n";

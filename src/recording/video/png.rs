@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use ::png::Compression;
 
-use super::{Encode, check_frame, unsupported};
-use crate::files::{FileError, NewFile};
+use super::{Encode, unsupported};
+use crate::files::NewFile;
 use crate::recording::picture::write_rgb;
 
 /// Numbered PNGs: RGB, one byte per channel.
@@ -37,12 +37,7 @@ pub fn write_png(
     size: (u32, u32),
     frame: &[u8],
     compression: Compression,
-) -> Result<(), FileError> {
-    check_frame(path, size, frame)?;
-    write(path, size, frame, compression).map_err(FileError::at(path))
-}
-
-fn write(path: &Path, size: (u32, u32), frame: &[u8], compression: Compression) -> io::Result<()> {
+) -> io::Result<()> {
     let (pixels, _) = frame.as_chunks::<4>();
     let rgb: Vec<_> = pixels.iter().map(|&[r, g, b, _]| [r, g, b]).collect();
     let mut file = NewFile::create(path)?;
@@ -52,7 +47,7 @@ fn write(path: &Path, size: (u32, u32), frame: &[u8], compression: Compression) 
 
 impl Encode for Pngs {
     fn add(&mut self, frame: &[u8], _: Option<Duration>) -> io::Result<()> {
-        write(&self.path(), self.size, frame, Compression::Fast)?;
+        write_png(&self.path(), self.size, frame, Compression::Fast)?;
         self.written += 1;
         Ok(())
     }

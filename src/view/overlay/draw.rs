@@ -6,7 +6,7 @@ use bevy::window::PrimaryWindow;
 use bevy_egui::egui::{Align2, Color32, LayerId, Pos2, Rect, Vec2, pos2, vec2};
 use bevy_egui::{EguiContexts, EguiTextureHandle};
 
-use super::headline::{self, Cost, Headed};
+use super::headline::{self, Cost, OverlayLane};
 use super::outline::Outlined;
 use super::text::{Pen, Sizes};
 use super::{Overlay, Part, film};
@@ -98,7 +98,7 @@ pub(in crate::view) fn draw(
         let found = images.iter().find(|&&(other, ..)| other == side);
         found.map(|&(.., area)| in_points(area))
     };
-    let halves = match *inputs.mode {
+    let areas = match *inputs.mode {
         ViewMode::Split => Side::ALL.map(pane),
         ViewMode::Left => [Some(picture), None],
         ViewMode::Right => [None, Some(picture)],
@@ -119,20 +119,25 @@ pub(in crate::view) fn draw(
         pen(&within).outlines(side, in_points(area), &inputs.outlined);
     }
     let pointer = ctx.pointer_hover_pos().filter(|_| !ctx.is_pointer_over_egui());
-    let curves = inputs.curves();
+    let lanes = inputs.lanes();
     let common = is_film.then(|| match &inputs.overlay.column {
         // The columns have no captions.
         Some(column) => {
             let exaggerated = inputs.exaggeration.text();
             exaggerated.into_iter().chain(column.common.clone()).collect()
         }
-        None => film::common(curves.iter().map(|(.., lane)| lane)),
+        None => film::common(lanes.iter().map(|lane| &lane.settings)),
     });
-    inputs.draw(&pen(&within), picture, halves, common.as_deref(), pointer);
+    let halves = Side::ALL.into_iter().zip(areas).filter_map(|(side, area)| {
+        let lane = lanes.iter().find(|lane| lane.side == side);
+        Some(Half { side, area: area?, lane })
+    });
+    let halves: Vec<_> = halves.collect();
+    inputs.draw(&pen(&within), picture, &halves, common.as_deref(), pointer);
     if let Some(common) = common {
         let film = inputs.overlay.film(window, ctx.pixels_per_point());
         let legend = (*inputs.colors, inputs.costs.scale);
-        pen(&painter).film(&inputs.overlay, [window, film], &curves, &common, legend);
+        pen(&painter).film(&inputs.overlay, [window, film], &lanes, &common, legend);
     }
 }
 
@@ -140,20 +145,13 @@ struct Half<'a> {
     side: Side,
     area: Rect,
     /// `None` if the half shows the simulation.
-    lane: Option<OverlayLane<'a>>,
-}
-
-struct OverlayLane<'a> {
-    shown: Headed,
-    is_remote: bool,
-    is_selected: bool,
-    meter: &'a LaneMeter,
+    lane: Option<&'a OverlayLane<'a>>,
 }
 
 impl OverlayLane<'_> {
     /// Descriptions of all settings but the rung. In a film, without the parts in `common`.
     fn link(&self, common: Option<&[String]>) -> Vec<String> {
-        let lane = &self.shown.settings;
+        let lane = &self.settings;
         let Some(common) = common else {
             return lane.describe(self.is_remote);
         };
@@ -168,71 +166,57 @@ impl OverlayLane<'_> {
 }
 
 impl OverlayInputs<'_, '_> {
-    fn halves(&self, areas: [Option<Rect>; Side::ALL.len()]) -> Vec<Half<'_>> {
-        let halves = Side::ALL.into_iter().zip(areas);
-        let halves = halves
-            .filter_map(|(side, area)| Some(Half { side, area: area?, lane: self.lane(side) }));
-        halves.collect()
-    }
-
-    fn lane(&self, side: Side) -> Option<OverlayLane<'_>> {
-        let mut lanes = self.lanes.iter();
-        let (_, settings, is_local, meter, shadow, is_selected) =
-            lanes.find(|(other, ..)| **other == side)?;
-        let mut settings = settings.get();
+    /// Returns the lanes of the halves, left to right.
+    fn lanes(&self) -> Vec<OverlayLane<'_>> {
         let moment = self.moment.0;
-        if let Some(sample) = moment.and_then(|tick| meter.at(tick)) {
-            settings.sender.stages = sample.stages;
-            settings.sender.budget = sample.budget_kbps;
-            settings.sender.send_interval_ticks = sample.send_interval_ticks;
-        }
-        let second = meter.arrives(moment).then(|| meter.second(moment));
-        let estimate = match second {
-            Some(None) => RungCosts::new(meter, shadow, &settings.sender, moment).estimate(),
-            None | Some(Some(_)) => None,
-        };
-        let cost = second.flatten().map(|second| Cost::of(&second));
-        let shown = Headed { side, settings, cost, estimate };
-        Some(OverlayLane { shown, is_remote: !is_local, is_selected, meter })
-    }
-
-    fn curves(&self) -> Vec<film::Curve<'_>> {
         let lanes = self.lanes.iter();
-        let lanes = lanes.map(|(&side, settings, _, meter, ..)| (side, meter, settings.get()));
-        let mut curves: Vec<_> = lanes.collect();
-        curves.sort_by_key(|curve| curve.0);
-        curves
+        let lanes = lanes.map(|(&side, settings, is_local, meter, shadow, is_selected)| {
+            let mut settings = settings.get();
+            if let Some(sample) = moment.and_then(|tick| meter.at(tick)) {
+                settings.sender.stages = sample.stages;
+                settings.sender.budget = sample.budget_kbps;
+                settings.sender.send_interval_ticks = sample.send_interval_ticks;
+            }
+            let second = meter.arrives(moment).then(|| meter.second(moment));
+            let estimate = match second {
+                Some(None) => RungCosts::new(meter, shadow, &settings.sender, moment).estimate(),
+                None | Some(Some(_)) => None,
+            };
+            let cost = second.flatten().map(|second| Cost::of(&second));
+            let is_remote = !is_local;
+            OverlayLane { side, settings, cost, estimate, meter, is_remote, is_selected }
+        });
+        let mut lanes: Vec<_> = lanes.collect();
+        lanes.sort_by_key(|lane| lane.side);
+        lanes
     }
 
-    /// Draws the text over the scene. `areas` are the areas for captions and figures, `None` for hidden halves.
-    /// `common` has the settings that a film shows elsewhere.
+    /// Draws the text over the scene, for the visible halves. `common` has the settings that a film shows elsewhere.
     fn draw(
         &self,
         pen: &Pen<'_>,
         picture: Rect,
-        areas: [Option<Rect>; Side::ALL.len()],
+        halves: &[Half<'_>],
         common: Option<&[String]>,
         pointer: Option<Pos2>,
     ) {
-        let halves = self.halves(areas);
-        let lanes = halves.iter().filter_map(|half| half.lane.as_ref());
-        let is_alone = lanes.count() < 2;
+        let is_alone = halves.iter().filter_map(|half| half.lane).count() < 2;
         let is_compared = self.overlay.column.is_some() || common.is_some() && !is_alone;
-        for half in &halves {
+        for half in halves {
             if self.warning(half).is_some() {
                 pen.frame(self.seen(half, picture));
             }
             // The headline shows the error of a single lane with a budget, and of all lanes of a film.
             let error = |lane: &OverlayLane<'_>| {
-                let has_budget = is_alone && lane.shown.settings.sender.kept_budget().is_some();
-                let cost = lane.shown.cost.as_ref();
+                let has_budget = is_alone && lane.settings.sender.kept_budget().is_some();
+                let cost = lane.cost.as_ref();
                 cost.filter(|_| !has_budget && !is_compared)?.error()
             };
-            let lane = half.lane.as_ref();
+            let lane = half.lane;
             let (name, rest) = self.overlay.caption(
                 (*self.mode, *self.exaggeration),
                 half.side,
-                lane.map(|lane| &lane.shown.settings),
+                lane.map(|lane| &lane.settings),
                 &lane.map_or(Vec::new(), |lane| lane.link(common)),
                 lane.and_then(error).as_deref(),
             );
@@ -241,7 +225,7 @@ impl OverlayInputs<'_, '_> {
         // Lower ends of the figures in the left half, and of all figures.
         let (mut left_end, mut end) = (picture.min.y, picture.min.y);
         if self.overlay.shows(Part::Figures) {
-            for plate in self.figures(pen, picture, &halves, pointer) {
+            for plate in self.figures(pen, picture, halves, pointer) {
                 end = end.max(plate.max.y);
                 if plate.min.x < picture.center().x {
                     left_end = left_end.max(plate.max.y);
@@ -253,7 +237,7 @@ impl OverlayInputs<'_, '_> {
             pen.legend(picture, *self.colors, &self.costs);
         }
         self.recording(pen, picture, left_end);
-        self.notices(pen, picture, end, &halves);
+        self.notices(pen, picture, end, halves);
     }
 
     /// Area that shows a half's lane. An outlined replica covers the whole picture.
@@ -272,7 +256,7 @@ impl OverlayInputs<'_, '_> {
         halves: &[Half<'_>],
         pointer: Option<Pos2>,
     ) -> Vec<Rect> {
-        let lanes = halves.iter().filter_map(|half| Some((half, &half.lane.as_ref()?.shown)));
+        let lanes = halves.iter().filter_map(|half| Some((half, half.lane?)));
         let lanes: Vec<_> = lanes.collect();
         let plates = lanes.iter().map(|(half, lane)| {
             let other = lanes.iter().find(|(other, _)| other.side != half.side);
@@ -349,7 +333,7 @@ impl OverlayInputs<'_, '_> {
             let said = Side::ALL.map(|side| {
                 let mut halves = halves.iter().filter(|_| is_headed);
                 let half = halves.find(|half| half.side == side)?;
-                Some(half.lane.as_ref()?.shown.settings.rung_name())
+                Some(half.lane?.settings.rung_name())
             });
             let titles = self.overlay.titles(self.ticks.elapsed(), picture, areas, said);
             for (title, over) in &titles {
@@ -365,8 +349,8 @@ impl OverlayInputs<'_, '_> {
     }
 
     fn warning(&self, half: &Half<'_>) -> Option<String> {
-        let lane = half.lane.as_ref()?;
-        let (settings, meter) = (&lane.shown.settings, lane.meter);
+        let lane = half.lane?;
+        let (settings, meter) = (&lane.settings, lane.meter);
         let stale = meter.stale(settings.sender.send_interval_ticks, self.frames.delta());
         let stale = stale.map(|stale| {
             let seconds = stale.as_secs_f64();

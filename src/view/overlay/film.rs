@@ -10,13 +10,12 @@ use bevy_egui::egui::{Align2, Rect, pos2, vec2};
 use cubewire_scene::CUBES;
 
 use self::graph::{Graph, SECONDS, TOP};
-use super::headline::{self, Cost};
+use super::headline::{self, Cost, OverlayLane};
 use super::text::Pen;
 use super::{Overlay, Part};
-use crate::replication::{LaneMeter, LaneSettings, Totals};
+use crate::replication::{LaneSettings, Totals};
 use crate::theme::egui_color;
 use crate::view::costs::{self, CubeColors};
-use crate::view::side::Side;
 
 pub use self::graph::{Flag, peak_kbps};
 
@@ -117,8 +116,6 @@ impl Overlay {
     }
 }
 
-pub(super) type Curve<'a> = (Side, &'a LaneMeter, LaneSettings);
-
 /// Parts of the descriptions that all lanes have in common.
 pub fn common<'a>(lanes: impl IntoIterator<Item = &'a LaneSettings>) -> Vec<String> {
     let described = lanes.into_iter().map(LaneSettings::describe_in_full);
@@ -135,7 +132,7 @@ impl Pen<'_> {
         &self,
         overlay: &Overlay,
         [part, film]: [Rect; 2],
-        lanes: &[Curve<'_>],
+        lanes: &[OverlayLane<'_>],
         common: &[String],
         legend: (CubeColors, costs::Scale),
     ) {
@@ -159,8 +156,8 @@ impl Pen<'_> {
         {
             let bar = Rect::from_x_y_ranges(part.x_range(), y..=y + NAMES);
             let lane = lanes.first();
-            let name = self.name(column, lane.map(|(.., lane)| lane), bar);
-            let own = lane.and_then(|(_, meter, _)| meter.second(None));
+            let name = self.name(column, lane.map(|lane| &lane.settings), bar);
+            let own = lane.and_then(|lane| lane.meter.second(None));
             if overlay.shows(Part::Figures)
                 && let (Some(first), Some(own)) = (&column.first, &own)
                 && let Some(ratio) = headline::to_first(&Cost::of(first), &Cost::of(own))
@@ -184,7 +181,7 @@ impl Pen<'_> {
         overlay: &Overlay,
         rows: &Rows,
         [film, band]: [Rect; 2],
-        lanes: &[Curve<'_>],
+        lanes: &[OverlayLane<'_>],
         common: &[String],
     ) {
         let left = graph::LEFT * self.sizes.small;
@@ -312,6 +309,7 @@ mod tests {
     use super::super::text::Sizes;
     use super::super::text::tests::with_pen;
     use super::*;
+    use crate::view::side::Side;
 
     #[test]
     fn the_credit_is_in_the_band_of_a_film_of_any_size() {

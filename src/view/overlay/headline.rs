@@ -6,7 +6,7 @@ use cubewire_inspector::words::{factor, grouped, rounded};
 use cubewire_palette::{Colors, Rgb};
 
 use super::text::{Part, Pen};
-use crate::replication::{Accounting, LaneSettings, Totals, millimetres, rung_name};
+use crate::replication::{Accounting, LaneMeter, LaneSettings, Totals, millimetres, rung_name};
 use crate::theme::egui_color;
 use crate::view::ViewMode;
 use crate::view::side::Side;
@@ -49,10 +49,6 @@ impl Cost {
         }
     }
 
-    fn figure(&self) -> String {
-        grouped(self.kbps)
-    }
-
     pub(super) fn error(&self) -> Option<String> {
         self.error_m.map(millimetres)
     }
@@ -65,7 +61,7 @@ impl Cost {
 
     /// Line below the ratio: the two bandwidths, and the error under a budget.
     fn instead_of(&self, uncompressed_kbps: f64, has_budget: bool) -> String {
-        let (now, before) = (self.figure(), grouped(uncompressed_kbps));
+        let [now, before] = [self.kbps, uncompressed_kbps].map(grouped);
         let error = self.error().filter(|_| has_budget);
         let error = error.map_or(String::new(), |error| format!(", error {error}"));
         // Mark a scene at rest, where few bytes are no achievement of the compression.
@@ -82,20 +78,24 @@ impl Cost {
     }
 }
 
+/// A lane in a half, for captions, figures and graphs.
 #[derive(Clone, Debug)]
-pub(super) struct Headed {
+pub(super) struct OverlayLane<'a> {
     pub(super) side: Side,
     pub(super) settings: LaneSettings,
     /// Measured cost, once a whole second was measured.
     pub(super) cost: Option<Cost>,
     /// Estimate of [`RungCosts::estimate`](crate::replication::RungCosts::estimate) until the cost is measured.
     pub(super) estimate: Option<f64>,
+    pub(super) meter: &'a LaneMeter,
+    pub(super) is_remote: bool,
+    pub(super) is_selected: bool,
 }
 
-impl Headed {
+impl OverlayLane<'_> {
     fn figure(&self) -> Option<String> {
         let estimate = || Some(format!("about {}", grouped(self.estimate?)));
-        self.cost.as_ref().map(Cost::figure).or_else(estimate)
+        self.cost.as_ref().map(|cost| grouped(cost.kbps)).or_else(estimate)
     }
 
     const fn color(&self, colors: &Colors) -> Rgb {
@@ -138,7 +138,7 @@ pub(super) fn to_first(first: &Cost, own: &Cost) -> Option<String> {
 
 impl Pen<'_> {
     /// Paints the cost of a single lane, centred at the top of its half. Returns the rectangle of the background.
-    pub(super) fn headline(&self, half: Rect, lane: &Headed) -> Rect {
+    pub(super) fn headline(&self, half: Rect, lane: &OverlayLane<'_>) -> Rect {
         let (anchor, width) = (Align2::CENTER_TOP, half.width());
         let sender = &lane.settings.sender;
         let about = || about([&lane.settings; 2]);
@@ -163,22 +163,23 @@ impl Pen<'_> {
 
     /// Paints the cost and the error of one of several lanes of a film, centred in its half or column. Returns the
     /// rectangle of the background.
-    pub(super) fn column(&self, half: Rect, lane: &Headed) -> Rect {
-        let (anchor, width) = (Align2::CENTER_TOP, half.width());
-        let Some(figure) = lane.figure() else {
-            return self.announced(half, anchor, width, &about([&lane.settings; 2]));
-        };
-        let large = self.bandwidth(&figure, lane);
+    pub(super) fn column(&self, half: Rect, lane: &OverlayLane<'_>) -> Rect {
         let error = lane.cost.as_ref().and_then(Cost::error);
         let error = error.unwrap_or_else(|| "…".to_owned());
         let lines = ["mean error ", "error ", ""].map(|what| format!("{what}{error}"));
-        self.figures(half, anchor, width, &large, (&lines, self.sizes.line))
+        let place = (half, Align2::CENTER_TOP, half.width());
+        self.bandwidth(place, lane, &about([&lane.settings; 2]), (&lines, self.sizes.line))
     }
 
     /// Paints the cost of one of two lanes at the outer edge of its half, which keeps the middle free for the ratio.
     /// Below it is a summary of the rung or, if both lanes have the same stages, the settings that differ. Uses the
     /// longest text that fits in both halves. Returns the rectangle of the background.
-    pub(super) fn compared(&self, half: Rect, lane: &Headed, other: &Headed) -> Rect {
+    pub(super) fn compared(
+        &self,
+        half: Rect,
+        lane: &OverlayLane<'_>,
+        other: &OverlayLane<'_>,
+    ) -> Rect {
         let anchor = match lane.side {
             Side::Left => Align2::LEFT_TOP,
             Side::Right => Align2::RIGHT_TOP,
@@ -186,11 +187,24 @@ impl Pen<'_> {
         let beside = half.width() - 3.0 * self.sizes.ratio;
         let [own, others] = [&lane.settings, &other.settings];
         let lines = self.alike([about([own, others]), about([others, own])], beside);
-        let Some(figure) = lane.figure() else {
-            return self.announced(half, anchor, beside, &lines);
+        self.bandwidth((half, anchor, beside), lane, &lines, (&lines, self.sizes.small))
+    }
+
+    /// Paints the bandwidth of one of several lanes above the first line that fits, or while it is unknown, `about`.
+    fn bandwidth(
+        &self,
+        (half, anchor, width): (Rect, Align2, f32),
+        lane: &OverlayLane<'_>,
+        about: &[String],
+        lines: (&[String], f32),
+    ) -> Rect {
+        let Some(kbps) = lane.figure() else {
+            return self.announced(half, anchor, width, about);
         };
-        let large = self.bandwidth(&figure, lane);
-        self.figures(half, anchor, beside, &large, (&lines, self.sizes.small))
+        let color = lane.color(self.colors());
+        let large =
+            [(kbps.as_str(), self.sizes.headline, color), (" kbps", self.sizes.unit, color)];
+        self.figures(half, anchor, width, &large, lines)
     }
 
     /// Leaves out the first texts of a lane until both this lane and the other have room. Keeps at least the last,
@@ -213,11 +227,6 @@ impl Pen<'_> {
         let size = Some(self.sizes.headline).filter(fits);
         let large = [(name.as_str(), size.unwrap_or(self.sizes.unit), self.colors().muted)];
         self.figures(half, anchor, width, &large, (lines, self.sizes.line))
-    }
-
-    fn bandwidth<'a>(&self, kbps: &'a str, lane: &Headed) -> [Part<'a>; 2] {
-        let color = lane.color(self.colors());
-        [(kbps, self.sizes.headline, color), (" kbps", self.sizes.unit, color)]
     }
 
     /// Text width that a background of `width` allows.
@@ -292,18 +301,13 @@ const TIP: f32 = 26.0;
 fn about([settings, other]: [&LaneSettings; 2]) -> Vec<String> {
     let is_alike = settings.sender.stages == other.sender.stages;
     let differs = other.describe_change(settings).filter(|_| is_alike);
-    let (about, name) = about_rung(settings);
-    let about = differs.unwrap_or(about);
+    let stages = settings.sender.stages;
+    let name = rung_name(stages);
+    let summary = || ladder::rung_of(stages).map_or(name, |rung| rung.summary).to_owned();
+    let about = differs.unwrap_or_else(summary);
     let phrase = about.split([':', ';', ',']).next().unwrap_or_default();
     let phrase = phrase.trim_end_matches('.').to_owned();
     vec![about, phrase, name.to_owned()]
-}
-
-fn about_rung(settings: &LaneSettings) -> (String, &'static str) {
-    let stages = settings.sender.stages;
-    let name = rung_name(stages);
-    let about = ladder::rung_of(stages).map_or(name, |rung| rung.summary);
-    (about.to_owned(), name)
 }
 
 #[cfg(test)]
@@ -312,14 +316,16 @@ mod tests {
 
     use super::super::text::tests::with_pen;
     use super::*;
-    use crate::replication::{HEADER_BYTES, LaneMeter, PacketRecord, Sample, itemized};
+    use crate::replication::{HEADER_BYTES, itemized, sample};
 
     fn cost(kbps: f64) -> Cost {
         Cost { kbps, wire_kbps: kbps, error_m: None, is_at_rest: false }
     }
 
-    fn headed(cost: Option<Cost>, estimate: Option<f64>, settings: LaneSettings) -> Headed {
-        Headed { side: Side::Right, settings, cost, estimate }
+    fn lane(cost: Option<Cost>, estimate: Option<f64>, meter: &LaneMeter) -> OverlayLane<'_> {
+        let (side, settings) = (Side::Right, LaneSettings::default());
+        let [is_remote, is_selected] = [false; 2];
+        OverlayLane { side, settings, cost, estimate, meter, is_remote, is_selected }
     }
 
     #[test]
@@ -334,16 +340,8 @@ mod tests {
 
     #[test]
     fn a_headline_needs_a_second_and_changes_four_times_in_one() {
-        let meter = |ticks| {
-            LaneMeter::from_samples((0..ticks).map(|tick| Sample {
-                tick,
-                snapshots: vec![PacketRecord {
-                    payload_bytes: tick as usize,
-                    ..PacketRecord::default()
-                }],
-                ..Sample::default()
-            }))
-        };
+        let meter =
+            |ticks| LaneMeter::from_samples((0..ticks).map(|tick| sample(tick, tick as usize)));
         let kbps = |ticks, moment| Some(Cost::of(&meter(ticks).second(moment)?).kbps);
         assert_eq!(kbps(59, None), None);
         let shown: Vec<_> = (600..660).map(|ticks| kbps(ticks, None)).collect();
@@ -402,8 +400,8 @@ mod tests {
         assert_eq!(about(&none, &hermite), "no interpolation");
         assert_eq!(about(&hermite, &none), "hermite");
         let other = lane("rung:uncompressed,rate:10,interpolation:none");
-        assert_eq!(about(&none, &other), about_rung(&none).0);
-        assert_eq!(about(&none, &none), about_rung(&none).0);
+        assert_eq!(about(&none, &other), ladder::AT_REST.summary);
+        assert_eq!(about(&none, &none), ladder::AT_REST.summary);
     }
 
     #[test]
@@ -415,7 +413,8 @@ mod tests {
             (None, Some(31.2), Some("about 31"), colors.muted),
             (None, None, None, colors.muted),
         ] {
-            let lane = headed(cost, estimate, LaneSettings::default());
+            let meter = LaneMeter::default();
+            let lane = lane(cost, estimate, &meter);
             assert_eq!(lane.figure().as_deref(), said);
             assert_eq!(lane.color(colors), color);
         }
@@ -428,11 +427,13 @@ mod tests {
             let (left, right) = picture.split_left_right_at_fraction(0.5);
             let beside = right.width() - 3.0 * pen.sizes.ratio;
             for rung in ladder::all() {
-                let lane = LaneSettings::with_stages(rung.stages);
-                let lines = pen.alike([about([&lane; 2]), about([&lane; 2])], beside);
+                let settings = LaneSettings::with_stages(rung.stages);
+                let lines = pen.alike([about([&settings; 2]), about([&settings; 2])], beside);
                 assert_eq!(lines[0], rung.summary);
-                let right_lane = headed(Some(cost(17_368.8)), None, lane);
-                let left_lane = Headed { side: Side::Left, ..right_lane.clone() };
+                let meter = LaneMeter::default();
+                let right_lane =
+                    OverlayLane { settings, ..lane(Some(cost(17_368.8)), None, &meter) };
+                let left_lane = OverlayLane { side: Side::Left, ..right_lane.clone() };
                 let plates = [
                     pen.compared(left, &left_lane, &right_lane),
                     pen.compared(right, &right_lane, &left_lane),

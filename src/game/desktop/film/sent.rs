@@ -8,7 +8,7 @@ use crate::view::Side;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sent {
-    all: Totals,
+    pub all: Totals,
     /// In the order of first use.
     by_stages: Vec<(Stages, Totals)>,
 }
@@ -28,11 +28,6 @@ impl Sent {
     /// Mean bandwidth in article accounting over the ticks with a lane, kilobits per second. `None` without a lane.
     pub fn mean_kbps(&self) -> Option<f64> {
         (self.all.ticks > 0).then(|| self.all.kbps(Accounting::PayloadAndUdp))
-    }
-
-    /// Mean distance of the interacting cubes from the simulation, metres. `None` without a lane.
-    pub fn mean_error_m(&self) -> Option<f64> {
-        self.all.mean_error_m()
     }
 
     pub fn kbps_of_stages(&self) -> Vec<(Stages, f64)> {
@@ -65,7 +60,7 @@ mod tests {
     use cubewire_codec::ladder;
 
     use super::*;
-    use crate::replication::PacketRecord;
+    use crate::replication::sample;
 
     #[test]
     fn what_was_sent_is_counted_by_stages() {
@@ -73,11 +68,7 @@ mod tests {
         assert_eq!((sent.mean_kbps(), sent.kbps_of_stages()), (None, vec![]));
         let [delta, index] = [ladder::DELTA.stages, ladder::INDEX.stages];
         for (stages, payload_bytes) in [(delta, 972), (index, 472), (delta, 972), (index, 472)] {
-            sent.add(&Sample {
-                stages,
-                snapshots: vec![PacketRecord { payload_bytes, ..PacketRecord::default() }],
-                ..Sample::default()
-            });
+            sent.add(&Sample { stages, ..sample(0, payload_bytes) });
         }
         // With 28 bytes of headers, sixty times per second.
         assert_eq!(sent.kbps_of_stages(), [(delta, 480.0), (index, 240.0)]);

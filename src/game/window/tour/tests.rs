@@ -50,7 +50,7 @@ fn game() -> (HeadlessGame, Setting) {
     let world = game.app.world_mut();
     let left = PaneContent::Lane(lane("rung:index,link:3g,seed:7"));
     show_halves(world, left, lane("rung:predicted,rate:30,playout:adaptive")).unwrap();
-    world.trigger(SelectHalf(Side::Left));
+    view::select_half(world, Side::Left);
     *world.resource_mut::<ViewMode>() = ViewMode::Difference;
     *world.resource_mut::<Exaggeration>() = Exaggeration::Ten;
     let mut panel = world.resource_mut::<PanelState>();
@@ -160,7 +160,7 @@ fn a_script_that_played_before_plays_on() {
     act(&mut game, Action::TourNext);
     let ticks = |game: &HeadlessGame| {
         let playing = game.app.world().resource::<ScriptPlayback>();
-        playing.script().ticks
+        playing.script.ticks
     };
     assert_eq!(ticks(&game), script_of(Scene::Katamari).ticks);
     act(&mut game, Action::LeaveTour);

@@ -33,7 +33,7 @@ impl Plugin for VideoPlugin {
             .add_systems(
                 Last,
                 (
-                    capture.in_set(LiveSystems::Capture),
+                    capture,
                     collect.in_set(LiveSystems::Collect).after(live::end),
                     end.after(exit_on_all_closed)
                         .run_if(on_message::<AppExit>)
@@ -63,7 +63,7 @@ fn on_action(
 
 fn hide_notices(videos: Res<Videos>, mut notices: ResMut<Notices>) {
     let is_filmed = videos.current.is_some();
-    if notices.are_hidden() != is_filmed {
+    if notices.are_hidden != is_filmed {
         notices.hide(is_filmed);
     }
 }
@@ -142,7 +142,7 @@ mod tests {
         let window = app.world_mut().spawn((window, PrimaryWindow)).id();
         let update = |app: &mut App| {
             app.update();
-            let hidden = app.world().resource::<Notices>().are_hidden();
+            let hidden = app.world().resource::<Notices>().are_hidden;
             (app.world().get::<Window>(window).unwrap().title.clone(), hidden)
         };
         let usual = ("Cubewire".to_owned(), false);

@@ -8,8 +8,9 @@ use cubewire_inspector::words::short;
 use cubewire_palette::Rgb;
 use cubewire_scene::TICKS_PER_SECOND;
 
+use super::super::headline::OverlayLane;
 use super::super::text::Pen;
-use super::{Curve, FLAGS};
+use super::FLAGS;
 use crate::replication::{Accounting, LaneMeter, TARGET_KBPS};
 use crate::theme::egui_color;
 use crate::view::overlay::Overlay;
@@ -45,12 +46,12 @@ impl Pen<'_> {
     pub(super) fn dashes(
         &self,
         graph: &Graph,
-        lanes: &[Curve<'_>],
+        lanes: &[OverlayLane<'_>],
     ) -> (Vec<(f64, Rgb)>, &'static str) {
         let colors = self.colors();
-        let budgets = lanes.iter().filter_map(|(side, _, lane)| {
-            let kbps = lane.sender.kept_budget()?;
-            Some((f64::from(kbps), side.color_of(colors)))
+        let budgets = lanes.iter().filter_map(|lane| {
+            let kbps = lane.settings.sender.kept_budget()?;
+            Some((f64::from(kbps), lane.side.color_of(colors)))
         });
         let budgets: Vec<_> = budgets.collect();
         match budgets.is_empty() {
@@ -66,7 +67,7 @@ impl Pen<'_> {
     pub(super) fn plot(
         &self,
         graph: &Graph,
-        lanes: &[Curve<'_>],
+        lanes: &[OverlayLane<'_>],
         dashes: &[(f64, Rgb)],
         flags: &[Flag],
     ) {
@@ -86,12 +87,11 @@ impl Pen<'_> {
             let stroke = Stroke::new(1.0, egui_color(color));
             self.painter.extend(Shape::dashed_line(&line, stroke, 5.0, 3.0));
         }
-        for (side, meter, _) in lanes {
-            let color = egui_color(side.color_of(colors));
-            let points = graph.points(meter);
-            self.painter.line(points, Stroke::new(2.0, color));
+        for lane in lanes {
+            let color = egui_color(lane.side.color_of(colors));
+            self.painter.line(graph.points(lane.meter), Stroke::new(2.0, color));
         }
-        let newest = lanes.iter().filter_map(|(_, meter, _)| meter.newest_tick());
+        let newest = lanes.iter().filter_map(|lane| lane.meter.newest_tick());
         if let Some(now) = newest.max() {
             self.flags(plot, now, flags);
         }
@@ -221,7 +221,7 @@ mod tests {
     use cubewire_codec::ladder;
 
     use super::*;
-    use crate::replication::{PacketRecord, Sample};
+    use crate::replication::{Sample, sample};
 
     fn graph(peak_kbps: f64, is_logarithmic: bool) -> Graph {
         let plot = Rect::from_min_size(pos2(80.0, 0.0), vec2(500.0, 108.0));
@@ -231,11 +231,7 @@ mod tests {
 
     #[test]
     fn the_graph_ends_now_and_at_a_round_number_above_what_is_shown() {
-        let meter = LaneMeter::from_samples((0..900).map(|tick| Sample {
-            tick,
-            snapshots: vec![PacketRecord { payload_bytes: 492, ..PacketRecord::default() }],
-            ..Sample::default()
-        }));
+        let meter = LaneMeter::from_samples((0..900).map(|tick| sample(tick, 492)));
         let peak = peak_kbps(&meter);
         assert!((249.0..250.0).contains(&peak), "{peak}");
         for is_logarithmic in [false, true] {
@@ -271,12 +267,7 @@ mod tests {
                 true => (ladder::DELTA.stages, 972),
                 false => (ladder::INDEX.stages, 472),
             };
-            Sample {
-                tick,
-                stages,
-                snapshots: vec![PacketRecord { payload_bytes, ..PacketRecord::default() }],
-                ..Sample::default()
-            }
+            Sample { stages, ..sample(tick, payload_bytes) }
         }));
         let means = means(&meter);
         let (after, before) = means.split_at(30 / STEP_TICKS);
