@@ -50,7 +50,6 @@ use pages::ranges::tradeoff::Tradeoffs;
 pub use settings::{Column, GraphSeconds, Page, PanelSize, PanelState, Tab};
 pub use tour::{STEPS, Scene, Task, Tour, TourStep, Watch};
 
-/// System sets of the panel.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PanelSystems {
     /// Updates the notices over the scene, in [`Update`].

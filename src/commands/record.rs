@@ -324,7 +324,6 @@ fn megabytes(text: &str) -> Result<f64, String> {
     megabytes.ok_or_else(|| format!("{text} is not a number of megabytes from 0.01 to 1000000"))
 }
 
-/// Refuses `--rung`.
 fn other_lane(rung: &str) -> Result<String, String> {
     Err(format!(
         "a video shows two lanes: set the right one with `--right rung:{rung}`, and the left one with `--left`"

@@ -45,7 +45,6 @@ pub struct PanelState {
     pub explaining: bool,
     #[serde(skip)]
     pub(super) film_card: bool,
-    /// Index of the chosen length of a film in [`FILM_LENGTHS`].
     #[serde(skip)]
     pub(super) film_length: usize,
     #[serde(skip)]

@@ -212,7 +212,6 @@ fn click(harness: &mut Test, label: &str) {
     harness.run();
 }
 
-/// Clicks on the last element with the label.
 fn click_last(harness: &mut Test, label: &str) {
     harness.get_all_by_label(label).last().unwrap().click();
     harness.run();

@@ -9,7 +9,6 @@ use cubewire_protocol::{FallbackReason, Welcome};
 
 use super::settings::SenderSettings;
 
-/// The remote viewer of a lane.
 #[derive(Component, Clone, Debug, PartialEq)]
 pub struct RemoteViewer {
     pub id: u64,

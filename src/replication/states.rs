@@ -145,7 +145,6 @@ impl States {
         Some(group.first_tick + group.ticks.len() as u64 - 1)
     }
 
-    /// Memory in use, in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.groups.iter().map(|group| group.bytes()).sum()
     }

@@ -74,7 +74,6 @@ fn spawn(world: &mut World, side: Side, settings: LaneSettings) -> Result<Entity
     Ok(lane)
 }
 
-/// Returns the content of a half.
 pub fn content(world: &mut World, side: Side) -> PaneContent {
     let mut halves = SystemState::<Halves<'_, '_>>::new(world);
     halves.get(world).expect("a query is always there").content(side)

@@ -41,7 +41,6 @@ pub struct Overlay {
     pub titles: [Option<(String, Duration)>; Side::ALL.len()],
 }
 
-/// A part of the overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(target_family = "wasm"), derive(clap::ValueEnum))]
 pub enum Part {
@@ -55,7 +54,6 @@ pub enum Part {
     Heading,
     /// Graph below a film, with the conditions and the credit.
     Graph,
-    /// Rung of a lane.
     Rung,
     /// Network of a lane, its send rate and its interpolation.
     Link,

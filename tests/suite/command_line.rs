@@ -134,7 +134,6 @@ fn without_a_display_it_says_so_and_prints_the_ladder() {
     assert!(said.contains("| predicted-position "), "{said}");
 }
 
-/// Returns the output of `--help` for a command.
 fn help(command: &str) -> String {
     let mut program = Cli::command();
     let command = match command {

@@ -36,7 +36,6 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Returns the root of the repository.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -96,7 +95,6 @@ pub(crate) fn steps(game: &mut HeadlessGame, ticks: usize) {
     }
 }
 
-/// Changes the settings of the game's lane.
 pub(crate) fn change(game: &mut LaneGame, settings: LaneSettings) {
     let entity = game.lane;
     game.app.world_mut().trigger(ChangeLane { entity, settings });
@@ -110,13 +108,11 @@ pub(crate) fn pause(app: &mut App, paused: bool) {
     }
 }
 
-/// Returns a component of the game's lane.
 pub(crate) fn component<T: Component<Mutability = Mutable>>(game: &mut LaneGame) -> Mut<'_, T> {
     let lane = game.lane;
     game.app.world_mut().get_mut(lane).unwrap()
 }
 
-/// Returns the transforms of the cubes in a half.
 pub(crate) fn shown(game: &mut LaneGame, half: Side) -> Vec<Transform> {
     let world = game.app.world_mut();
     let mut cubes = world.query::<(&Side, &ViewCube, &Transform)>();

@@ -10,7 +10,6 @@ use openh264::formats::YUVSource;
 use shiguredo_mp4::boxes::{AvccBox, SampleEntry};
 use shiguredo_mp4::demux::{Input, Mp4FileDemuxer};
 
-/// Metadata of an MP4.
 #[derive(Debug)]
 pub(crate) struct Mp4Info {
     /// Width and height in pixels.

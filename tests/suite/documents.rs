@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use crate::common::{files, root};
 
-/// Returns every document.
 fn documents() -> Vec<PathBuf> {
     files(root(), "md")
 }

@@ -25,7 +25,6 @@ use crate::common::{eventually, lane, names, script, steps};
 use crate::decode::read_mp4;
 use crate::udp::{address, dial, server, status, step};
 
-/// Returns the plugins of a window that films need, with a folder for the films.
 fn small_films(folder: &Path) -> impl Plugin {
     let folder = folder.to_owned();
     move |app: &mut App| {
@@ -100,7 +99,6 @@ fn filmed(clip: &Clip) -> Vec<(u64, [u64; 2])> {
     hashes.collect()
 }
 
-/// Path of the only file in a folder.
 fn only_file(folder: &Path) -> PathBuf {
     let files = names(folder);
     assert_eq!(files.len(), 1, "{files:?}");

@@ -131,7 +131,6 @@ pub(crate) fn wait_alone(viewer: &mut HeadlessViewer, seconds: usize) {
     (0..60 * seconds).for_each(|_| viewer.app.update());
 }
 
-/// Returns the settings that a viewer requests.
 pub(crate) fn sender(viewer: &mut HeadlessViewer) -> Mut<'_, SenderSettings> {
     viewer.app.world_mut().get_mut(viewer.lane).unwrap()
 }

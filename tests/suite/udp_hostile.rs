@@ -20,7 +20,6 @@ use crate::udp::{
     Relay, address, lanes, lost, server, status, step, udp, viewer, viewer_at, viewers,
 };
 
-/// Returns up to `most` random bytes.
 fn bytes(random: &mut impl Rng, most: usize) -> Vec<u8> {
     let mut bytes = vec![0; random.random_range(0..=most)];
     random.fill_bytes(&mut bytes);

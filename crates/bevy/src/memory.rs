@@ -215,7 +215,6 @@ fn add_transport(app: &mut App) {
 #[component(clone_behavior = Ignore)]
 struct MemoryConnection {
     network: MemoryNetwork,
-    /// Seed of the link.
     seed: u64,
     end: End,
 }

@@ -31,7 +31,6 @@ const fn overhead_bytes(address: IpAddr) -> usize {
     header_bytes(address) + 25
 }
 
-/// Returns addresses as text.
 fn either(addresses: &[SocketAddr]) -> String {
     addresses.iter().map(ToString::to_string).collect::<Vec<_>>().join(" or ")
 }

@@ -274,7 +274,6 @@ impl Motion {
         span.map_or(self.ticks, |&span| span.into())
     }
 
-    /// Whether the packet carried a body.
     pub(crate) fn carried(&self, body: usize) -> bool {
         self.tracks.carried.get(body).copied().unwrap_or(true)
     }

@@ -295,7 +295,6 @@ fn dequantize(integers: [i32; 3], bounds: &[Bounded; 3]) -> Vec3 {
     Vec3::from_array(std::array::from_fn(|axis| bounds[axis].dequantize(integers[axis])))
 }
 
-/// The `f32` numbers of words.
 pub(crate) fn floats<const N: usize>(words: [i32; N]) -> [f32; N] {
     words.map(|word| f32::from_bits(word.cast_unsigned()))
 }

@@ -21,7 +21,6 @@ pub trait Library {
     /// Passes received messages to an app.
     fn deliver(&mut self, end: End, app: &mut App, message: RawMessage);
 
-    /// Returns the messages that an app sends.
     fn collect(&mut self, end: End, app: &mut App) -> Vec<RawMessage>;
 
     /// Writes the bodies of the client's world to `frame`.

@@ -8,7 +8,6 @@ use cubewire_codec::{Plan, QuantizedSnapshot};
 use cubewire_recording::Recording;
 use glam::{Quat, Vec3};
 
-/// A body in a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Body {
     /// Index of the kind, and number of earlier bodies in the slot modulo 256.
@@ -41,7 +40,6 @@ fn turn(up: Axis, [x, y, z]: [f32; 3]) -> Vec3 {
 }
 
 impl Scene {
-    /// Reads a recording.
     pub fn read(path: &Path) -> Result<Self, String> {
         let recording = Recording::read(path).map_err(|error| error.to_string())?;
         let schema = Plan::schema(&recording.plan).clone();

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-/// Conditions of a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditions {
     /// Round-trip time in ticks.
@@ -14,7 +13,6 @@ pub struct Conditions {
 /// Maximum payload of a datagram, bytes. Longer messages take several datagrams.
 const DATAGRAM_BYTES: usize = 1200;
 
-/// A message.
 #[derive(Debug)]
 pub struct RawMessage {
     /// Whether delivery is reliable and ordered. Lost messages are sent again after each round trip.
@@ -24,7 +22,6 @@ pub struct RawMessage {
     pub bytes: Vec<u8>,
 }
 
-/// A link in one direction.
 #[derive(Debug)]
 pub struct OneWayLink {
     latency: u64,

@@ -236,7 +236,6 @@ fn keep_permissions(_: &fs::Metadata, _: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Folder of a file.
 fn folder_of(path: &Path) -> &Path {
     or_here(path.parent().unwrap_or(path))
 }

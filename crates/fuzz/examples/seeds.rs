@@ -170,7 +170,6 @@ fn handshake() -> Vec<Seed> {
     seeds
 }
 
-/// Texts and files.
 fn texts() -> Vec<Seed> {
     let stages = rungs().map(|rung| ("stages", rung.stages.to_string()));
     let conditions = PRESETS.iter().map(|preset| {

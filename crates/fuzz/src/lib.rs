@@ -226,7 +226,6 @@ pub static CONTRACT: LazyLock<Contract> =
 /// Duration of a tick.
 pub const TICK: Duration = Duration::from_nanos(1_000_000_000 / 60);
 
-/// Returns a sender and a receiver at tick 0.
 pub fn pair() -> (SnapshotSender, SnapshotReceiver) {
     let initial = world(PAIR_CUBES, 0);
     let limits = Limits { max_bodies: PAIR_CUBES };

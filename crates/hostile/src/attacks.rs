@@ -35,7 +35,6 @@ pub(crate) enum Bound {
     AtLeast(f64),
 }
 
-/// A kind of attack.
 #[derive(Debug)]
 pub(crate) struct Attack {
     pub(crate) name: &'static str,

@@ -11,14 +11,12 @@ use crate::phases::Phase;
 use crate::socket::Counts;
 use crate::viewer::Snapshots;
 
-/// All figures of a run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Figures {
     pub(crate) seconds: u64,
     pub(crate) seed: u64,
     pub(crate) rate: u32,
     pub(crate) phases: Vec<Phase>,
-    /// Counts of the whole run.
     pub(crate) run: Counts,
     /// The figures that the server printed.
     pub(crate) server: Value,

@@ -14,7 +14,6 @@ use crate::process::{Failure, Process};
 use crate::socket::{Counts, Tally, get};
 use crate::viewer::Measuring;
 
-/// A phase with its figures.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Phase {
     pub(crate) name: &'static str,
@@ -28,7 +27,6 @@ pub(crate) struct Phase {
     #[serde(skip)]
     tally: Tally,
     pub(crate) figures: Counts,
-    /// Counts of each attack.
     pub(crate) attackers: BTreeMap<&'static str, Counts>,
 }
 

@@ -220,7 +220,6 @@ fn press(key: Key) -> Vec<Event> {
     vec![event(true, false), event(true, true), event(false, false)]
 }
 
-/// Returns the only entity with a component.
 fn single<C: Component>(app: &mut App) -> Entity {
     let world = app.world_mut();
     let mut all = world.query_filtered::<Entity, With<C>>();

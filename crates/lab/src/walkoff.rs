@@ -27,7 +27,6 @@ use crate::train::read_model;
 pub(crate) struct Outcome {
     /// Name of the rung.
     pub(crate) codec: &'static str,
-    /// Packets sent.
     pub(crate) packets: usize,
     /// Mean packet size including the header, bytes.
     pub(crate) bytes_per_packet: f64,

@@ -33,7 +33,6 @@ pub struct Link<T> {
     free_at: Duration,
     /// Packets in flight by time of arrival, then number, a copy after the packet itself.
     arriving: BTreeMap<(Duration, u64, bool), T>,
-    /// Highest number delivered.
     newest_delivered: Option<u64>,
     stats: LinkStats,
 }

@@ -81,7 +81,6 @@ impl Loss {
         }
     }
 
-    /// All probabilities.
     pub(crate) fn probabilities_mut(&mut self) -> impl Iterator<Item = &mut f64> {
         let values = match self {
             Self::None => [None, None, None, None],

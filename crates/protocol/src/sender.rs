@@ -374,7 +374,6 @@ impl SnapshotSender {
         [references.baseline, second, third]
     }
 
-    /// Begins the packet of `tick`.
     fn begin(&mut self, tick: u64) -> Result<(), SendError> {
         if let Some(newest) = self.history.newest
             && tick <= newest

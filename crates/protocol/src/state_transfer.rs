@@ -25,7 +25,6 @@ const HEAD_BYTES: usize = 4;
 /// Maximum length of a state, bytes.
 pub const MAX_STATE_BYTES: usize = CHUNK_BYTES * u8::MAX as usize;
 
-/// A state that the sender transfers.
 #[derive(Debug)]
 pub(crate) struct StateTransfer {
     tick: u64,
@@ -37,7 +36,6 @@ pub(crate) struct StateTransfer {
     carried: Vec<(u64, usize)>,
 }
 
-/// Delivery of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Chunk {
     Unsent,
@@ -134,7 +132,6 @@ impl StateTransfer {
 /// A state that the receiver assembles.
 #[derive(Debug, Default)]
 pub(crate) struct StateAssembly {
-    /// The tick of the state.
     tick: u64,
     /// The chunks that have arrived. Empty before the first one.
     chunks: Vec<Option<Box<[u8]>>>,

@@ -10,7 +10,6 @@ use cubewire_codec::{Life, Plan, Precision, QuantizedBody, QuantizedSnapshot, la
 use crate::source::{RecordingError, Source};
 use crate::{CUBES, MAX_BYTES, MAX_FRAMES};
 
-/// Layout of frames.
 #[derive(Debug)]
 pub(crate) struct Layout {
     pub(crate) plan: Arc<Plan>,
@@ -18,7 +17,6 @@ pub(crate) struct Layout {
     slots: usize,
     /// Column for whether the slot has a body. `None` in the bare layout.
     presence: Option<Column>,
-    /// Columns of a body.
     columns: Vec<Column>,
     /// Name of a slot's content in messages.
     pub(crate) noun: &'static str,
@@ -123,7 +121,6 @@ impl Layout {
         empty
     }
 
-    /// Reads a frame.
     pub(crate) fn read(
         &self,
         source: &mut Source<'_, impl BufRead>,

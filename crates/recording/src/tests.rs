@@ -20,7 +20,6 @@ fn parse(bytes: &[u8]) -> Result<Recording, RecordingError> {
     Recording::parse(bytes, Path::new("some.bin"))
 }
 
-/// Asserts that the bytes are refused with an error that contains `message`.
 fn assert_refused(bytes: &[u8], message: &str) {
     let error = parse(bytes).unwrap_err().to_string();
     assert!(error.contains(message), "{error}\n{message}");

@@ -126,7 +126,6 @@ impl PlayTotals {
     }
 }
 
-/// Prints a summary for people.
 pub(super) fn print(summary: &Value, out: &mut impl Write) -> io::Result<()> {
     let real = |figure: &Value| figure.as_f64().unwrap_or_default();
     let figure = |of: &Value, name: &str, decimals| number(real(&of[name]), decimals);

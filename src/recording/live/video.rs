@@ -46,7 +46,6 @@ struct Capture {
     window: UVec2,
     /// On the real clock. Also tells the video from earlier ones.
     start: Duration,
-    /// Number of the next frame.
     next: u64,
     /// Without the length.
     figures: Figures,

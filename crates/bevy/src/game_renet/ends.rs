@@ -21,7 +21,6 @@ pub(super) struct Ends<'w> {
 }
 
 impl Ends<'_> {
-    /// Returns the peers that are connected in renet.
     pub(super) fn connected(&self) -> BTreeSet<RenetPeer> {
         let clients = self.server.iter().flat_map(|server| server.clients_id_iter());
         let server = self.client.as_ref().filter(|client| client.is_connected());

@@ -115,7 +115,6 @@ impl Pair {
     }
 }
 
-/// Conditions with this latency, in milliseconds.
 fn delayed(latency: u64) -> Conditions {
     Conditions { latency: Duration::from_millis(latency), ..Conditions::PERFECT }
 }

@@ -162,7 +162,6 @@ impl UdpHost {
         self.reports.client(line);
     }
 
-    /// Returns the client with this connection entity.
     fn client_mut(&mut self, entity: Entity) -> Option<&mut Connection> {
         self.clients.values_mut().find(|client| client.entity == entity)
     }
@@ -175,7 +174,6 @@ impl UdpHost {
 #[derive(Debug)]
 struct Socket {
     udp: Arc<UdpSocket>,
-    /// The address that it is bound to.
     address: SocketAddr,
     traffic: SocketTraffic,
 }

@@ -28,7 +28,6 @@ fn limited(net: &mut TestNet, kbps: u32) -> Entity {
     client
 }
 
-/// Send state of each slot for a client.
 fn send_states(net: &TestNet, client: Entity) -> Vec<SendState> {
     let mut send_states = Vec::new();
     snapshot_sender(net, client).send_states(stats(net).tick, &mut send_states);

@@ -5,7 +5,6 @@ use log::Level;
 use super::log_records::{assert_record, collect};
 use super::*;
 
-/// Number of clients at the server.
 fn clients(net: &mut TestNet) -> usize {
     count::<Client>(&mut net.server)
 }

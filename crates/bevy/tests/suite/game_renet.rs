@@ -51,7 +51,6 @@ fn connect(world: &mut World, server_addr: SocketAddr, client_id: u64) {
     world.insert_resource(RenetClient::new(config().0));
 }
 
-/// An app of the game.
 fn game<M>(plugins: impl Plugins<M>) -> App {
     let mut app = app(|app| {
         app.add_plugins((protocol, config().1)).add_plugins(plugins);

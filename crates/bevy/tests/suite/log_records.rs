@@ -33,7 +33,6 @@ pub(crate) fn collect() {
     });
 }
 
-/// Asserts that there is a record with this level, start and end.
 pub(crate) fn assert_record(level: Level, start: &str, end: &str) {
     let records = RECORDS.lock().unwrap();
     let is_wanted = |text: &str| text.starts_with(start) && text.ends_with(end);

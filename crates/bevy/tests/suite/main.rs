@@ -152,7 +152,6 @@ fn filtered<F: VisibilityFilter>() -> (TestNet, Entity) {
     (net, client)
 }
 
-/// The server's world.
 fn server(net: &mut TestNet) -> &mut World {
     net.server.world_mut()
 }
@@ -162,7 +161,6 @@ fn stats(net: &TestNet) -> ReplicationStats {
     *net.server.world().resource()
 }
 
-/// All entities with a component.
 fn all<C: Component>(app: &mut App) -> Vec<Entity> {
     let world = app.world_mut();
     let mut all = world.query_filtered::<Entity, With<C>>();
@@ -174,23 +172,19 @@ fn count<C: Component>(app: &mut App) -> usize {
     all::<C>(app).len()
 }
 
-/// A component of an entity of the server.
 fn at_server<C: Component>(net: &TestNet, entity: Entity) -> &C {
     net.server.world().get(entity).unwrap()
 }
 
-/// A component of an entity of the first client.
 fn at_client<C: Component>(net: &TestNet, entity: Entity) -> &C {
     net.clients[0].world().get(entity).unwrap()
 }
 
-/// A component of a client's connection.
 fn of_connection<C: Component>(net: &mut TestNet, client: usize) -> &C {
     let connection = all::<Server>(&mut net.clients[client])[0];
     net.clients[client].world().get(connection).unwrap()
 }
 
-/// The sender of snapshots to a client.
 fn snapshot_sender(net: &TestNet, client: Entity) -> &SnapshotSender {
     at_server::<ReplicationSender>(net, client).sender().unwrap()
 }
@@ -340,7 +334,6 @@ fn play(net: &mut TestNet, bodies: &mut Vec<Entity>, tick: usize) {
     }
 }
 
-/// Runs ticks with [`play`].
 fn play_ticks(net: &mut TestNet, bodies: &mut Vec<Entity>, ticks: std::ops::Range<usize>) {
     for tick in ticks {
         play(net, bodies, tick);

@@ -2,7 +2,6 @@
 
 use super::*;
 
-/// The action of an observer.
 #[derive(Resource, Clone, Copy, Debug, PartialEq)]
 enum Action {
     DespawnIt,

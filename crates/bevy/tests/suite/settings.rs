@@ -11,7 +11,6 @@ fn plan(net: &TestNet) -> &Plan {
     net.server.world().resource::<Protocol>().plan()
 }
 
-/// The stages of a rung in the scene of the tests.
 fn stages(net: &TestNet, rung: Rung) -> Stages {
     plan(net).legal(*rung.stages).unwrap()
 }

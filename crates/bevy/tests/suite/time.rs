@@ -27,7 +27,6 @@ fn step(net: &mut TestNet, body: Entity) {
     put(net, body, Vec3::new(tick as f32 * DISTANCE - 60.0, 0.5, 0.0));
 }
 
-/// Runs ticks with a moving body.
 fn move_ticks(net: &mut TestNet, body: Entity, ticks: usize) {
     for _ in 0..ticks {
         step(net, body);

@@ -39,7 +39,6 @@ fn serving(server: UdpServer) -> App {
     })
 }
 
-/// A client with this number.
 fn client(key: Key, server: SocketAddr, number: u64) -> App {
     connecting(key.token(server, number).unwrap())
 }

@@ -50,7 +50,6 @@ struct Pass<'p, 'c> {
 }
 
 impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
-    /// Codes all bodies.
     pub(crate) fn bodies(
         &mut self,
         scratch: &mut Scratch,

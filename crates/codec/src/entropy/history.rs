@@ -106,7 +106,6 @@ impl BaselineHistory<'_> {
         self.center().map_or(0, |center| distance_squared(position, center))
     }
 
-    /// Computes the history of a body.
     #[inline]
     pub(crate) fn history(&self, body: usize) -> KinematicHistory {
         let position = self.reference.position(body);

@@ -33,7 +33,6 @@ const MAX_CONTEXT_DIGITS: u32 = 12;
 /// Bounds the numbers that hostile bytes decode to. Differences of positions have at most 19 digits.
 const MAX_DIGITS: u32 = 20;
 
-/// The bins of one residual.
 pub(super) struct ResidualBins<'s, B, O> {
     pub(super) bins: &'s mut Bins<B, O>,
     /// Slots of the first bin, by input.

@@ -22,7 +22,6 @@ pub(crate) struct RigidBodyPredictor<'a> {
     carriers: &'a mut Carriers,
     /// Motion of the anchor, which is coded first. It stays in place if the packet does not carry it.
     player: RigidMotion,
-    /// `player.turn` as a matrix.
     player_rotation: Matrix,
     /// Extrapolation of the current body, as if no other body carried it along.
     pub(super) alone: Extrapolation,
@@ -105,7 +104,6 @@ impl<'a> RigidBodyPredictor<'a> {
         }
     }
 
-    /// Returns the [`ORIENTATION_CANDIDATES`].
     pub(super) fn orientations(&mut self, history: &KinematicHistory) -> [Quaternion; 3] {
         self.alone = history.extrapolation.unwrap_or_else(|| Extrapolation::at_rest(history));
         let turned = if self.is_near_player(history) {

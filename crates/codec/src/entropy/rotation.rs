@@ -14,7 +14,6 @@ use crate::quantize::smallest_three::SmallestThree;
 pub(crate) type Vector<T = f32> = [T; 3];
 /// x, y, z, w.
 pub(crate) type Quaternion<T = f32> = [T; 4];
-/// Rows of a matrix.
 pub(crate) type Matrix<T = f32> = [Vector<T>; 3];
 
 /// One number, or one per SIMD lane. A lane gives the same result as a single number.

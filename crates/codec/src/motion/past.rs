@@ -38,7 +38,6 @@ impl Past {
         self.records.gather(like, count, || flagged(differs).map(was));
     }
 
-    /// Replaces the record of a body, if it has one.
     pub(super) fn replace(&mut self, body: usize, was: &QuantizedSnapshot) {
         if let Some(record) = self.record(body) {
             self.records.put_slots(|| once((was, body)), || once(record));

@@ -13,7 +13,6 @@ use crate::lane::{Lane, flip};
 /// Steps per metre of a position.
 const STEPS: f32 = 512.0;
 
-/// A row of changed bodies.
 fn snapshot(bodies: usize, change: impl Fn(usize, &mut BodyState)) -> Snapshot {
     let body = |index: usize| {
         let mut body =

@@ -23,7 +23,6 @@ pub(crate) struct Replay<'a> {
     frames: &'a [QuantizedSnapshot],
     encoder: Encoder,
     pub(crate) decoder: Decoder,
-    /// The snapshot to send.
     pub(crate) current: QuantizedSnapshot,
     pub(crate) packet: Packet,
     pub(crate) sent: Vec<Baseline>,

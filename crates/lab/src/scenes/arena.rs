@@ -34,7 +34,6 @@ pub(super) const TICKS_PER_SECOND: u16 = 60;
 /// Downward acceleration, metres per second squared.
 const GRAVITY: f32 = 9.81;
 
-/// Number of slots.
 pub(super) const SLOTS: usize = 2000;
 
 /// Number of ticks that a slot stays empty after its body was removed. A receiver that misses frames in this time
@@ -78,7 +77,6 @@ pub(crate) struct Arena {
     /// Body in each slot.
     lives: Vec<Option<Life>>,
     walkers: Vec<Walker>,
-    /// Number of bodies that are awake.
     awake: usize,
     tick: u64,
 }

@@ -33,7 +33,6 @@ impl Heading {
         f64::from(self.0) / f64::from(TURN)
     }
 
-    /// Angle in radians.
     pub(super) fn angle(self) -> f32 {
         f32::from(self.0) / TURN * TAU
     }

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use crate::{clip, codecs, failure, mean_bytes, output, walkoff};
 
-/// Records asteroids and returns the path of the file.
 fn asteroids(folder: &Path, file: &str, seed: &str) -> String {
     let path = folder.join(file).to_str().unwrap().to_owned();
     let args = ["record", "asteroids", "--frames", "40", "--out", &path];

@@ -92,7 +92,6 @@ impl SentHistory {
         [1, 2].map(|back| self.acked.get(newer.checked_sub(back)?).copied())
     }
 
-    /// Returns the references of a packet with this baseline.
     pub(super) fn references(&self, baseline: Option<u64>) -> Baselines<'_> {
         let held = |tick: Option<u64>| self.ring.get(tick?);
         Baselines {

@@ -21,7 +21,6 @@ struct Stream {
     arrived_at: u64,
 }
 
-/// Measurements of a second.
 #[derive(Clone, Copy, Debug, Default)]
 struct Second {
     /// Highest budget; `u32::MAX` without a limit.

@@ -42,7 +42,6 @@ fn open() -> ServerSession {
     server
 }
 
-/// Returns the server's welcome at this tick.
 fn welcome(server: &mut ServerSession, tick: u64) -> ServerMessage<'static> {
     let welcome = server.welcome(&contract(), Duration::ZERO, tick, &initial());
     welcome.unwrap()
@@ -66,7 +65,6 @@ fn heard(
     client.on_message(&contract(), message, limits)
 }
 
-/// Returns a client session that has been welcomed.
 fn welcomed() -> ClientSession {
     let mut client = ClientSession::default();
     let contract = contract();

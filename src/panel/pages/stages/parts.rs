@@ -37,7 +37,6 @@ pub(crate) const fn copy(part: Part, from: StageOptions, to: &mut StageOptions) 
     }
 }
 
-/// Whether the part has the same option in both.
 pub(crate) fn is_same(part: Part, one: StageOptions, other: StageOptions) -> bool {
     let mut with = one;
     copy(part, other, &mut with);

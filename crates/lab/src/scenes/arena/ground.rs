@@ -43,7 +43,6 @@ pub(super) fn clusters(random: &mut ChaCha8Rng) -> Vec<Vec3> {
     (0..CLUSTERS).map(&mut cluster).collect()
 }
 
-/// Whether a cluster is on a platform.
 pub(super) const fn is_platform(cluster: usize) -> bool {
     cluster % 2 == 1
 }
