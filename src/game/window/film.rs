@@ -117,9 +117,9 @@ fn finish(world: &mut World) {
 }
 
 /// Ends the film when the app exits. The file has the frames so far.
-fn end(world: &mut World) {
-    world.resource::<Filming>().progress.stop.store(true, Ordering::Relaxed);
-    finish(world);
+fn end(filming: Res<Filming>, mut commands: Commands) {
+    filming.progress.stop.store(true, Ordering::Relaxed);
+    commands.queue(finish);
 }
 
 /// Sentence about a film with `frames` of the wanted `ticks`.
