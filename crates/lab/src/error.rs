@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt::Display;
 use std::path::Path;
 
-/// Reason why a command failed. Only an error of standard output is an [`io::Error`].
+/// Reason why a command failed. Only an error of standard output is an [`std::io::Error`].
 pub(crate) type Failure = Box<dyn Error + Send + Sync>;
 
 /// Returns a function that wraps the error of a file: it `cannot be` read, for example.
