@@ -19,8 +19,8 @@ const SECOND: Duration = Duration::from_secs(1);
 const TABS: f32 = 64.0;
 const PAGES: f32 = 100.0;
 
-/// Height of the slim bar plus the timeline with two rows, points.
-const BELOW: f32 = 228.0;
+/// Height of the slim bar plus the timeline, points.
+const BELOW: f32 = 178.0;
 
 /// Clicks at a distance from the panel's left edge and from the window's top, points.
 fn click(window: &Window, from_left: f32, from_top: f32) {
@@ -160,7 +160,7 @@ fn the_past_the_colours_and_a_cube_are_looked_at_with_keys_and_mouse() {
     assert!(moment(&report).unwrap() < newest);
     // The player's cube is in the middle of each half.
     for x in [0.25, 0.75] {
-        window.click(x * WIDTH, 0.46 * (HEIGHT - BELOW));
+        window.click(x * WIDTH, 0.48 * (HEIGHT - BELOW));
         window.wait("a cube", |report| report["panel"]["cube"].is_u64());
         window.click(10.0, 20.0);
         window.expect("/panel/cube", Value::Null);

@@ -277,7 +277,8 @@ impl Drop for Window {
     fn drop(&mut self) {
         if thread::panicking() {
             let log = fs::read_to_string(self.folder.path().join("log"));
-            eprintln!("{}", log.unwrap_or_default());
+            let report = fs::read_to_string(&self.report);
+            eprintln!("{}\n{}", log.unwrap_or_default(), report.unwrap_or_default());
         }
     }
 }

@@ -77,7 +77,7 @@ pub fn entry(ui: &mut Ui, width: f32, name: &str, value: DragValue<'_>, unit: &s
 
 /// Widths in logical points.
 const FIELD: f32 = 44.0;
-const UNIT: f32 = 52.0;
+const UNIT: f32 = 50.0;
 
 /// Repeats the layout in this frame if a click on this opens a list, because the first layout only determines the
 /// list's size.

@@ -188,7 +188,7 @@ const USUAL_TAIL: Jitter = Jitter::LogNormal { median: Duration::from_millis(5),
 
 /// Distances, logical points.
 pub(super) const BETWEEN: f32 = 3.0;
-const WIDER: f32 = 6.0;
+const WIDER: f32 = 3.0;
 
 #[cfg(test)]
 mod tests {
