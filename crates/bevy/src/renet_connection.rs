@@ -24,7 +24,8 @@ use crate::wire::LoggedOnce;
 /// renet resends an unacknowledged message every 300 ms and has no setting to send less. To stay within the
 /// [allowance](MessageBuffer::reliable_allowance), bytes are passed to renet only if the allowance covers them. When messages
 /// are due to be resent, renet's clock stops at that instant until the allowance has covered them. Messages of different
-/// flushes are due at different instants: renet would merge them into packets larger than the original ones.
+/// flushes are kept due at different instants. Otherwise renet would merge them into packets larger than the original ones,
+/// which the allowance may not cover.
 ///
 /// renet also acknowledges acks and unreliable packets. An ack is therefore sent only if a reliable message has arrived
 /// since the last one. Other acks are discarded, and renet is told that they have arrived, so that it does not repeat
@@ -33,7 +34,8 @@ use crate::wire::LoggedOnce;
 pub struct RenetConnection {
     renet: RenetClient,
     guard: RenetGuard,
-    /// renet's clock. It runs slower than the caller's, and stands still while packets are held.
+    /// renet's clock. It runs as fast as the caller's, slower after [`PATIENCE`] without acks, and stands still while
+    /// packets are held.
     clock: Duration,
     /// Reliable packets that were sent in the last [`RESEND_TIME`] of renet's clock, oldest first.
     flights: VecDeque<Flight>,

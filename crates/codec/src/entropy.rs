@@ -8,12 +8,13 @@
 //! to the reference, with its motion as context; the other codes residuals relative to predictions.
 //!
 //! ```text
-//! header | check 14 | zeros to a whole byte | bins
+//! header | [merge mask] | check 14 | zeros to a whole byte | bins
 //! bins     [simulation] | [ages of additional references] | bodies
 //! ```
 //!
 //! Packets of a [simulated scene](crate::simulation) use the second variant. Bins about the simulation come before
-//! the bodies. If the receiver simulates the snapshot, no bodies follow and the adaptive state stays unchanged.
+//! the bodies. If the receiver simulates the snapshot, no bodies follow and the snapshot has no adaptive state: a packet
+//! relative to it starts from the trained model.
 
 mod adaptive;
 mod bins;

@@ -210,7 +210,7 @@ impl Motion {
         self.copy_tracks(other, current.len());
     }
 
-    /// Copies everything except the start of the motion.
+    /// Copies which bodies moved and fall, with their ages and spans. `ticks` becomes 0, and `from` stays as it is.
     fn copy_tracks(&mut self, other: &Self, bodies: usize) {
         self.ticks = 0;
         self.moved.clone_from(&other.moved);

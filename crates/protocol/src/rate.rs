@@ -29,11 +29,12 @@ use path_stats::{DELAY_SIXTIETHS, PathStats};
 /// delay must last for a quarter of a second. A timeout takes one second without acks, or two if a single burst of loss
 /// can explain it.
 ///
-/// The parts are known: the base delay is from LEDBAT (RFC 6817), which sees a queue before it overflows. The decrease
-/// starts from the arrival rate as in BBR, so that one is enough from any rate. The time below a rate that was too high
-/// is from CUBIC (RFC 9438), the timeout from QUIC (RFC 9002, section 7.6), and its reversal from F-RTO (RFC 5682).
+/// The parts are known: the base delay is like LEDBAT's (RFC 6817), which sees a queue before it overflows. The decrease
+/// starts from the arrival rate as in BBR, so that one decrease is enough, however high the limit was. Staying below a
+/// congested rate for a while is like CUBIC's plateau (RFC 9438). The timeout is like QUIC's persistent congestion (RFC
+/// 9002, section 7.6), and is undone as after a spurious timeout of TCP (RFC 5682, RFC 4015).
 ///
-/// Without trials, an increase and decrease by fixed rules takes every loss and every longer route for congestion.
+/// A controller without trials would take every loss and every longer route for congestion.
 ///
 /// Ticks must not decrease. Private times are in sixtieths of a second, so that they do not depend on the tick rate.
 #[derive(Clone, Debug)]
@@ -105,15 +106,15 @@ const MAX_RATE: f64 = MAX_KBPS as f64 * BYTES_OF_KBPS;
 const MIN_RATE: f64 = *BUDGETS_KBPS.start() as f64 * BYTES_OF_KBPS;
 const BYTES_OF_KBPS: f64 = 125.0;
 
-/// A delay exceeds its base if it is longer by this and by the jitter: 83 ms, which a playout delay just covers.
+/// A delay exceeds its base if it is longer by more than this plus the jitter. 83 ms, which a playout delay just covers.
 const HARMFUL_DELAY_SIXTIETHS: f64 = 5.0;
 
 /// A delay must exceed its base for this time, 250 ms, before a trial starts: random delays pass sooner, a queue does
 /// not.
 const DELAYED_SIXTIETHS: u64 = 15;
 
-/// Loss exceeds its base if it is higher by this fraction and by [`CHANCE`]. The loss of a radio link varies by up to
-/// this fraction.
+/// Loss exceeds its base if the difference is more than this, and more than chance explains ([`CHANCE`]). The loss of a
+/// radio link varies by up to this fraction.
 const HARMFUL_LOSS: f64 = 0.15;
 
 /// Difference from the base loss that chance can cause, in standard deviations.

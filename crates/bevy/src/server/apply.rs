@@ -107,7 +107,9 @@ pub(super) fn apply(
     }
 }
 
-pub(super) fn ask(world: &mut World, protocol: &Compiled, client: Entity, asked: Settings) {
+/// Processes a client's request: stores legal settings as the connection's, which [`apply`] then puts to use, or
+/// declines.
+pub(super) fn on_request(world: &mut World, protocol: &Compiled, client: Entity, asked: Settings) {
     let requests = *world.resource::<ClientRequests>();
     let mut client = world.entity_mut(client);
     let before = client.get::<ConnectionSettings>().copied();

@@ -7,7 +7,7 @@ use bevy_time::{Real, Time};
 use cubewire_codec::Snapshot;
 use cubewire_protocol::{Feedback, ServerEvent, ServerMessage, ServerSession};
 
-use super::apply::ask;
+use super::apply::on_request;
 use super::capture::{Bodies, entity_from_wire};
 use super::sender::{Ready, ReplicationSender};
 use super::visibility::Hidden;
@@ -107,7 +107,7 @@ fn on_message(
             match sender.session.on_message(&protocol.contract, message)? {
                 ServerEvent::Welcome => welcome(world, protocol, tick, client),
                 ServerEvent::Settings(asked) => {
-                    ask(world, protocol, client, asked);
+                    on_request(world, protocol, client, asked);
                     Ok(())
                 }
             }

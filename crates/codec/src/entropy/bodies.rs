@@ -86,7 +86,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         Ok(())
     }
 
-    /// Codes which bodies a partial packet carries. Of the active bodies, only these keep their turn.
+    /// Codes which bodies a partial packet carries. Active bodies that are not carried are removed from the coding order.
     fn carried_flags(
         &mut self,
         scratch: &mut Scratch,

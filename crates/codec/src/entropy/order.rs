@@ -66,8 +66,8 @@ impl Scratch {
         self.histories.extend(self.order.iter().map(|key| snapshots.history(key.body())));
     }
 
-    /// Fills the grid of resting bodies with the bodies that stay and have no turn. Of a partial packet, with the
-    /// carried ones. Other bodies get a turn.
+    /// Fills the grid with the resting bodies of the packet: those that stay, are not active and, in a partial packet,
+    /// are carried. Flags all other bodies, so that the passes over resting bodies skip them.
     pub(super) fn place_resting(
         &mut self,
         snapshots: &BaselineHistory<'_>,

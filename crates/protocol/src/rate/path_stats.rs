@@ -7,17 +7,19 @@ use std::collections::VecDeque;
 use crate::clock::sequence;
 use crate::feedback::Ack;
 
-/// Packets of about the last second and their fate.
+/// What acks show about the path: packets in flight, arrivals of the last second, the fate of the last 64 packets, and
+/// longer means.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PathStats {
-    /// Packets that do not count as arrived or lost yet, oldest first, at most [`MAX_PENDING`].
+    /// Packets whose fate is not in `lost` yet, oldest first, at most [`MAX_PENDING`]. An acknowledged packet waits here
+    /// until all earlier ones are acknowledged or late.
     pub(super) pending: VecDeque<Pending>,
     /// Arrived packets in the order of their acks: all of the last [`ARRIVALS_SIXTIETHS`], and at least
     /// [`FEWEST_DELAYS`].
     pub(super) arrivals: VecDeque<Arrived>,
     /// When the last ack of a new packet arrived.
     last_ack: u64,
-    /// Mean and mean deviation of the delay (as in RFC 6298), or `None` before the first ack.
+    /// Mean and mean deviation of the delay (like RFC 6298, with a gain of 1/32), or `None` before the first ack.
     pub(super) delays: Option<[f64; 2]>,
     /// Fate of the last packets: 1 for lost, the newest in the lowest bit.
     lost: u64,

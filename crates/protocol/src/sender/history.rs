@@ -53,7 +53,8 @@ impl SentHistory {
         self.newest = Some(tick);
     }
 
-    /// Drops acks that are too old for the packet of `tick`, and snapshots that no packet can refer to any more.
+    /// Drops acks that are too old for the packet of `tick`, and snapshots more than [`KEPT_TICKS`] older than the oldest
+    /// candidate. Without acks, drops no snapshots.
     pub(super) fn forget_before(&mut self, tick: u64) {
         self.discard_acks(tick.saturating_sub(MAX_BASELINE_AGE_TICKS.into()));
         let candidates = self.acked.len().saturating_sub(CANDIDATES);

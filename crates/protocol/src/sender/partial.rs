@@ -17,9 +17,9 @@ const MAX_SILENCE_TICKS: u64 = 6;
 const MIN_BYTES: usize = 16;
 
 impl SnapshotSender {
-    /// Like [`send`](Self::send), within a byte budget. Sends a complete snapshot if it fits, or waits if it will fit
-    /// soon. Otherwise sends the most urgent bodies, if the stages allow partial packets. Returns `None` if it is
-    /// better to wait.
+    /// Like [`send`](Self::send), within a byte budget. If the stages do not allow partial packets, the budget is ignored
+    /// and a complete snapshot is sent. Otherwise sends a complete snapshot if it fits, returns `None` if it is better
+    /// to wait, or else sends the most urgent bodies.
     ///
     /// # Errors
     /// As [`send`](Self::send).
