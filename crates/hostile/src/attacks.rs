@@ -69,8 +69,8 @@ pub(crate) struct Limit {
     pub(crate) only_alone: bool,
 }
 
-/// All attacks, in the order in which they run alone. `half-open` is the last unfair one, because it may prevent later
-/// attackers from connecting.
+/// All attacks, in the order in which they run alone. `half-open` is the last unfair attack, because it may prevent
+/// later attackers from connecting.
 #[rustfmt::skip]
 pub(crate) const ATTACKS: &[Attack] = &[
     attack("garbage", Datagrams(0.125, garbage), &[alone(RECEIVED, AtMost(0.0))]),

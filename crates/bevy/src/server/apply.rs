@@ -52,7 +52,8 @@ impl ReplicationSender {
             return;
         }
         let session = &self.session;
-        let sent = |stages| session.stages_instead_of(&protocol.contract, stages).unwrap_or(stages);
+        let sendable =
+            |stages| session.stages_instead_of(&protocol.contract, stages).unwrap_or(stages);
         let judged = wanted.check(&protocol.plan, has_budget);
         match judged {
             Ok(stages) => {
@@ -60,7 +61,7 @@ impl ReplicationSender {
                     buffer.send(&ReliableToClient::Interpolation(wanted.interpolation));
                 }
                 ready.settings = wanted;
-                ready.stages = sent(stages);
+                ready.stages = sendable(stages);
                 log::debug!("stages of client {client}: {}", ready.stages);
                 if let Some(reason) = self.session.fallback() {
                     log::debug!("fallback of client {client}: {reason}");
@@ -69,7 +70,7 @@ impl ReplicationSender {
             // The client has a new budget, and the stages in use cannot split packets to fit it.
             Err(_) if has_budget && !ready.stages.can_be_partial() => {
                 ready.settings.stages = *protocol.stages;
-                ready.stages = sent(protocol.stages);
+                ready.stages = sendable(protocol.stages);
             }
             Err(_) => {}
         }
@@ -99,8 +100,8 @@ pub(super) fn apply(
     for (client, mut sender, mut buffer, wanted, budget) in &mut clients {
         let wanted = wanted.copied().unwrap_or_default();
         sender.apply(client, &bodies.protocol, wanted, budget, &mut buffer);
-        if let Some(granted) = sender.settings()
-            && let Some(granted) = sender.session.grant(time.elapsed(), granted)
+        if let Some(in_use) = sender.settings()
+            && let Some(granted) = sender.session.grant(time.elapsed(), in_use)
         {
             buffer.send(&ReliableToClient::Session(granted));
         }

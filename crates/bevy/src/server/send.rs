@@ -259,7 +259,7 @@ fn encode_all(jobs: &mut [Job<'_>], bodies: &Bodies) {
 fn encode_due(jobs: &mut [Job<'_>], bodies: &Bodies) {
     let due = jobs.iter_mut().filter(|job| job.leader.is_none() && job.has_packet.is_none());
     let mut due: Vec<_> = due.collect();
-    // A single packet is encoded on this thread: there is nothing to run in parallel.
+    // A single packet is encoded on this thread, because waking another one takes time.
     if let [job] = &mut *due {
         return job.encode(bodies);
     }

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use crate::stages::Delta;
 
-/// What residuals are relative to. Each variant has its own part of the trained table, the mixer weights and the flag
-/// probabilities. Mean errors and blends exist only for `Predicted`.
+/// The prediction that residuals are relative to. Each variant has a separate part of the trained table, the mixer
+/// weights and the flag probabilities. Mean errors and blends exist only for `Predicted`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Variant {
     /// Residuals relative to the reference.

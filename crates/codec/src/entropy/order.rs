@@ -66,8 +66,8 @@ impl Scratch {
         self.histories.extend(self.order.iter().map(|key| snapshots.history(key.body())));
     }
 
-    /// Fills the grid with the resting bodies of the packet: those that stay, are not active and, in a partial packet,
-    /// are carried. Flags all other bodies, so that the passes over resting bodies skip them.
+    /// Fills the grid with the resting bodies. A partial packet has only its carried bodies. Flags all other bodies, so
+    /// that the passes over resting bodies skip them.
     pub(super) fn place_resting(
         &mut self,
         snapshots: &BaselineHistory<'_>,

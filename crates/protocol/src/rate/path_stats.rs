@@ -7,12 +7,12 @@ use std::collections::VecDeque;
 use crate::clock::sequence;
 use crate::feedback::Ack;
 
-/// What acks show about the path: packets in flight, arrivals of the last second, the fate of the last 64 packets, and
-/// longer means.
+/// Statistics of the path, from acks: packets in flight, arrivals of the last second, losses among the last 64 packets,
+/// and long-term means.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PathStats {
-    /// Packets whose fate is not in `lost` yet, oldest first, at most [`MAX_PENDING`]. An acknowledged packet waits here
-    /// until all earlier ones are acknowledged or late.
+    /// Packets that `lost` does not include yet, oldest first, at most [`MAX_PENDING`]. An acknowledged packet stays here
+    /// until all earlier packets are acknowledged or late.
     pub(super) pending: VecDeque<Pending>,
     /// Arrived packets in the order of their acks: all of the last [`ARRIVALS_SIXTIETHS`], and at least
     /// [`FEWEST_DELAYS`].
@@ -77,7 +77,7 @@ const LATE_SIXTIETHS: u64 = 12;
 /// Time without acks that delay alone can explain: a satellite round trip takes 0.6 s.
 const SILENCE_SIXTIETHS: u64 = 60;
 
-/// Time without acks that one burst of loss can explain. A burst is shorter than this number of packets.
+/// Time without acks that one burst of loss can explain. A burst loses at most this number of packets.
 const BURST_SIXTIETHS: u64 = 120;
 const BURST_PACKETS: usize = 40;
 
