@@ -9,6 +9,7 @@ use std::sync::Arc;
 use bevy::app::App;
 use bevy::math::UVec2;
 use clap::Args;
+use cubewire_bevy::udp::resolve;
 use cubewire_link::{Preset, Trace};
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
@@ -33,9 +34,12 @@ pub fn skipped_seconds(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
-    let address = text.parse();
-    address
-        .map_err(|_| format!("{text} is not an IP address and port, for example 192.168.1.5:7000"))
+    // The name of an interface, as in [fe80::1%eth0]:7000.
+    let zoned = || resolve(text).ok()?.first().copied();
+    let address = text.parse().ok().or_else(|| text.contains('%').then(zoned).flatten());
+    address.ok_or_else(|| {
+        format!("{text} is not an IP address and port, for example 192.168.1.5:7000")
+    })
 }
 
 /// Parses a width and height in pixels.

@@ -44,7 +44,8 @@ impl ServeArgs {
     pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         let key = self.security.key()?;
         let server = self.listen(key)?;
-        let address = SocketAddr::new(self.bind.ip(), server.address().port());
+        let mut address = self.bind;
+        address.set_port(server.address().port());
         let settings = self.window.settings()?;
         let opens_window = opens_window(self.windowless.is_windowless(), out)?;
         let viewers = match key {

@@ -1,7 +1,7 @@
 //! `cubewire view`: shows the replica of a server's game.
 
 use std::io::{self, Write};
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use bevy::prelude::*;
@@ -142,7 +142,7 @@ impl ViewArgs {
 
 /// Resolves a host name and port to at least one address.
 fn resolve(given: &str) -> Result<Vec<SocketAddr>, Failure> {
-    let found = match given.to_socket_addrs().map(Vec::from_iter) {
+    let found = match cubewire_bevy::udp::resolve(given) {
         Ok(addresses) if addresses.is_empty() => Err("the name has no address".to_owned()),
         Ok(addresses) => Ok(addresses),
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => {

@@ -3,10 +3,11 @@
 use bevy_ecs::prelude::*;
 use bevy_transform::components::Transform;
 
+use crate::transport::Farewell;
 use crate::wire::BodyId;
 
 /// Server: replicates this entity to clients. It needs a [`BodyKind`]. Its [`Transform`] is sent as a position in the
-/// world, so it must not have a moving parent. While the entity has [`Disabled`](bevy_ecs::entity_disabling::Disabled),
+/// world, so it must not have a moving parent. Its scale is not replicated. While the entity has [`Disabled`](bevy_ecs::entity_disabling::Disabled),
 /// or another component that the app registered as disabling, clients do not see it and it keeps its slot.
 ///
 /// If the translation is not finite, or the rotation is not finite or has length zero, clients keep the last valid
@@ -52,10 +53,9 @@ impl BodyKind {
 }
 
 /// A connection has ended or could not be established: no server listens, the server is full or has a different
-/// protocol, the peer left or timed out, or the peer violated the protocol. Triggered on the connection's entity before
-/// the entity is despawned. If a server refuses a client, the despawn follows up to five seconds later, so that the
-/// reason can be sent; [`Connected`](crate::Connected) is removed at once. Not triggered if this end despawns the
-/// entity or its app exits.
+/// protocol, the peer left or timed out, the peer violated the protocol, or this end called [`disconnect`]. Triggered on the
+/// connection's entity before the entity is despawned. Messages that arrived before the end were delivered. Not triggered if
+/// this end despawns the entity or its app exits.
 #[derive(EntityEvent, Clone, Debug, PartialEq, Eq)]
 pub struct Disconnected {
     /// The connection's entity.
@@ -63,11 +63,6 @@ pub struct Disconnected {
     /// The reason, as a sentence. If the protocols differ, it names the first line that differs.
     pub reason: String,
 }
-
-/// [`Disconnected`] was already triggered for this connection, which is despawned later.
-#[derive(Component, Debug)]
-#[component(clone_behavior = Ignore)]
-pub(crate) struct HasEnded;
 
 /// Server: inserted together with a new [`Transform`], makes the body jump. Clients show the body at its old position
 /// until they play the jump's tick, and at the new one from then on, without interpolation between the two. If a client
@@ -115,12 +110,16 @@ pub(crate) fn disconnect_later(
     commands.queue(move |world: &mut World| disconnect(world, entity, reason));
 }
 
-/// Ends a connection: triggers [`Disconnected`] if that has not happened yet, and despawns the entity.
+/// Ends a connection: triggers [`Disconnected`] and despawns the entity. The other end receives the messages that were
+/// written before, and then the reason as its [`Disconnected::reason`]. They are sent until they have arrived, for at most
+/// a second.
+///
+/// Despawning the entity ends a connection in the same way, without a reason.
 pub fn disconnect(world: &mut World, entity: Entity, reason: impl Into<String>) {
-    let Ok(connection) = world.get_entity(entity) else {
+    if world.get_entity(entity).is_err() {
         return;
-    };
-    if !connection.contains::<HasEnded>() {
+    }
+    if !world.entity(entity).contains::<Farewell>() {
         let reason = reason.into();
         log::debug!("connection {entity} ended: {reason}");
         world.trigger(Disconnected { entity, reason });

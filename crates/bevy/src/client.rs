@@ -29,6 +29,7 @@ impl Plugin for ClientPlugin {
                 protocol.expect(NO_PROTOCOL);
             })
             .add_observer(play::disconnect)
+            .add_observer(upstream::tell_why)
             .add_systems(
                 PreUpdate,
                 (

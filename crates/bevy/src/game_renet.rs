@@ -36,6 +36,7 @@ use std::time::Duration;
 
 use bevy_app::{App, FixedPostUpdate, Plugin, PostUpdate, PreUpdate};
 use bevy_ecs::prelude::*;
+use bevy_ecs::world::DeferredWorld;
 use bevy_renet::renet::{ChannelConfig, ClientId, ConnectionConfig, SendType, ServerEvent};
 use bevy_renet::{RenetReceive, RenetSend, RenetServerEvent};
 use cubewire_protocol::renet_guard::MAX_UNRELIABLE_BYTES;
@@ -43,7 +44,10 @@ use cubewire_protocol::renet_guard::MAX_UNRELIABLE_BYTES;
 use self::ends::{Ends, NO_CONNECTION, RenetPeer};
 use crate::body::disconnect_later;
 use crate::traffic::HEADER_BYTES;
-use crate::transport::{self, Client, CubewireSystems, MessageBuffer, OrDisabled, Server};
+use crate::transport::{
+    self, Client, CubewireSystems, MAX_BACKLOG_BYTES, MessageBuffer, OrDisabled, Server,
+    TOO_MANY_WAITING,
+};
 use crate::wire::LoggedOnce;
 
 /// Transport over the game's `RenetServer`, `RenetClient` or both: see the [module](self). The game adds the plugins of
@@ -116,7 +120,7 @@ impl Plugin for BevyRenet {
             dropped: LoggedOnce::default(),
         })
         .add_observer(end_client)
-        .add_observer(hang_up)
+        .add_observer(go_on)
         .add_systems(
             PreUpdate,
             (follow, receive).chain().in_set(CubewireSystems::Receive).after(RenetReceive),
@@ -134,11 +138,15 @@ struct Connections {
 }
 
 impl Connections {
-    /// Ends a connection that renet has ended. Removes the entry first, because otherwise [`hang_up`] would disconnect
+    /// Ends a connection that renet has ended. Removes the entry first, because otherwise [`go_on`] would disconnect
     /// the peer, which may have connected again.
     fn end(&mut self, peer: RenetPeer, why: String, commands: &mut Commands<'_, '_>) {
         if let Some(entity) = self.entities.remove(&peer) {
-            disconnect_later(commands, entity, why);
+            commands.queue(move |world: &mut World| {
+                if let Some(mut buffer) = world.get_mut::<MessageBuffer>(entity) {
+                    buffer.ended = Some(why);
+                }
+            });
         }
     }
 
@@ -170,7 +178,8 @@ impl Connections {
             ends.send(peer, self.channels.reliable, message);
         }
         sent.control_bytes += spent;
-        buffer.backlog_bytes = unacked;
+        let waiting = buffer.outgoing.messages.iter().map(Vec::len);
+        buffer.backlog_bytes = unacked + waiting.sum::<usize>();
     }
 }
 
@@ -188,17 +197,23 @@ fn end_client(
     connections.end(Some(id), why, &mut commands);
 }
 
-/// Disconnects a peer after the game or replication has despawned its entity.
-fn hang_up(
-    removed: On<Remove, MessageBuffer>,
-    mut connections: ResMut<Connections>,
-    mut ends: Ends,
-) {
+/// Moves the connection of a despawned entity to its successor, or disconnects the peer.
+fn go_on(removed: On<Remove, MessageBuffer>, mut world: DeferredWorld) {
+    let successor = transport::successor(&mut world, removed.entity);
+    let mut connections = world.resource_mut::<Connections>();
     let mut entities = connections.entities.iter();
-    if let Some((&peer, _)) = entities.find(|(_, entity)| **entity == removed.entity) {
-        connections.entities.remove(&peer);
-        ends.disconnect(peer);
+    let Some((&peer, _)) = entities.find(|(_, entity)| **entity == removed.entity) else {
+        return;
+    };
+    connections.entities.remove(&peer);
+    match successor {
+        Some(successor) => _ = connections.entities.insert(peer, successor),
+        None => world.commands().run_system_cached_with(hang_up, peer),
     }
+}
+
+fn hang_up(peer: In<RenetPeer>, mut ends: Ends) {
+    ends.disconnect(*peer);
 }
 
 /// Spawns entities for renet's new connections, and ends connections that renet no longer has.
@@ -259,9 +274,9 @@ fn flush(
             && connected.contains(peer)
         {
             connections.flush(*peer, &mut buffer, &mut ends);
-            let waiting = buffer.outgoing.messages.iter().map(Vec::len);
-            if buffer.backlog_bytes + waiting.sum::<usize>() > MAX_BACKLOG_BYTES {
-                disconnect_later(&mut commands, entity, "too many unacknowledged bytes");
+            if buffer.backlog_bytes > MAX_BACKLOG_BYTES {
+                buffer.outgoing.messages.clear();
+                disconnect_later(&mut commands, entity, TOO_MANY_WAITING);
             }
         }
     }
@@ -291,6 +306,3 @@ const CHANNEL_MEMORY_BYTES: usize = 16 << 20;
 /// Limit of the reliable bytes that renet holds unacked. renet sends and resends all of them at once, and the receiver
 /// buffers everything that arrives after a lost message.
 const MAX_UNACKED_BYTES: usize = 256 << 10;
-
-/// Limit of the reliable bytes that wait for a peer, unacked or unsent. Above it, the connection is given up.
-const MAX_BACKLOG_BYTES: usize = 8 << 20;

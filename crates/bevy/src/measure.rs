@@ -19,16 +19,15 @@ pub struct Measure {
     pub record: Record,
     /// Server: the bodies that waited in the last second. `None` without a budget.
     pub waits: Option<WaitHistory>,
-    /// Bytes sent on the wire up to the newest tick.
-    #[cfg(feature = "server")]
-    wire_bytes: Option<u64>,
 }
 
 impl Measure {
     /// Begins a tick and returns its sample. Returns the newest sample if the tick has begun already, or if the clock
-    /// estimate went back.
+    /// estimate went back. Starts again if the whole record is later, because the component comes from another connection.
     pub(crate) fn begin(&mut self, tick: u64, ticks_per_second: u16) -> &mut Sample {
-        let Some(newest) = self.record.samples().back() else {
+        let kept = Record::SECONDS as u64 * u64::from(ticks_per_second);
+        let newest = self.record.samples().back();
+        let Some(newest) = newest.filter(|newest| newest.tick <= tick + kept) else {
             self.record = Record::new(ticks_per_second.into());
             let first = self.record.current();
             first.tick = tick;
@@ -60,18 +59,17 @@ impl Measure {
 /// Recording at a server.
 #[cfg(feature = "server")]
 impl Measure {
-    /// Begins a tick. `wire_bytes` is the total that was sent to the client so far.
+    /// Begins a tick. `wire_bytes` were sent to the client since the tick before.
     pub(crate) fn send(
         &mut self,
         tick: u64,
         ticks_per_second: u16,
-        wire_bytes: u64,
+        wire_bytes: usize,
         budget: Option<crate::ByteBudget>,
         settings: &crate::ConnectionSettings,
     ) {
-        let before = self.wire_bytes.replace(wire_bytes).unwrap_or(wire_bytes);
         let now = self.begin(tick, ticks_per_second);
-        now.traffic.wire_bytes = (wire_bytes - before) as usize;
+        now.traffic.wire_bytes = wire_bytes;
         now.send_interval_ticks = settings.send_interval_ticks.into();
         now.budget_kbps = budget.map(|budget| budget.kbps);
     }

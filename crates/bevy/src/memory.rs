@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bevy_app::{App, Plugin, PreUpdate};
 use bevy_ecs::prelude::*;
+use bevy_ecs::world::DeferredWorld;
 use bevy_platform::time::Instant;
 use cubewire_link::{Conditions, Link, LinkStats};
 
@@ -103,7 +104,7 @@ impl MemoryLink {
     /// Sends the contents of an end's message buffer. Call it once per tick.
     ///
     /// # Errors
-    /// A sentence, if too many bytes are unacknowledged. The connection must then be closed.
+    /// A sentence, if too many bytes wait for the other end. The connection must then be closed.
     pub fn flush(
         &mut self,
         end: End,
@@ -177,8 +178,8 @@ impl MemoryNetwork {
     }
 
     fn connection(&self, seed: u64, end: End) -> impl Bundle + use<> {
-        let connection = MemoryConnection { network: self.clone(), seed, end };
-        (connection, MessageBuffer::new(HEADER_BYTES))
+        let connection = Connection { network: self.clone(), seed, end };
+        (MemoryConnection(Arc::new(connection)), MessageBuffer::new(HEADER_BYTES))
     }
 
     /// Changes the conditions of all links.
@@ -206,14 +207,18 @@ fn add_transport(app: &mut App) {
     struct HasTransport;
 
     if !app.world().contains_resource::<HasTransport>() {
-        app.insert_resource(HasTransport);
+        app.insert_resource(HasTransport).add_observer(go_on);
         transport::add_systems(app, receive, flush);
     }
 }
 
-#[derive(Component, Debug)]
+/// Shared with the entity that continues the connection.
+#[derive(Component, Clone, Debug)]
 #[component(clone_behavior = Ignore)]
-struct MemoryConnection {
+struct MemoryConnection(Arc<Connection>);
+
+#[derive(Debug)]
+struct Connection {
     network: MemoryNetwork,
     seed: u64,
     end: End,
@@ -226,23 +231,24 @@ impl MemoryConnection {
         &self,
         exchange: impl FnOnce(&mut MemoryLink, End, Duration) -> T,
     ) -> Option<T> {
-        let mut network = self.network.lock();
+        let Connection { network, seed, end } = &*self.0;
+        let mut network = network.lock();
         let now = network.now.unwrap_or_else(|| network.start.elapsed());
-        Some(exchange(network.links.get_mut(&self.seed)?, self.end, now))
+        Some(exchange(network.links.get_mut(seed)?, *end, now))
+    }
+}
+
+fn receive(mut connections: Query<(&MemoryConnection, &mut MessageBuffer), OrDisabled>) {
+    for (connection, mut buffer) in &mut connections {
+        let received = connection.with_link(|link, end, now| link.receive(end, now, &mut buffer));
+        let ended = received.unwrap_or_else(|| Err("the other end has left".to_owned())).err();
+        if ended.is_some() {
+            buffer.ended = ended;
+        }
     }
 }
 
 type Connections = (Entity, &'static MemoryConnection, &'static mut MessageBuffer);
-
-fn receive(mut connections: Query<Connections, OrDisabled>, mut commands: Commands) {
-    for (entity, connection, mut buffer) in &mut connections {
-        match connection.with_link(|link, end, now| link.receive(end, now, &mut buffer)) {
-            Some(Ok(())) => {}
-            Some(Err(reason)) => disconnect_later(&mut commands, entity, reason),
-            None => disconnect_later(&mut commands, entity, "the other end has left"),
-        }
-    }
-}
 
 fn flush(mut connections: Query<Connections, OrDisabled>, mut commands: Commands) {
     for (entity, connection, mut buffer) in &mut connections {
@@ -253,8 +259,17 @@ fn flush(mut connections: Query<Connections, OrDisabled>, mut commands: Commands
     }
 }
 
+/// Moves the connection of a despawned entity to its successor.
+fn go_on(removed: On<Remove, MessageBuffer>, mut world: DeferredWorld) {
+    if let Some(successor) = transport::successor(&mut world, removed.entity)
+        && let Some(connection) = world.get::<MemoryConnection>(removed.entity).cloned()
+    {
+        world.commands().entity(successor).try_insert(connection);
+    }
+}
+
 /// Closes the connection, also if the whole app is dropped. The other end notices in its next frame.
-impl Drop for MemoryConnection {
+impl Drop for Connection {
     fn drop(&mut self) {
         self.network.lock().links.remove(&self.seed);
     }

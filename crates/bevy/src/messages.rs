@@ -13,10 +13,11 @@ use crate::wire::{
 
 /// An input or message: any type that serde can serialize and deserialize.
 ///
-/// A value that the other end would refuse is dropped, with one warning for each type that names it. Refused are values
-/// with more than [`MAX_TO_SERVER_BYTES`] or [`MAX_TO_CLIENT_BYTES`] in postcard, with more than 64 levels (each nested
-/// option, newtype, tuple, struct, enum, sequence or map is a level), or with more elements in sequences and maps than
-/// bytes, which is only possible with zero-sized elements.
+/// A value that cannot be sent is dropped, with one warning for each type that names it: a value that its `Serialize`
+/// refuses, that cannot be decoded again (as a type with `#[serde(tag)]`), with more than [`MAX_TO_SERVER_BYTES`] or
+/// [`MAX_TO_CLIENT_BYTES`] in postcard, with more than 64 levels (each nested option, newtype, tuple, struct, enum, sequence
+/// or map is a level), or with more elements in sequences and maps than bytes, which is only possible with zero-sized
+/// elements.
 pub trait NetMessage: Serialize + DeserializeOwned + Send + Sync + 'static {}
 
 impl<M: Serialize + DeserializeOwned + Send + Sync + 'static> NetMessage for M {}

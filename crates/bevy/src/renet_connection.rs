@@ -1,81 +1,83 @@
 //! Conversion between message buffers and packets of renet, shared by transports.
 
+mod stream;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use cubewire_protocol::Pacer;
-use cubewire_protocol::renet_guard::{RELIABLE_CHANNEL, RenetGuard, UNRELIABLE_CHANNEL, ack_of};
+use cubewire_protocol::renet_guard::{
+    RELIABLE_CHANNEL, RenetGuard, UNRELIABLE_CHANNEL, acked, sequence,
+};
 use renet::{ChannelConfig, ConnectionConfig, RenetClient, SendType};
 
+use self::stream::{IncomingStream, OutgoingStream};
 use crate::traffic::PacketKind;
-use crate::transport::{CHANNEL_BYTES, MessageBuffer};
+use crate::transport::{CHANNEL_BYTES, MAX_BACKLOG_BYTES, MessageBuffer, TOO_MANY_WAITING};
 use crate::wire::LoggedOnce;
 
 /// One end of a connection: converts the contents of a [`MessageBuffer`] into packets of [renet](https://docs.rs/renet), and
 /// received packets into message buffer contents. Time is an argument.
 ///
-/// Datagrams are messages of renet's channel 0, which is unreliable. Reliable messages form a byte stream, each
-/// preceded by its length. The stream is cut into messages of channel 1, which is reliable and ordered. Section 17 of
+/// Each end has two `RenetClient`s, one for datagrams and one for reliable messages. Section 17 of
 /// [WIRE.md](https://docs.rs/crate/cubewire-codec/latest/source/WIRE.md) specifies the packets.
 ///
-/// renet resends an unacknowledged message every 300 ms and has no setting to send less. To stay within the
-/// [allowance](MessageBuffer::reliable_allowance), bytes are passed to renet only if the allowance covers them. When messages
-/// are due to be resent, renet's clock stops at that instant until the allowance has covered them. Messages of different
-/// flushes are kept due at different instants. Otherwise renet would merge them into packets larger than the original ones,
-/// which the allowance may not cover.
+/// **Datagrams** are messages of channel 0, which is unreliable. Their acks are not sent, and their packets all have sequence
+/// 0, because no receiver needs it.
 ///
-/// renet also acknowledges acks and unreliable packets. An ack is therefore sent only if a reliable message has arrived
-/// since the last one. Other acks are discarded, and renet is told that they have arrived, so that it does not repeat
-/// their contents.
+/// **Reliable messages** form a byte stream, each preceded by its length. The stream is cut into messages of channel 1, which
+/// is reliable and ordered. renet acknowledges every packet, acks too, so two ends that send all acks at once never fall
+/// silent. An end therefore asks renet for packets only if it has new bytes, if a message is due to be resent, or if a
+/// reliable packet has arrived. It sends all packets that renet returns: a packet that is dropped leaves a gap in the other
+/// end's list of received packets, which is sent with each ack.
+///
+/// renet resends an unacknowledged message every 300 ms and has no setting to send less. To stay within the
+/// [allowance](MessageBuffer::reliable_allowance), bytes are passed to renet only if the allowance covers them, and packets
+/// that it does not cover are held. Meanwhile, renet's clock stands still, so that it does not resend their messages.
 #[derive(Debug)]
 pub struct RenetConnection {
-    renet: RenetClient,
     guard: RenetGuard,
-    /// renet's clock. It runs as fast as the caller's, slower after [`PATIENCE`] without acks, and stands still while
-    /// packets are held.
+    datagrams: RenetClient,
+    reliable: RenetClient,
+    /// Clock of `reliable`. It runs as fast as the caller's, slower after [`PATIENCE`] without acks, and stands still
+    /// while packets are held.
     clock: Duration,
-    /// Reliable packets that were sent in the last [`RESEND_TIME`] of renet's clock, oldest first.
-    flights: VecDeque<Flight>,
+    /// Packets of reliable messages of the last [`MAX_ACK_TIME`] of `clock` that are not acknowledged, by sequence.
+    unacked: BTreeMap<u64, Unacked>,
+    /// Sequence of the first packet that has not been due to be resent.
+    not_due: u64,
     /// Time of the last flush, by the caller's clock.
     flushed_at: Duration,
     /// Time of the last progress in acks, or of the last flush with all bytes acknowledged.
     progress_at: Duration,
-    /// Stream bytes that renet does not have yet.
-    outgoing: VecDeque<u8>,
-    /// Reliable packets from renet that wait for an allowance.
+    outgoing: OutgoingStream,
+    /// Packets of `reliable` that wait for an allowance.
     held: VecDeque<Vec<u8>>,
-    /// Whether a reliable packet has arrived since the last ack was sent.
+    /// Number of flushes in which new bytes have waited for a larger allowance.
+    waited: u32,
+    /// Whether a reliable packet has arrived since the last ack.
     is_ack_due: bool,
-    /// Received stream bytes, from the first incomplete message on.
-    incoming: Vec<u8>,
+    incoming: IncomingStream,
     /// Stream position: number of bytes passed to renet so far.
     passed_bytes: u64,
     /// Number of unreliable messages received since the last delivery.
     undelivered: usize,
-    /// Running measurement of the round-trip time: the stream position that must be acknowledged, and the time when it
-    /// was sent.
-    probe: Option<(u64, Duration)>,
     round_trip: Option<Duration>,
     pacer: Pacer,
     dropped: LoggedOnce,
 }
 
-/// The reliable packets that renet has made at one instant of its clock. It sends their unacknowledged messages again
-/// after [`RESEND_TIME`].
+/// A packet of reliable messages. renet sends those that are not acknowledged again after [`RESEND_TIME`].
 #[derive(Clone, Copy, Debug)]
-struct Flight {
+struct Unacked {
+    /// Time by the caller's clock.
     sent_at: Duration,
-    /// Stream position of the first byte that the packets may contain.
+    /// Time by renet's clock.
+    clock: Duration,
+    /// Stream position of the first byte that it may contain.
     first_byte: u64,
-}
-
-impl Flight {
-    fn due_at(&self) -> Duration {
-        self.sent_at + RESEND_TIME
-    }
 }
 
 /// Memory limit for a client's incomplete unreliable messages, in bytes.
@@ -84,9 +86,6 @@ pub const FROM_CLIENT_BYTES: usize = 2 << 20;
 /// Memory limit for a server's incomplete unreliable messages, in bytes. Uncompressed snapshots of 900 bodies, if all
 /// are incomplete, take 6.5 MB in the three seconds until renet discards them.
 pub const FROM_SERVER_BYTES: usize = 16 << 20;
-
-/// Limit of the bytes that wait for a peer. Above it, the connection ends.
-const MAX_BACKLOG_BYTES: usize = 8 << 20;
 
 /// Limit of the unacknowledged stream bytes.
 const WINDOW: usize = 80 << 10;
@@ -103,10 +102,14 @@ const PIECE_BYTES: usize = 1190;
 /// budget can cover this many.
 const MIN_PIECE_BYTES: usize = 60;
 
+/// The same limit in the first [`MAX_WAITED`] flushes, in which an allowance that is not used grows.
+const MIN_WAITED_BYTES: usize = 300;
+const MAX_WAITED: u32 = 8;
+
 const RESEND_TIME: Duration = Duration::from_millis(300);
 
-/// Smallest step of renet's clock, so that no two flushes are due for resending at the same instant.
-const INSTANT: Duration = Duration::from_nanos(1);
+/// renet ignores later acks.
+const MAX_ACK_TIME: Duration = Duration::from_secs(3);
 
 /// Time without acks after which renet's clock slows down, so that resends become rarer.
 const PATIENCE: Duration = Duration::from_millis(1200);
@@ -122,44 +125,22 @@ impl RenetConnection {
     /// [`FROM_SERVER_BYTES`].
     pub fn new(incoming_bytes: usize) -> Self {
         let ordered = SendType::ReliableOrdered { resend_time: RESEND_TIME };
-        let channels = |unreliable| {
-            [
-                (UNRELIABLE_CHANNEL, unreliable, SendType::Unreliable),
-                (RELIABLE_CHANNEL, RELIABLE_MEMORY, ordered.clone()),
-            ]
-            .map(|(channel_id, max_memory_usage_bytes, send_type)| ChannelConfig {
-                channel_id,
-                max_memory_usage_bytes,
-                send_type,
-            })
-            .into()
-        };
-        let config = ConnectionConfig {
-            // Unlimited, because renet would discard packets above this limit.
-            available_bytes_per_tick: u64::MAX,
-            // Both ends use a `RenetClient`, which sends on the client channels and receives on the server channels.
-            client_channels_config: channels(usize::MAX),
-            server_channels_config: channels(incoming_bytes),
-        };
-        let mut renet = RenetClient::new(config);
-        // Uses up sequence 0 of renet. All unreliable packets are sent with sequence 0, so no reliable packet may have
-        // it.
-        renet.send_message(UNRELIABLE_CHANNEL, vec![0]);
-        renet.get_packets_to_send();
         Self {
-            renet,
             guard: RenetGuard::default(),
+            datagrams: client(UNRELIABLE_CHANNEL, SendType::Unreliable, usize::MAX, incoming_bytes),
+            reliable: client(RELIABLE_CHANNEL, ordered, RELIABLE_MEMORY, RELIABLE_MEMORY),
             clock: Duration::ZERO,
-            flights: VecDeque::new(),
+            unacked: BTreeMap::new(),
+            not_due: 0,
             flushed_at: Duration::ZERO,
             progress_at: Duration::ZERO,
-            outgoing: VecDeque::new(),
+            outgoing: OutgoingStream::default(),
             held: VecDeque::new(),
+            waited: 0,
             is_ack_due: false,
-            incoming: Vec::new(),
+            incoming: IncomingStream::default(),
             passed_bytes: 0,
             undelivered: 0,
-            probe: None,
             round_trip: None,
             pacer: Pacer::default(),
             dropped: LoggedOnce::default(),
@@ -172,30 +153,47 @@ impl RenetConnection {
     /// A sentence, if the packet cannot be from a [`RenetConnection`]. The connection must then be closed.
     pub fn receive(&mut self, now: Duration, packet: &[u8]) -> Result<(), String> {
         self.guard.check(packet).map_err(|refused| refused.to_string())?;
-        let unreliable = unreliable_messages(packet);
-        self.undelivered += unreliable;
-        // Discards only unreliable messages. The guard has recorded the reliable ones as received, so renet must get
-        // them.
-        if unreliable > 0 && self.undelivered > MAX_UNDELIVERED {
-            return Ok(());
+        match PacketKind::of(packet) {
+            PacketKind::Unreliable => self.receive_datagrams(packet),
+            PacketKind::Ack => {
+                self.note_acks(now, packet);
+                self.receive_reliable(packet)
+            }
+            PacketKind::Reliable => {
+                self.is_ack_due = true;
+                self.receive_reliable(packet)
+            }
         }
-        let in_flight_before = self.in_flight();
-        self.renet.process_packet(packet);
-        if let Some(reason) = self.renet.disconnect_reason() {
-            return Err(reason.to_string());
-        }
-        self.is_ack_due |= matches!(PacketKind::of(packet), PacketKind::Reliable);
-        let in_flight = self.in_flight();
-        if in_flight < in_flight_before {
-            self.progress_at = now;
-        }
-        self.measure_round_trip(now, self.passed_bytes - in_flight as u64);
-        Ok(())
     }
 
-    /// Ends the running measurement if all of its bytes are acknowledged.
-    fn measure_round_trip(&mut self, now: Duration, acknowledged: u64) {
-        if let Some((_, sent_at)) = self.probe.take_if(|(bytes, _)| *bytes <= acknowledged) {
+    fn receive_datagrams(&mut self, packet: &[u8]) -> Result<(), String> {
+        // renet keeps a list of the sequences that it has received.
+        if packet[1] != 0 {
+            return Err("unreliable packet with a sequence".to_owned());
+        }
+        self.undelivered += unreliable_messages(packet);
+        if self.undelivered <= MAX_UNDELIVERED {
+            self.datagrams.process_packet(packet);
+        }
+        self.datagrams.disconnect_reason().map_or(Ok(()), |reason| Err(reason.to_string()))
+    }
+
+    fn receive_reliable(&mut self, packet: &[u8]) -> Result<(), String> {
+        self.reliable.process_packet(packet);
+        self.reliable.disconnect_reason().map_or(Ok(()), |reason| Err(reason.to_string()))
+    }
+
+    /// Removes acknowledged packets, and measures the round-trip time with the newest one.
+    fn note_acks(&mut self, now: Duration, packet: &[u8]) {
+        let mut newest = None;
+        for range in acked(packet) {
+            while let Some((&sequence, packet)) = self.unacked.range(range.clone()).next_back() {
+                newest.get_or_insert(packet.sent_at);
+                self.unacked.remove(&sequence);
+            }
+        }
+        if let Some(sent_at) = newest {
+            self.progress_at = now;
             let sample = now.saturating_sub(sent_at);
             let smoothed = self.round_trip.unwrap_or(sample);
             self.round_trip = Some((smoothed * 7 + sample) / 8);
@@ -207,20 +205,12 @@ impl RenetConnection {
         self.undelivered = 0;
         let incoming = &mut buffer.incoming;
         let before = incoming.messages.len() + incoming.datagrams.len();
-        while let Some(datagram) = self.renet.receive_message(UNRELIABLE_CHANNEL) {
+        while let Some(datagram) = self.datagrams.receive_message(UNRELIABLE_CHANNEL) {
             incoming.datagrams.push(datagram.into());
         }
-        while let Some(piece) = self.renet.receive_message(RELIABLE_CHANNEL) {
-            self.incoming.extend(piece);
+        while let Some(piece) = self.reliable.receive_message(RELIABLE_CHANNEL) {
+            self.incoming.push(&piece, &mut incoming.messages);
         }
-        let mut taken = 0;
-        while let Some((length, rest)) = self.incoming[taken..].split_first_chunk()
-            && let Some(message) = rest.get(..u16::from_be_bytes(*length).into())
-        {
-            incoming.messages.push(message.to_vec());
-            taken += 2 + message.len();
-        }
-        self.incoming.drain(..taken);
         buffer.round_trip = self.round_trip;
         buffer.backlog_bytes = self.backlog_bytes();
         incoming.messages.len() + incoming.datagrams.len() > before
@@ -229,109 +219,109 @@ impl RenetConnection {
     /// Returns the packets to send. Call it once per tick. Drops messages that are too long, with a warning.
     ///
     /// # Errors
-    /// A sentence, if too many bytes are unacknowledged or renet has ended the connection. The connection must then be
-    /// closed.
+    /// A sentence, if more than [`MAX_BACKLOG_BYTES`] wait for the other end or renet has ended the connection. The
+    /// connection must then be closed. Messages that renet does not have are dropped, so that the reason can be sent as
+    /// the last message.
     pub fn flush(
         &mut self,
         now: Duration,
         buffer: &mut MessageBuffer,
     ) -> Result<Vec<Vec<u8>>, &'static str> {
-        self.take_outgoing(buffer);
-        // Everything is acknowledged, so held packets are superfluous resends.
-        if self.in_flight() == 0 {
-            self.held.clear();
-            self.flights.clear();
-            self.progress_at = now;
-        }
-        let clock_end = self.clock + self.clock_step(now);
-        self.flushed_at = now;
+        buffer.outgoing.drop_unsendable(&self.dropped);
+        buffer.outgoing.messages.drain(..).for_each(|message| self.outgoing.push(&message));
         let mut flush = Flush {
             allowance: buffer.reliable_allowance.unwrap_or(usize::MAX),
             overhead: buffer.overhead_bytes,
-            reliable: Vec::new(),
-            unreliable: Vec::new(),
+            packets: Vec::new(),
         };
-        // Held packets, datagrams and acks do not need a step of the clock.
-        self.step_and_send(Duration::ZERO, self.first_unacknowledged(), &mut flush);
-        self.resend(clock_end, buffer.reliable_allowance.is_some(), &mut flush);
-        // New stream bytes follow only after all resends.
-        if self.held.is_empty() {
-            self.send_new(now, clock_end, &mut flush);
-        }
-        let mut packets = flush.reliable;
-        self.pacer.put(flush.unreliable, buffer.spread_ticks.max(1));
-        packets.extend(self.pacer.take());
+        let passed = now.saturating_sub(self.flushed_at);
+        self.flushed_at = now;
+        self.flush_reliable(now, passed, &mut flush);
+        self.flush_datagrams(passed, buffer);
+        flush.packets.extend(self.pacer.take());
         buffer.backlog_bytes = self.backlog_bytes();
-        let stalled = self.held.front();
-        buffer.stalled_bytes = stalled.map_or(0, |packet| packet.len() + buffer.overhead_bytes);
-        if self.renet.is_disconnected() {
+        let stalled = self.held.front().map_or_else(|| self.waiting_bytes(), Vec::len);
+        buffer.stalled_bytes = if stalled > 0 { stalled + buffer.overhead_bytes } else { 0 };
+        if self.reliable.is_disconnected() {
             return Err("renet has ended the connection");
         }
-        match buffer.backlog_bytes <= MAX_BACKLOG_BYTES {
-            true => Ok(packets),
-            false => Err("too many unacknowledged bytes"),
+        if buffer.backlog_bytes > MAX_BACKLOG_BYTES {
+            self.outgoing.drop_unsent();
+            return Err(TOO_MANY_WAITING);
         }
+        Ok(flush.packets)
     }
 
-    /// Returns how far renet's clock advances in this flush: not at all while packets are held, because renet would
-    /// send them again. After more than [`PATIENCE`] without progress in acks it runs slower than real time, so that
-    /// the resend interval grows with the silence, without jumps.
-    fn clock_step(&self, now: Duration) -> Duration {
+    /// Sends held packets, and then due acks, resends and new stream bytes.
+    fn flush_reliable(&mut self, now: Duration, passed: Duration, flush: &mut Flush) {
+        let is_limited = flush.allowance < usize::MAX;
+        if self.in_flight() == 0 {
+            // Held messages are superfluous resends.
+            self.held.retain(|packet| !is_reliable(packet));
+            self.unacked.clear();
+            self.progress_at = now;
+        }
+        flush.send_covered(&mut self.held);
         if !self.held.is_empty() {
-            return Duration::ZERO;
+            return;
         }
-        let passed = now.saturating_sub(self.flushed_at).min(RESEND_TIME);
-        let silence = now.saturating_sub(self.progress_at);
-        passed.div_f64(silence.div_duration_f64(PATIENCE).max(1.0))
+        let step = self.clock_step(now, passed);
+        self.clock += step;
+        self.reliable.update(step);
+        let resent_from = self.take_due();
+        let new_from = self.passed_bytes;
+        // renet would merge new bytes with resent ones, into packets that are larger than the allowance covers.
+        if resent_from.is_none() || !is_limited {
+            self.pass_new_bytes(flush);
+        }
+        if resent_from.is_none() && self.passed_bytes == new_from && !self.is_ack_due {
+            return;
+        }
+        self.is_ack_due = false;
+        let packets = self.reliable.get_packets_to_send();
+        for packet in packets.iter().filter(|packet| is_reliable(packet)) {
+            let packet_sequence = sequence(packet).expect("renet writes a sequence");
+            let first_byte = resent_from.unwrap_or(new_from);
+            let packet = Unacked { sent_at: now, clock: self.clock, first_byte };
+            self.unacked.insert(packet_sequence, packet);
+        }
+        self.held.extend(packets);
+        flush.send_covered(&mut self.held);
     }
 
-    /// Moves the message buffer's messages into the stream, and its datagrams into renet.
-    fn take_outgoing(&mut self, buffer: &mut MessageBuffer) {
-        buffer.outgoing.drop_unsendable(&self.dropped);
-        for message in buffer.outgoing.messages.drain(..) {
-            self.outgoing.extend((message.len() as u16).to_be_bytes());
-            self.outgoing.extend(message);
+    /// Passes the message buffer's datagrams to renet, and its packets to the pacer.
+    fn flush_datagrams(&mut self, passed: Duration, buffer: &mut MessageBuffer) {
+        self.datagrams.update(passed);
+        if buffer.outgoing.datagrams.is_empty() {
+            return;
         }
         for datagram in buffer.outgoing.datagrams.drain(..) {
-            self.renet.send_message(UNRELIABLE_CHANNEL, datagram);
+            self.datagrams.send_message(UNRELIABLE_CHANNEL, datagram);
         }
+        let packets = self.datagrams.get_packets_to_send();
+        let packets = packets.iter().filter_map(|packet| without_sequence(packet)).collect();
+        self.pacer.put(packets, buffer.spread_ticks.max(1));
     }
 
-    /// Advances renet's clock to each instant up to `clock_end` with due messages. Stops there if the allowance does not
-    /// cover them.
-    fn resend(&mut self, clock_end: Duration, is_limited: bool, flush: &mut Flush) {
-        while self.held.is_empty()
-            && let Some(flight) = self.pop_due(clock_end)
-        {
-            let (mut step_end, mut first_byte) = (flight.due_at(), flight.first_byte);
-            // Without a limit, one step resends everything that is due, in fewer packets.
-            if !is_limited {
-                step_end = clock_end;
-                while let Some(other) = self.pop_due(clock_end) {
-                    first_byte = first_byte.min(other.first_byte);
-                }
-            }
-            self.step_and_send(step_end.saturating_sub(self.clock), first_byte, flush);
-        }
+    /// Returns how far renet's clock advances in a flush. After more than [`PATIENCE`] without progress in acks it runs
+    /// slower than real time, so that the resend interval grows with the silence, without jumps.
+    fn clock_step(&self, now: Duration, passed: Duration) -> Duration {
+        let silence = now.saturating_sub(self.progress_at);
+        passed.div_f64(silence.div_duration_f64(PATIENCE).max(1.0)).min(RESEND_TIME)
     }
 
-    /// Removes and returns the oldest flight if it is due for resending at this time of renet's clock.
-    fn pop_due(&mut self, clock: Duration) -> Option<Flight> {
-        self.flights.pop_front_if(|flight| flight.due_at() <= clock)
-    }
-
-    /// Advances renet's clock to `clock_end`, and sends new stream bytes. They get an instant of the clock to
-    /// themselves, so that later resends do not merge them with older messages.
-    fn send_new(&mut self, now: Duration, clock_end: Duration, flush: &mut Flush) {
-        let step = clock_end.saturating_sub(self.clock);
-        let first_byte = self.passed_bytes;
-        self.pass_new_bytes(flush);
-        if self.passed_bytes > first_byte {
-            self.probe.get_or_insert((self.passed_bytes, now));
-            self.step_and_send(step.max(INSTANT), first_byte, flush);
-        } else {
-            self.step(step);
+    /// Returns the stream position of the first byte that packets may contain which have become due to be resent.
+    fn take_due(&mut self) -> Option<u64> {
+        let clock = self.clock;
+        self.unacked.retain(|_, packet| clock < packet.clock + MAX_ACK_TIME);
+        let packets = self.unacked.range(self.not_due..);
+        let due = packets.take_while(|(_, packet)| packet.clock + RESEND_TIME <= clock);
+        let mut first_byte: Option<u64> = None;
+        for (sequence, packet) in due {
+            self.not_due = sequence + 1;
+            first_byte = Some(first_byte.unwrap_or(packet.first_byte).min(packet.first_byte));
         }
+        first_byte
     }
 
     /// Passes the stream bytes to renet that the allowance, the window and the span permit.
@@ -341,96 +331,87 @@ impl RenetConnection {
         window = window.min(MAX_SPAN.saturating_sub(span as usize));
         let overhead = flush.overhead + CHANNEL_BYTES;
         let mut allowance = flush.allowance;
-        while !self.outgoing.is_empty() {
-            let room = allowance.saturating_sub(overhead).min(window).min(PIECE_BYTES);
-            let bytes = self.outgoing.len().min(room);
-            if bytes < self.outgoing.len().min(MIN_PIECE_BYTES) {
+        let least = match self.waited < MAX_WAITED {
+            true => MIN_WAITED_BYTES,
+            false => MIN_PIECE_BYTES,
+        };
+        while self.outgoing.bytes > 0 {
+            let covered = allowance.saturating_sub(overhead);
+            let bytes = self.outgoing.bytes.min(covered).min(window).min(PIECE_BYTES);
+            if bytes < self.outgoing.bytes.min(least) {
+                self.waited += u32::from(covered < window);
                 break;
             }
-            let piece: Vec<u8> = self.outgoing.drain(..bytes).collect();
-            self.renet.send_message(RELIABLE_CHANNEL, piece);
+            self.waited = 0;
+            self.reliable.send_message(RELIABLE_CHANNEL, self.outgoing.take(bytes));
             self.passed_bytes += bytes as u64;
             allowance -= overhead + bytes;
             window -= bytes;
         }
     }
 
-    /// Advances renet's clock by `step`, and sends the packets that the allowance covers. `first_byte` is the stream
-    /// position of the first byte that new reliable packets may contain.
-    fn step_and_send(&mut self, step: Duration, first_byte: u64, flush: &mut Flush) {
-        self.step(step);
-        let held_before = self.held.len();
-        for packet in self.renet.get_packets_to_send() {
-            match PacketKind::of(&packet) {
-                PacketKind::Reliable => self.held.push_back(packet),
-                PacketKind::Unreliable => flush.unreliable.extend(without_sequence(&packet)),
-                PacketKind::Ack => self.send_ack(packet, flush),
-            }
-        }
-        if self.held.len() > held_before {
-            self.flights.push_back(Flight { sent_at: self.clock, first_byte });
-        }
-        while let Some(packet) = self.held.pop_front_if(|packet| flush.covers(packet)) {
-            flush.send(packet);
-        }
-    }
-
-    /// Sends an ack if it is due and the allowance covers it.
-    fn send_ack(&mut self, packet: Vec<u8>, flush: &mut Flush) {
-        if !self.is_ack_due {
-            // No reliable packet has arrived since the last ack. renet is told that this one has arrived, so that it does
-            // not repeat the contents.
-            ack_of(&packet).iter().for_each(|ack| self.renet.process_packet(ack));
-        } else if self.held.is_empty() && flush.covers(&packet) {
-            // Held packets come first: they need a larger allowance than an ack, and acks would use it up. An ack that
-            // is not sent is dropped, because renet repeats its contents in the next one.
-            flush.send(packet);
-            self.is_ack_due = false;
-        }
-    }
-
-    fn step(&mut self, step: Duration) {
-        self.clock += step;
-        self.renet.update(step);
+    /// Returns the size of the smallest packet with new bytes, if they have waited for too long, or 0.
+    fn waiting_bytes(&self) -> usize {
+        let is_waiting = self.waited > MAX_WAITED && self.outgoing.bytes > 0;
+        if is_waiting { self.outgoing.bytes.min(MIN_PIECE_BYTES) + CHANNEL_BYTES } else { 0 }
     }
 
     /// Returns the stream position of the first byte that may be unacknowledged.
     fn first_unacknowledged(&self) -> u64 {
-        let first = self.flights.iter().map(|flight| flight.first_byte).min();
-        first.unwrap_or(self.passed_bytes)
+        let packets = self.unacked.range(self.not_due..);
+        packets.map(|(_, packet)| packet.first_byte).min().unwrap_or(self.passed_bytes)
     }
 
     /// Returns the bytes that renet holds until they are acknowledged.
     fn in_flight(&self) -> usize {
-        RELIABLE_MEMORY - self.renet.channel_available_memory(RELIABLE_CHANNEL)
+        RELIABLE_MEMORY - self.reliable.channel_available_memory(RELIABLE_CHANNEL)
     }
 
     fn backlog_bytes(&self) -> usize {
         let ack = if self.is_ack_due { ACK_BYTES } else { 0 };
-        self.outgoing.len() + self.in_flight() + ack
+        self.outgoing.bytes + self.in_flight() + ack
     }
+}
+
+/// Creates a `RenetClient` with one channel in both directions.
+fn client(channel_id: u8, send_type: SendType, outgoing: usize, incoming: usize) -> RenetClient {
+    let channel = |max_memory_usage_bytes| {
+        let send_type = send_type.clone();
+        vec![ChannelConfig { channel_id, max_memory_usage_bytes, send_type }]
+    };
+    RenetClient::new(ConnectionConfig {
+        // Unlimited, because renet would discard packets above this limit.
+        available_bytes_per_tick: u64::MAX,
+        // Both ends use a `RenetClient`, which sends on the client channels and receives on the server channels.
+        client_channels_config: channel(outgoing),
+        server_channels_config: channel(incoming),
+    })
 }
 
 /// Packets and remaining allowance of a flush.
 #[derive(Debug)]
 struct Flush {
-    /// Remaining allowance of reliable packets and acks, in bytes on the wire.
+    /// Remaining allowance of packets of reliable messages and acks, in bytes on the wire.
     allowance: usize,
     /// Bytes of headers per packet.
     overhead: usize,
-    reliable: Vec<Vec<u8>>,
-    unreliable: Vec<Vec<u8>>,
+    packets: Vec<Vec<u8>>,
 }
 
 impl Flush {
-    const fn covers(&self, packet: &[u8]) -> bool {
-        packet.len() + self.overhead <= self.allowance
+    /// Sends held packets until the allowance does not cover the next one.
+    fn send_covered(&mut self, held: &mut VecDeque<Vec<u8>>) {
+        while let Some(packet) =
+            held.pop_front_if(|packet| packet.len() + self.overhead <= self.allowance)
+        {
+            self.allowance -= packet.len() + self.overhead;
+            self.packets.push(packet);
+        }
     }
+}
 
-    fn send(&mut self, packet: Vec<u8>) {
-        self.allowance -= packet.len() + self.overhead;
-        self.reliable.push(packet);
-    }
+fn is_reliable(packet: &[u8]) -> bool {
+    matches!(PacketKind::of(packet), PacketKind::Reliable)
 }
 
 /// Returns the number of unreliable messages in a packet that the guard has accepted. A slice counts as one message.

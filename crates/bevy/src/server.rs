@@ -32,6 +32,7 @@ impl Plugin for ServerPlugin {
             .add_observer(capture::withdraw)
             .add_observer(capture::change_kind)
             .add_observer(capture::check_teleport)
+            .add_observer(receive::tell_why)
             .add_systems(PreStartup, |world: &mut World| {
                 world.init_resource::<Bodies>();
             })

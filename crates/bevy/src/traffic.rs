@@ -55,7 +55,7 @@ pub struct SocketTraffic {
 }
 
 impl Traffic {
-    /// Returns the traffic since an earlier state.
+    /// Returns the traffic since an earlier state, or 0 if that one has more.
     pub const fn since(&self, earlier: &Self) -> Self {
         Self {
             sent: self.sent.since(&earlier.sent),
@@ -67,9 +67,9 @@ impl Traffic {
 impl DirectionTraffic {
     const fn since(&self, earlier: &Self) -> Self {
         Self {
-            packets: self.packets - earlier.packets,
-            packet_bytes: self.packet_bytes - earlier.packet_bytes,
-            control_bytes: self.control_bytes - earlier.control_bytes,
+            packets: self.packets.saturating_sub(earlier.packets),
+            packet_bytes: self.packet_bytes.saturating_sub(earlier.packet_bytes),
+            control_bytes: self.control_bytes.saturating_sub(earlier.control_bytes),
         }
     }
 

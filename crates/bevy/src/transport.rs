@@ -2,7 +2,9 @@
 //!
 //! A connection is an entity with a [`MessageBuffer`], plus [`Client`] at a server or [`Server`] at a client. The transport
 //!
-//! 1. spawns the entity once bytes can flow in both directions, and despawns it when the connection has ended;
+//! 1. spawns the entity once bytes can flow in both directions. When the other end has ended the connection, it moves the
+//!    data that has arrived into `incoming`, and sets [`ended`](MessageBuffer::ended). The entity is despawned after the data was
+//!    processed;
 //! 2. moves received data into [`incoming`](MessageBuffer::incoming) in [`CubewireSystems::Receive`]: each datagram whole, in
 //!    order of arrival; each message exactly once and in the order sent;
 //! 3. sends the data in [`outgoing`](MessageBuffer::outgoing) in [`CubewireSystems::Flush`], in both of its schedules. It
@@ -11,7 +13,10 @@
 //! 4. counts all bytes on the wire in [`traffic`](MessageBuffer::traffic), including headers and retransmissions, and sets
 //!    [`backlog_bytes`](MessageBuffer::backlog_bytes) and [`round_trip`](MessageBuffer::round_trip). Replication uses these to
 //!    limit the contents of the message buffer;
-//! 5. ends the connection if its entity is despawned. Replication despawns it if the peer violates the protocol.
+//! 5. observes the removal of [`MessageBuffer`], which means that the connection's entity is despawned, and calls [`successor`].
+//!    The connection continues on the returned entity until the other end has received the last messages, for at most a second.
+//!    If there is no successor, the transport ends the connection. Replication despawns the entity if the peer violates the
+//!    protocol.
 //!
 //! A connection stays active while its entity has [`Disabled`], because the entity can also be a body. A clone of the
 //! entity is not a connection.
@@ -27,12 +32,14 @@ use bevy_ecs::prelude::*;
 use bevy_ecs::query::Allow;
 #[cfg(any(feature = "memory", feature = "udp"))]
 use bevy_ecs::system::ScheduleSystem;
+use bevy_ecs::world::DeferredWorld;
 use bevy_time::{Fixed, Real, Time};
 
 pub use cubewire_protocol::renet_guard::{CHANNEL_BYTES, SLICE_BYTES};
 use cubewire_protocol::{AllowedSnapshot, SendBudget, TransportState};
 use serde::Serialize;
 
+use crate::body::disconnect;
 use crate::traffic::Traffic;
 use crate::wire::encode;
 
@@ -89,16 +96,61 @@ pub struct MessageBuffer {
     /// Number of ticks over which the fragments of the next datagrams are spread, so that they do not overflow the
     /// queue of a narrow link. With 0 or 1, all are sent at once.
     pub spread_ticks: u32,
-    /// Bytes of reliable messages that the transport holds until they have arrived.
+    /// Bytes of reliable messages that the transport holds until they have arrived. Above [`MAX_BACKLOG_BYTES`] the connection
+    /// ends.
     pub backlog_bytes: usize,
-    /// Bytes on the wire of a reliable packet that must be sent whole and that no allowance has covered yet; 0 if there
-    /// is no such packet. [`SendBudget`] saves up for it.
+    /// Bytes on the wire of a reliable packet that must be sent whole and that no allowance has covered for a while; 0 if
+    /// there is no such packet. [`SendBudget`] saves up for it.
     pub stalled_bytes: usize,
     /// Traffic since the connection began.
     pub traffic: Traffic,
     /// Smoothed round-trip time; `None` before the first measurement.
     pub round_trip: Option<Duration>,
+    /// Why the other end or the transport has ended the connection; `None` while it is open.
+    pub ended: Option<String>,
+    /// Message that is sent after all others if this end ends the connection.
+    pub last_message: Option<Vec<u8>>,
+    /// The entity that has the contents of this message buffer.
+    successor: Option<Entity>,
 }
+
+/// Limit of the reliable messages that wait for the other end of a connection, in bytes: 64 MiB.
+pub const MAX_BACKLOG_BYTES: usize = 64 << 20;
+
+/// Why a connection with a larger backlog ends.
+#[cfg(any(feature = "memory", feature = "udp", feature = "bevy_renet"))]
+pub(crate) const TOO_MANY_WAITING: &str =
+    "more than 64 MiB of reliable messages wait for the other end";
+
+/// Successor of a connection's entity that was despawned: see [`successor`].
+#[derive(Component, Clone, Copy, Debug)]
+#[component(clone_behavior = Ignore)]
+pub(crate) struct Farewell {
+    /// The despawned entity. Messages of this tick can still name it.
+    pub(crate) of: Entity,
+    /// Whether the entity was the [connected](Connected) end of a server or of a client.
+    is_server_end: bool,
+    is_client_end: bool,
+    /// [`Real`] time when the connection ends; `None` before the first flush.
+    until: Option<Duration>,
+}
+
+impl Farewell {
+    /// Returns whether messages to the client `to` (`None`: to all) are sent, because they were written before the despawn.
+    #[cfg(feature = "server")]
+    pub(crate) fn sends_to(&self, to: Option<Entity>) -> bool {
+        self.is_server_end && self.until.is_none() && to.is_none_or(|to| to == self.of)
+    }
+
+    /// Returns whether messages to the server are sent, because they were written before the despawn.
+    #[cfg(feature = "client")]
+    pub(crate) const fn sends_to_server(&self) -> bool {
+        self.is_client_end && self.until.is_none()
+    }
+}
+
+/// Limit of the time in which the last messages are sent.
+const FAREWELL_TIME: Duration = Duration::from_secs(1);
 
 /// Datagrams and reliable messages in one direction.
 #[derive(Clone, Debug, Default)]
@@ -119,9 +171,7 @@ impl MessageQueue {
 
         let fits = |kind: &str, bytes: usize, limit: usize| {
             let fits = crate::wire::fits(bytes, limit);
-            if let Err(error) = fits {
-                dropped.warn(format_args!("{kind} {error}"));
-            }
+            let fits = fits.inspect_err(|error| dropped.warn(format_args!("{kind} {error}")));
             fits.is_ok()
         };
         self.datagrams.retain(|datagram| {
@@ -174,13 +224,31 @@ impl Plugin for ConnectionPlugin {
         use CubewireSystems::{Capture, Deliver, Flush, HangUp, Play, Receive, Send};
         app.init_resource::<LastFlush>()
             .configure_sets(PreUpdate, (Receive, Deliver, Play).chain())
-            .configure_sets(FixedPostUpdate, (Capture, Send, Flush).chain())
-            .configure_sets(PostUpdate, (Send, Flush).chain().run_if(no_tick_has_flushed))
-            .add_systems(FixedPostUpdate, note_flush.after(Flush))
-            .add_systems(PostUpdate, note_flush.in_set(Flush))
+            .configure_sets(
+                FixedPostUpdate,
+                (Capture, Send, Farewells::Write, Flush, Farewells::End).chain(),
+            )
+            .configure_sets(
+                PostUpdate,
+                (Send, Farewells::Write, Flush, Farewells::End).chain().run_if(no_tick_has_flushed),
+            )
+            .add_systems(PreUpdate, end_ended.after(Deliver).before(Play))
+            .add_observer(say_farewell)
             .add_message::<AppExit>()
             .add_systems(Last, hang_up.in_set(HangUp).run_if(on_message::<AppExit>));
+        let steps = || {
+            let end = (note_flush, end_farewells).in_set(Farewells::End);
+            (add_last_message.in_set(Farewells::Write), end)
+        };
+        app.add_systems(FixedPostUpdate, steps()).add_systems(PostUpdate, steps());
     }
+}
+
+/// Steps of a [`Farewell`] around [`CubewireSystems::Flush`].
+#[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Farewells {
+    Write,
+    End,
 }
 
 /// Adds [`ConnectionPlugin`] unless the app has it.
@@ -228,11 +296,76 @@ fn no_tick_has_flushed(
 /// Query filter that includes entities with [`Disabled`].
 pub(crate) type OrDisabled = Allow<Disabled>;
 
-type IsConnection = Or<(With<Client>, With<Server>)>;
+type IsConnection = Or<(With<Client>, With<Server>, With<Farewell>)>;
 
-/// Despawns all connections, so that the peers learn of the exit at once and not by a timeout.
-fn hang_up(connections: Query<Entity, (IsConnection, OrDisabled)>, mut commands: Commands) {
-    for connection in &connections {
+/// Returns the entity that continues the connection of an entity whose [`MessageBuffer`] is being removed, until the last
+/// messages have arrived. The first call spawns it, with the contents of the message buffer. `None` if the connection has
+/// ended, or if the entity is a successor itself. For observers of the removal.
+pub fn successor(world: &mut DeferredWorld<'_>, of: Entity) -> Option<Entity> {
+    let has = |component: bool| component && world.get::<Connected>(of).is_some();
+    let farewell = Farewell {
+        of,
+        is_server_end: has(world.get::<Client>(of).is_some()),
+        is_client_end: has(world.get::<Server>(of).is_some()),
+        until: None,
+    };
+    let buffer = world.get::<MessageBuffer>(of)?;
+    if buffer.successor.is_some() || buffer.ended.is_some() || world.get::<Farewell>(of).is_some() {
+        return buffer.successor;
+    }
+    let mut contents = std::mem::take(&mut *world.get_mut::<MessageBuffer>(of)?);
+    contents.reliable_allowance = None;
+    contents.outgoing.datagrams.clear();
+    let successor = world.commands().spawn((farewell, contents)).id();
+    world.get_mut::<MessageBuffer>(of)?.successor = Some(successor);
+    Some(successor)
+}
+
+/// Spawns the [`successor`] also if the transport does not.
+fn say_farewell(removed: On<Remove, MessageBuffer>, mut world: DeferredWorld) {
+    successor(&mut world, removed.entity);
+}
+
+/// Despawns connections that have ended, after their last messages were processed.
+fn end_ended(buffers: Query<(Entity, &MessageBuffer), OrDisabled>, mut commands: Commands) {
+    for (entity, buffer) in &buffers {
+        if let Some(reason) = buffer.ended.clone() {
+            commands.queue(move |world: &mut World| disconnect(world, entity, reason));
+        }
+    }
+}
+
+fn add_last_message(mut farewells: Query<&mut MessageBuffer, With<Farewell>>) {
+    for mut buffer in &mut farewells {
+        let last = buffer.last_message.take();
+        buffer.outgoing.messages.extend(last);
+    }
+}
+
+/// Ends the connections of despawned entities once all messages have arrived or the time is over.
+fn end_farewells(
+    time: Res<Time<Real>>,
+    mut farewells: Query<(Entity, &mut Farewell, &mut MessageBuffer)>,
+    mut commands: Commands,
+) {
+    for (entity, mut farewell, mut buffer) in &mut farewells {
+        buffer.incoming = MessageQueue::default();
+        let until = *farewell.until.get_or_insert(time.elapsed() + FAREWELL_TIME);
+        let is_waiting = buffer.last_message.is_some() || !buffer.outgoing.messages.is_empty();
+        let has_arrived = !is_waiting && buffer.backlog_bytes == 0;
+        if has_arrived || time.elapsed() >= until {
+            commands.entity(entity).try_despawn();
+        }
+    }
+}
+
+/// Ends all connections at once, so that the peers learn of the exit at once and not by a timeout.
+fn hang_up(
+    mut connections: Query<(Entity, &mut MessageBuffer), (IsConnection, OrDisabled)>,
+    mut commands: Commands,
+) {
+    for (connection, mut buffer) in &mut connections {
+        buffer.ended = Some("this app has ended".to_owned());
         commands.entity(connection).try_despawn();
     }
 }

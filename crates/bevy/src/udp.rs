@@ -13,7 +13,8 @@ mod client;
 mod key;
 mod server;
 
-use std::net::{IpAddr, SocketAddr};
+use std::io;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub use client::{UdpClient, UdpConnection};
@@ -29,6 +30,20 @@ const PROTOCOL_ID: u64 = u64::from_be_bytes(*b"cubewire");
 /// Returns the largest number of bytes that IP, UDP and netcode add to a packet.
 const fn overhead_bytes(address: IpAddr) -> usize {
     header_bytes(address) + 25
+}
+
+/// Returns the addresses of a host and port, such as `example.org:7000` or `[::1]:7000`. A link-local IPv6 address has a zone,
+/// which is the name or number of an interface: `[fe80::1%eth0]:7000`. The standard library accepts only numbers there.
+///
+/// # Errors
+/// If the text is not a host and port, or the name has no address.
+pub fn resolve(address: &str) -> io::Result<Vec<SocketAddr>> {
+    let zoned = address.strip_prefix('[').and_then(|address| address.rsplit_once("]:"));
+    let zoned = zoned.filter(|(host, _)| host.contains('%'));
+    match zoned.and_then(|(host, port)| Some((host, port.parse::<u16>().ok()?))) {
+        Some(zoned) => zoned.to_socket_addrs().map(Vec::from_iter),
+        None => address.to_socket_addrs().map(Vec::from_iter),
+    }
 }
 
 fn either(addresses: &[SocketAddr]) -> String {

@@ -82,6 +82,17 @@ impl BodyId {
     pub(crate) const fn new(slot: usize, life: Life) -> Self {
         Self { slot: slot as u16, generation: life.generation }
     }
+
+    /// Returns the number that identifies the body in a reference.
+    pub(crate) const fn number(self) -> u32 {
+        (self.slot as u32) << 8 | self.generation as u32
+    }
+
+    /// Returns the body of a reference with this number.
+    #[cfg(feature = "client")]
+    pub(crate) const fn from_number(number: u32) -> Self {
+        Self { slot: (number >> 8) as u16, generation: number as u8 }
+    }
 }
 
 /// A datagram from a client.
@@ -94,6 +105,23 @@ pub(crate) struct Upstream<'a> {
     pub(crate) inputs: Vec<RecentInputs<'a>>,
 }
 
+impl Upstream<'_> {
+    /// Whether the numbers of items are those of a datagram from a client. They bound the work of the server.
+    pub(crate) fn is_bounded(&self) -> bool {
+        let mut inputs = self.inputs.iter().map(|recent| recent.inputs.len());
+        self.feedback.len() <= MAX_FEEDBACK
+            && self.inputs.len() <= MAX_RUNS
+            && inputs.all(|count| (1..=RECENT_INPUTS).contains(&count))
+    }
+}
+
+/// Limit of the acks and other feedback in a datagram. A client sends one ack per snapshot that has arrived since the last
+/// datagram.
+pub(crate) const MAX_FEEDBACK: usize = 16;
+
+/// Limit of the [`RecentInputs`] in a datagram. Those of a client take at least 12 of 1200 bytes.
+const MAX_RUNS: usize = 100;
+
 /// The most recent inputs on a channel, oldest first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RecentInputs<'a> {
@@ -104,27 +132,27 @@ pub(crate) struct RecentInputs<'a> {
     pub(crate) inputs: Vec<&'a [u8]>,
 }
 
-/// Number of inputs per datagram. An input is lost only if eight datagrams in a row are lost.
+/// Limit of the inputs of a channel in a datagram. An input is lost only if eight datagrams in a row are lost.
 pub(crate) const RECENT_INPUTS: usize = 8;
 
-/// Returns a value's encoding.
-///
-/// # Panics
-/// If the value's `Serialize` fails.
-pub(crate) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
-    postcard::to_allocvec(value)
-        .unwrap_or_else(|error| panic!("`{}` cannot be sent: {error}", short_name::<T>()))
+/// Returns the encoding of a message of this module.
+pub(crate) fn encode<T: Serialize>(message: &T) -> Vec<u8> {
+    postcard::to_allocvec(message).expect("bytes, numbers and sequences can be serialized")
 }
 
 /// The encoding of a value, or the reason why the value cannot be sent.
 pub(crate) type Encoded = Result<Vec<u8>, Unsendable>;
 
 /// Why a value cannot be sent. Completes a sentence that begins with "message" or "component".
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unsendable {
+    /// The type's `Serialize` has failed for this value.
+    #[error("cannot be serialized: {0}")]
+    Unserializable(postcard::Error),
     #[error("too long: {bytes} bytes, limit {limit}")]
     TooLong { bytes: usize, limit: usize },
-    #[error("unreadable: {0}")]
+    /// The other end would refuse the value.
+    #[error("unreadable for the other end: {0}")]
     Unreadable(#[from] ReadError),
 }
 
@@ -132,18 +160,12 @@ pub(crate) const fn fits(bytes: usize, limit: usize) -> Result<(), Unsendable> {
     if bytes <= limit { Ok(()) } else { Err(Unsendable::TooLong { bytes, limit }) }
 }
 
-/// Returns a value's encoding, if it has at most `limit` bytes and is within the limits of the [reader]. A type that can never be
-/// decoded passes: the receiver reports it.
-///
-/// # Panics
-/// If the value's `Serialize` fails.
+/// Returns the encoding of a game's value, if it has at most `limit` bytes and can be decoded again.
 pub(crate) fn sendable<T: Serialize + DeserializeOwned>(value: &T, limit: usize) -> Encoded {
-    let bytes = encode(value);
+    let bytes = postcard::to_allocvec(value).map_err(Unsendable::Unserializable)?;
     fits(bytes.len(), limit)?;
-    match read::<T>(&bytes) {
-        Err(error @ (ReadError::TooDeep | ReadError::TooManyElements)) => Err(error.into()),
-        Ok(_) | Err(ReadError::Malformed) => Ok(bytes),
-    }
+    read::<T>(&bytes)?;
+    Ok(bytes)
 }
 
 /// Decodes a value, which must use all bytes.
@@ -196,6 +218,18 @@ mod tests {
         let hostile = RecentInputs { channel: 0, newest: u64::MAX, inputs: vec![&[7]; 100] };
         assert_eq!(new_inputs(&hostile, 3).count(), RECENT_INPUTS);
         assert_eq!(new_inputs(&hostile, u64::MAX).count(), 0);
+    }
+
+    #[test]
+    fn a_datagram_has_a_bounded_number_of_items() {
+        let run = |inputs| RecentInputs { channel: 0, newest: 9, inputs: vec![&[]; inputs] };
+        let is_bounded = |feedback, runs, inputs| {
+            let inputs = (0..runs).map(|_| run(inputs)).collect();
+            Upstream { feedback: vec![&[1, 2]; feedback], inputs }.is_bounded()
+        };
+        assert!(is_bounded(16, 100, 8) && is_bounded(0, 0, 0));
+        assert!(!is_bounded(17, 1, 1) && !is_bounded(1, 101, 1));
+        assert!(!is_bounded(1, 1, 0) && !is_bounded(1, 1, 9));
     }
 
     const GOLDEN: &str = include_str!("../tests/golden.txt");

@@ -19,6 +19,7 @@
 //! Ranges of acks are not checked. renet validates them itself and looks them up in its list of sent packets.
 
 use std::collections::VecDeque;
+use std::ops::RangeInclusive;
 
 /// Channel for unreliable messages, in both directions.
 pub const UNRELIABLE_CHANNEL: u8 = 0;
@@ -273,26 +274,29 @@ impl RenetGuard {
     }
 }
 
-/// Returns the packet that a peer would send to acknowledge the ack `packet`. `None` if `packet` is not an ack.
-///
-/// renet writes an ack in each flush. It repeats the contents until the peer acknowledges an ack. A sender that drops
-/// acks to save bandwidth must pass this packet to its own `RenetClient::process_packet` for each ack that it drops.
-/// Otherwise the list of acked packets grows on links that reorder packets: renet only limits it when a packet is newer
-/// than all before. After some seconds, the list is too long for a packet and renet ends the connection.
-///
-/// The round-trip time that renet measures is not usable if acks are dropped.
-#[must_use]
-pub fn ack_of(packet: &[u8]) -> Option<Vec<u8>> {
-    let (&ACK, mut rest) = packet.split_first()? else {
-        return None;
-    };
-    let head = rest;
-    varint(&mut rest).ok()?;
-    let (sequence, after) = head.split_at(head.len() - rest.len());
-    varint(&mut rest).ok()?;
-    // Use a number that this end has received before, so that renet does not add a new one to its list.
-    let newest = &after[..after.len() - rest.len()];
-    Some([&[ACK], newest, sequence, &[0, 0]].concat())
+/// Returns the sequence number of a packet. `None` if the packet is malformed.
+pub fn sequence(packet: &[u8]) -> Option<u64> {
+    let (_, mut rest) = packet.split_first()?;
+    varint(&mut rest).ok()
+}
+
+/// Returns the ranges of sequence numbers that an ack lists, newest first, up to a malformed one. Empty for other packets.
+pub fn acked(packet: &[u8]) -> impl Iterator<Item = RangeInclusive<u64>> {
+    let mut rest = packet.strip_prefix(&[ACK]).unwrap_or_default();
+    let _sequence = varint(&mut rest);
+    let mut before = None;
+    std::iter::from_fn(move || {
+        let mut next = || varint(&mut rest).ok();
+        let newest = match before {
+            None => next()?,
+            Some(oldest) => u64::checked_sub(oldest, next()? + 2)?,
+        };
+        let oldest = newest.checked_sub(next()?)?;
+        if before.replace(oldest).is_none() {
+            let _further_ranges = next()?;
+        }
+        Some(oldest..=newest)
+    })
 }
 
 fn take<'a>(bytes: &mut &'a [u8], count: u64) -> Result<&'a [u8], RefusedPacket> {

@@ -8,6 +8,7 @@
 //!          ◄───────────────  Granted  the settings in use: at once, and again when they change
 //!                            or Declined, with the reason
 //!          ◄───────────────  Tick     the server's tick after a pause
+//! Left     ───────────────►           the reason why the client ends the connection
 //! ```
 //!
 //! [`ClientSession`] and [`ServerSession`] are the state machines of the two ends. Time is an argument. The app

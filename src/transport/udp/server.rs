@@ -6,7 +6,9 @@ use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
 use cubewire_bevy::transport::SLICE_BYTES;
 use cubewire_bevy::udp::{ClientAddress, ClientId, UdpHost, UdpServer};
-use cubewire_bevy::{CubewireSystems, MessageBuffer, SocketTraffic, Traffic, disconnect};
+use cubewire_bevy::{
+    CubewireSystems, Disconnected, MessageBuffer, SocketTraffic, Traffic, disconnect,
+};
 use cubewire_codec::Snapshot;
 use cubewire_protocol::{
     ClientMessage, Contract, FallbackReason, ServerEvent, ServerMessage, ServerSession, Settings,
@@ -34,7 +36,7 @@ impl Plugin for UdpServerPlugin {
     fn build(&self, app: &mut App) {
         let receive = (meet, receive)
             .chain()
-            .after(CubewireSystems::Receive)
+            .in_set(CubewireSystems::Deliver)
             .in_set(TransportSystems::Receive(End::Server));
         let account = account.in_set(TransportSystems::Flush(End::Server));
         app.add_plugins(self.0.clone())
@@ -43,6 +45,7 @@ impl Plugin for UdpServerPlugin {
                 traffic: SocketTraffic::default(),
             })
             .insert_resource(Viewers { admitted: 0, budgets: Vec::new(), contract: contract() })
+            .add_observer(tell_why)
             .add_systems(PreUpdate, receive)
             .add_systems(
                 FixedUpdate,
@@ -137,7 +140,7 @@ type AskingViewer<'a> = (
 fn receive(
     time: Res<Time<Real>>,
     world: Res<CubeWorld>,
-    (mut host, mut admitted): (ResMut<UdpHost>, ResMut<Viewers>),
+    mut admitted: ResMut<Viewers>,
     mut viewers: Query<AskingViewer<'_>>,
     mut commands: Commands,
 ) {
@@ -161,16 +164,14 @@ fn receive(
         }
         // Requests come after the grant, which describes the current settings. A request takes effect in the next frame.
         for message in std::mem::take(&mut buffer.incoming.messages) {
-            if viewer.session.is_refused() || outcome.is_err() {
+            if outcome.is_err() {
                 break;
             }
-            let asked = ClientMessage::decode(&message).map(|message| {
-                let was_open = viewer.session.is_open();
-                let asked = viewer.session.on_message(&admitted.contract, message);
-                asked.map_err(|reason| (reason, was_open))
-            });
+            let message = ClientMessage::decode(&message);
+            let asked =
+                message.map(|message| viewer.session.on_message(&admitted.contract, message));
             outcome = match asked {
-                None => Err("a malformed message".to_owned()),
+                None => Err("malformed message from the viewer".to_owned()),
                 Some(Ok(ServerEvent::Welcome)) => {
                     admitted.admitted += 1;
                     viewer.welcome(&admitted.contract, now, &world, &mut buffer)
@@ -185,20 +186,19 @@ fn receive(
                     };
                     viewer.apply(&admitted.contract, client, settings, peer, &mut commands)
                 }
-                // A refused viewer may stay connected for a while to receive the reason.
-                Some(Err((reason, false))) => {
-                    host.log(&format!("viewer {} is refused: {reason}", address.0));
-                    let refused = ServerMessage::Refused(&reason).encode();
-                    buffer.outgoing.messages.push(refused);
-                    viewer.session.refuse(now);
-                    Ok(())
-                }
-                Some(Err((reason, true))) => Err(reason),
+                Some(Err(reason)) => Err(reason),
             };
         }
         if let Err(why) = outcome {
             commands.queue(move |world: &mut World| disconnect(world, client, why));
         }
+    }
+}
+
+/// Queues the reason for the end of a connection as the last message to the viewer.
+fn tell_why(ended: On<Disconnected>, mut viewers: Query<&mut MessageBuffer, With<Viewer>>) {
+    if let Ok(mut buffer) = viewers.get_mut(ended.entity) {
+        buffer.last_message = Some(ServerMessage::Refused(&ended.reason).encode());
     }
 }
 
@@ -208,7 +208,6 @@ impl Viewer {
         let why = match self.session.is_overdue(now) {
             _ if backlog_bytes > MAX_BACKLOG_BYTES => "too many bytes wait for its acks",
             _ if refused_acks > MAX_REFUSED_ACKS => "it acked snapshots that were never sent",
-            true if self.session.is_refused() => "it was refused",
             true => "it sent no hello",
             false if !self.has_lane && now > self.since + MAX_IDLE => "it sent no request",
             false => return Ok(()),
@@ -273,10 +272,10 @@ impl Viewer {
         let address = address.0;
         match given.filter(|_| given != asked) {
             Some(kbps) if !was_less => Some(match asked {
-                Some(asked) => format!(
-                    "viewer {address} gets {kbps} kbps instead of {asked}: the connection is too slow"
-                ),
-                None => format!("viewer {address} gets {kbps} kbps: the connection is too slow"),
+                Some(asked) => {
+                    format!("viewer {address} gets {kbps} kbps instead of {asked}: {LATE_ACKS}")
+                }
+                None => format!("viewer {address} gets {kbps} kbps: {LATE_ACKS}"),
             }),
             None if was_less => {
                 Some(format!("viewer {address} gets its requested bandwidth again"))
@@ -320,6 +319,10 @@ fn account(
     }
     serving.set_if_neq(Serving { address: host.address().to_string(), traffic: host.traffic() });
 }
+
+/// Why a viewer gets less than it requested. The server cannot tell the two causes apart.
+const LATE_ACKS: &str =
+    "its acks arrive late or not at all, because the network is slow or the viewer is busy";
 
 /// Time until a client without a request is disconnected. On a bad network the first request takes a few seconds.
 const MAX_IDLE: Duration = Duration::from_secs(10);

@@ -79,7 +79,7 @@ impl Plugin for UdpViewerPlugin {
     fn build(&self, app: &mut App) {
         let receive = (receive, publish)
             .chain()
-            .after(CubewireSystems::Receive)
+            .in_set(CubewireSystems::Deliver)
             .in_set(TransportSystems::Receive(End::Client));
         app.add_plugins(UdpClient::default())
             .add_observer(reconnect)

@@ -6,18 +6,30 @@
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
+use cubewire_protocol::ClientMessage;
 
 use super::inputs::{MAX_REPEATED_BYTES, datagrams};
 use super::receiver::ReplicationReceiver;
-use crate::body::RemoteBody;
+use crate::body::{Disconnected, RemoteBody};
 use crate::components::to_wire;
 use crate::messages::MessageEntry;
 use crate::protocol::Protocol;
-use crate::transport::{Connected, MessageBuffer, OrDisabled};
-use crate::wire::{ReliableToServer, Upstream, encode};
+use crate::transport::{Connected, Farewell, MessageBuffer, OrDisabled};
+use crate::wire::{MAX_FEEDBACK, ReliableToServer, Upstream, encode};
 
 fn entity_to_wire(world: &World, entity: Entity) -> Option<Entity> {
     to_wire(world.get::<RemoteBody>(entity)?.0)
+}
+
+/// Queues the reason for the end of the connection as the last message to the server.
+pub(super) fn tell_why(
+    ended: On<Disconnected>,
+    mut servers: Query<&mut MessageBuffer, (With<ReplicationReceiver>, OrDisabled)>,
+) {
+    if let Ok(mut buffer) = servers.get_mut(ended.entity) {
+        let left = ClientMessage::Left(&ended.reason);
+        buffer.last_message = Some(encode(&ReliableToServer::Session(left)));
+    }
 }
 
 type Connection = (&'static mut ReplicationReceiver, &'static mut MessageBuffer);
@@ -30,14 +42,19 @@ fn send_feedback(replication: &mut ReplicationReceiver, buffer: &mut MessageBuff
     };
     let feedback = std::iter::from_fn(|| receiver.poll_feedback());
     let feedback: Vec<_> = feedback.map(|feedback| feedback.encode()).collect();
-    if !feedback.is_empty() {
+    for feedback in feedback.chunks(MAX_FEEDBACK) {
         let feedback = feedback.iter().map(Vec::as_slice).collect();
         buffer.outgoing.datagrams.push(encode(&Upstream { feedback, inputs: Vec::new() }));
     }
 }
 
-/// Queues acks, and the inputs and messages that the app has written. Drops these without a connection.
-pub(super) fn send(world: &mut World, servers: &mut QueryState<Connection, IsConnected>) {
+/// Queues acks, and the inputs and messages that the app has written. Messages can be written just before the connection is
+/// despawned. Inputs and messages are dropped without a connection.
+pub(super) fn send(
+    world: &mut World,
+    servers: &mut QueryState<Connection, IsConnected>,
+    farewells: &mut QueryState<(&'static Farewell, &'static mut MessageBuffer)>,
+) {
     for (mut replication, mut buffer) in servers.iter_mut(world) {
         send_feedback(&mut replication, &mut buffer);
     }
@@ -46,14 +63,19 @@ pub(super) fn send(world: &mut World, servers: &mut QueryState<Connection, IsCon
         entries.iter().map(|entry| entry.take(world, entity_to_wire)).collect()
     };
     let (inputs, messages) = (take(&protocol.items.inputs), take(&protocol.items.to_server));
-    let Some((mut replication, mut buffer)) = servers.iter_mut(world).next() else {
-        return;
-    };
-    for (channel, messages) in messages.iter().enumerate() {
-        for (_, bytes) in messages {
-            buffer.send(&ReliableToServer::Message { channel: channel as u8, bytes });
+    let write_messages = |buffer: &mut MessageBuffer| {
+        for (channel, messages) in messages.iter().enumerate() {
+            for (_, bytes) in messages {
+                buffer.send(&ReliableToServer::Message { channel: channel as u8, bytes });
+            }
         }
-    }
+    };
+    let Some((mut replication, mut buffer)) = servers.iter_mut(world).next() else {
+        let farewells = farewells.iter_mut(world);
+        let farewells = farewells.filter(|(farewell, _)| farewell.sends_to_server());
+        return farewells.for_each(|(_, mut buffer)| write_messages(&mut buffer));
+    };
+    write_messages(&mut buffer);
     let Some(state) = &mut replication.0 else {
         return;
     };

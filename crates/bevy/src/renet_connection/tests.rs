@@ -1,3 +1,5 @@
+mod cadences;
+
 use std::ops::Range;
 
 use cubewire_link::{Conditions, Jitter, Link, Loss};
@@ -266,7 +268,15 @@ fn acks_stay_short_where_some_is_lost() {
 
 #[test]
 fn other_packets_are_an_error() {
-    for packet in [&[][..], &[5, 0, 0], &[4, 0, 0], &[0, 0, 2, 0, 0], &[1, 0, 0, 0, 1, 9]] {
+    for packet in [
+        &[][..],
+        &[5, 0, 0],
+        &[4, 0, 0],
+        &[0, 0, 2, 0, 0],
+        &[1, 0, 0, 0, 1, 9],
+        &[1, 1, 0, 0, 1, 1, 9],
+        &[3, 1, 0, 0, 0, 2, 1, 9],
+    ] {
         let mut renet = RenetConnection::new(FROM_CLIENT_BYTES);
         assert!(renet.receive(Duration::ZERO, packet).is_err(), "{packet:?}");
     }
@@ -279,7 +289,6 @@ fn within_budget(kbps: u32, per_tick: usize, loss: f64) -> (usize, usize) {
     let mut budget = SendBudget::new(TICKS_PER_SECOND);
     let (mut sent, mut arrived, mut before) = (Vec::new(), 0, 0);
     for tick in 0..1_200 {
-        // A larger backlog would end the connection.
         if pair.ends[0].1.backlog_bytes < 1 << 20 {
             pair.say(vec![tick as u8; per_tick]);
         }
@@ -387,7 +396,7 @@ fn a_connection_that_renet_has_ended_is_an_error() {
     let mut renet = RenetConnection::new(FROM_CLIENT_BYTES);
     for sequence in (0..1_500_u16).rev() {
         let [high, low] = ((2 * sequence) | 1 << 14).to_be_bytes();
-        let packet = [1, high, low, 0, 0, 1, 1, 9];
+        let packet = [0, high, low, 1, 0, 1, 0, 1, 9];
         renet.receive(Duration::ZERO, &packet).unwrap();
     }
     let mut buffer = MessageBuffer::new(HEADER_BYTES);

@@ -11,13 +11,14 @@ use super::apply::on_request;
 use super::capture::{Bodies, entity_from_wire};
 use super::sender::{Ready, ReplicationSender};
 use super::visibility::Hidden;
-use crate::body::{Disconnected, HasEnded};
+use crate::body::{Disconnected, disconnect};
 use crate::measure::Measure;
 use crate::messages::MessageEntry;
 use crate::protocol::Compiled;
 use crate::transport::{Client, Connected, MessageBuffer, OrDisabled};
 use crate::wire::{
-    MAX_TO_SERVER_BYTES, ReliableToClient, ReliableToServer, Upstream, decode, fits, new_inputs,
+    MAX_TO_SERVER_BYTES, ReliableToClient, ReliableToServer, Upstream, decode, encode, fits,
+    new_inputs,
 };
 
 type NewClient = (With<Client>, Without<ReplicationSender>, OrDisabled);
@@ -51,40 +52,23 @@ pub(super) fn deliver(
             outcome = outcome.and_then(|()| on_datagram(world, &protocol, tick, client, bytes));
         }
         if let Err(reason) = outcome {
-            turn_away(world, client, reason);
+            disconnect(world, client, reason);
         }
-        let session = world.get::<ReplicationSender>(client).map(|sender| &sender.session);
-        match session.filter(|session| session.is_overdue(now)) {
-            Some(session) if session.is_refused() => world.entity_mut(client).despawn(),
-            Some(_) => turn_away(world, client, "no hello from the client".to_owned()),
-            None => {}
+        let sender = world.get::<ReplicationSender>(client);
+        if sender.is_some_and(|sender| sender.session.is_overdue(now)) {
+            disconnect(world, client, "no hello from the client");
         }
     }
 }
 
-/// Refuses a client, and reports the reason to the game and to the client. Its entity is despawned when the client has
-/// disconnected, or after a timeout.
-pub(super) fn turn_away(world: &mut World, client: Entity, reason: String) {
-    let since = world.resource::<Time<Real>>().elapsed();
-    let Ok(mut entity) = world.get_entity_mut(client) else {
-        return;
-    };
-    if entity.contains::<HasEnded>() {
-        return;
-    }
-    if let Some(mut sender) = entity.get_mut::<ReplicationSender>() {
-        sender.session.refuse(since);
-        sender.ready = None;
-    }
-    if let Some(mut buffer) = entity.get_mut::<MessageBuffer>() {
-        buffer.reliable_allowance = None;
-        buffer.send(&ReliableToClient::Session(ServerMessage::Refused(&reason)));
-    }
-    log::debug!("client {client} refused: {reason}");
-    entity.insert(HasEnded);
-    world.trigger(Disconnected { entity: client, reason });
-    if let Ok(mut entity) = world.get_entity_mut(client) {
-        entity.remove::<Connected>();
+/// Queues the reason for the end of a connection as the last message to the client.
+pub(super) fn tell_why(
+    ended: On<Disconnected>,
+    mut clients: Query<&mut MessageBuffer, (With<ReplicationSender>, OrDisabled)>,
+) {
+    if let Ok(mut buffer) = clients.get_mut(ended.entity) {
+        let refused = ServerMessage::Refused(&ended.reason);
+        buffer.last_message = Some(encode(&ReliableToClient::Session(refused)));
     }
 }
 
@@ -97,9 +81,8 @@ fn on_message(
     client: Entity,
     bytes: &[u8],
 ) -> Outcome {
-    let sender = world.get_mut::<ReplicationSender>(client);
-    // A refused client can send messages until it receives the refusal. They are ignored.
-    let Some(mut sender) = sender.filter(|sender| !sender.session.is_refused()) else {
+    let Some(mut sender) = world.get_mut::<ReplicationSender>(client) else {
+        // An observer has ended the connection.
         return Ok(());
     };
     match decode(bytes).ok_or("malformed message from the client")? {
@@ -150,10 +133,14 @@ fn on_datagram(
     let malformed = "malformed datagram from the client";
     let mut sender = world.get_mut::<ReplicationSender>(client);
     let Some(ready) = sender.as_mut().and_then(|sender| sender.ready.as_mut()) else {
-        // The client was refused.
+        // Before the hello, or after an observer has ended the connection.
         return Ok(());
     };
     let upstream: Upstream<'_> = decode(bytes).ok_or(malformed)?;
+    if !upstream.is_bounded() {
+        log::debug!("datagram of client {client} dropped: too many items");
+        return Ok(());
+    }
     let mut acks = Vec::new();
     for feedback in upstream.feedback {
         match ready.on_feedback(tick, feedback) {

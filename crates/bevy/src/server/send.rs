@@ -19,7 +19,7 @@ use super::sender::{Ready, ReplicationSender};
 use super::visibility::{Filters, Hidden, Interest, Views, look};
 use crate::measure::Measure;
 use crate::shadow::LiveLadder;
-use crate::transport::{Connected, MessageBuffer, OrDisabled};
+use crate::transport::{Connected, Farewell, MessageBuffer, OrDisabled};
 use crate::wire::{BodyId, ReliableToClient, encode};
 
 type ConnectedClient = (With<ReplicationSender>, With<Connected>, OrDisabled);
@@ -50,9 +50,11 @@ pub(super) fn limit_messages(
     }
 }
 
+/// Sends the game's messages, also to clients that were despawned in this tick.
 pub(super) fn send_messages(
     world: &mut World,
     clients: &mut QueryState<(Entity, &'static mut MessageBuffer), ConnectedClient>,
+    farewells: &mut QueryState<(&'static Farewell, &'static mut MessageBuffer)>,
 ) {
     let protocol = world.resource::<Bodies>().protocol.clone();
     for (channel, entry) in protocol.items.to_client.iter().enumerate() {
@@ -61,6 +63,11 @@ pub(super) fn send_messages(
             let message = encode(&ReliableToClient::Message { channel, bytes });
             for (client, mut buffer) in clients.iter_mut(world) {
                 if to.is_none_or(|to| to == client) {
+                    buffer.outgoing.messages.push(message.clone());
+                }
+            }
+            for (farewell, mut buffer) in farewells.iter_mut(world) {
+                if farewell.sends_to(to) {
                     buffer.outgoing.messages.push(message.clone());
                 }
             }
@@ -154,9 +161,11 @@ impl Job<'_> {
         ready.outbox.take(room, &mut buffer.outgoing.messages);
         self.packet_budget =
             ready.allow(tick, now, buffer).or_else(|| ready.without_budget(tick, view));
+        let sent = buffer.traffic.sent.bytes();
+        let before = std::mem::replace(&mut ready.sent_bytes, sent);
         if let Some(measure) = &mut self.measure {
             let ticks_per_second = bodies.protocol.plan.schema().ticks_per_second;
-            let sent = buffer.traffic.sent.bytes();
+            let sent = sent.saturating_sub(before) as usize;
             measure.send(tick, ticks_per_second, sent, ready.limit, &ready.settings);
         }
     }
@@ -197,7 +206,7 @@ impl Job<'_> {
         let has_packet = self.has_packet == Some(true);
         if let Some(ladder) = &mut self.ladder {
             let sent = has_packet.then(|| (ready.sender.acked_ages(tick), &self.view));
-            ladder.push(tick, sent);
+            ladder.push(tick, &bodies.protocol.plan, sent);
         }
         if !has_packet {
             return;

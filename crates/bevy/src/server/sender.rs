@@ -21,7 +21,7 @@ use crate::transport::{MessageBuffer, SLICE_BYTES};
 #[require(ConnectionSettings)]
 pub struct ReplicationSender {
     pub(super) session: ServerSession,
-    /// From the welcome until the client is refused.
+    /// From the welcome on.
     pub(super) ready: Option<Box<Ready>>,
 }
 
@@ -52,6 +52,8 @@ pub(super) struct Ready {
     first: Option<u64>,
     /// By channel: number of the last received input.
     pub(super) inputs: Vec<u64>,
+    /// Bytes sent on the wire up to the newest tick.
+    pub(super) sent_bytes: u64,
 }
 
 /// The last settings that were checked, and the result.
@@ -121,6 +123,7 @@ impl Ready {
             budget: None,
             first: None,
             inputs: vec![0; protocol.items.inputs.len()],
+            sent_bytes: 0,
         })
     }
 

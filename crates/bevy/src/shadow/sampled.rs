@@ -147,6 +147,8 @@ pub struct LiveLadder {
     rungs: Vec<Rung>,
     /// The costs, by index of the rung.
     pub costs: Sampled,
+    plan: Arc<Plan>,
+    newest: Option<u64>,
 }
 
 impl LiveLadder {
@@ -158,7 +160,8 @@ impl LiveLadder {
         };
         let rungs: Vec<Rung> = ladder::all().filter_map(legal).collect();
         let stages = rungs.iter().map(|rung| rung.stages);
-        Self { costs: Sampled::new(stages, Arc::clone(plan), Snapshot::default()), rungs }
+        let costs = Sampled::new(stages, Arc::clone(plan), Snapshot::default());
+        Self { costs, rungs, plan: Arc::clone(plan), newest: None }
     }
 
     /// Returns each rung with its mean cost over the newest second of counted ticks, in kilobits per second by article
@@ -167,12 +170,19 @@ impl LiveLadder {
         self.rungs.iter().enumerate().map(|(index, rung)| (*rung, self.costs.kbps(index)))
     }
 
-    /// Queues a tick: the ages of the newest acked snapshots and the snapshot, if one was sent.
+    /// Queues a tick: the ages of the newest acked snapshots and the snapshot, if one was sent. Starts again if the component
+    /// comes from a connection with a later tick or another plan.
     pub(crate) fn push(
         &mut self,
         tick: u64,
+        plan: &Arc<Plan>,
         sent: Option<([Option<u16>; 3], &Arc<QuantizedSnapshot>)>,
     ) {
+        let is_same_plan = Arc::ptr_eq(&self.plan, plan) || self.plan.schema() == plan.schema();
+        if !is_same_plan || self.newest.is_some_and(|newest| tick <= newest) {
+            *self = Self::new(plan);
+        }
+        self.newest = Some(tick);
         let sent = sent.map(|(acked_ages_ticks, quantized)| ShadowSnapshot {
             acked_ages_ticks,
             quantized: Arc::clone(quantized),

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bevy_app::{App, Plugin};
 use bevy_ecs::prelude::*;
+use bevy_ecs::world::DeferredWorld;
 use bevy_time::{Real, Time};
 use cubewire_link::{Conditions, Link, LinkStats};
 use cubewire_protocol::netcode::{TOKEN_SECONDS, is_from_server};
@@ -37,6 +39,7 @@ impl Plugin for UdpClient {
     /// If the operating system provides no socket.
     fn build(&self, app: &mut App) {
         transport::add_systems(app, (receive, deliver).chain(), flush);
+        app.add_observer(go_on);
         if let Some(token) = &self.0 {
             let connection = UdpConnection::new(token.clone()).expect("there is a free port");
             app.world_mut().spawn(connection);
@@ -46,9 +49,16 @@ impl Plugin for UdpClient {
 
 /// A connection to a server. Spawn one to reconnect. The entity becomes a [`Server`] when the server answers, and is
 /// despawned when the connection ends.
-#[derive(Component)]
+#[derive(Component, Debug)]
 #[component(clone_behavior = Ignore)]
-pub struct UdpConnection {
+pub struct UdpConnection(Arc<Mutex<ClientEnd>>);
+
+/// Continues a despawned [`UdpConnection`].
+#[derive(Component, Debug)]
+#[component(clone_behavior = Ignore)]
+struct LeavingConnection(UdpConnection);
+
+struct ClientEnd {
     /// The server's addresses that this machine has a route to.
     servers: Vec<SocketAddr>,
     server: usize,
@@ -85,9 +95,9 @@ pub struct UdpConnection {
 type Tokens = Box<dyn FnMut() -> io::Result<ConnectToken> + Send + Sync>;
 
 /// Not derived, because it would print keys.
-impl fmt::Debug for UdpConnection {
+impl fmt::Debug for ClientEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UdpConnection").field("server", &self.server()).finish_non_exhaustive()
+        f.debug_struct("ClientEnd").field("server", &self.server()).finish_non_exhaustive()
     }
 }
 
@@ -98,6 +108,61 @@ impl UdpConnection {
     /// # Errors
     /// If the operating system provides no socket, or this machine has no route to any of the token's addresses.
     pub fn new(token: ConnectToken) -> io::Result<Self> {
+        Ok(Self(Arc::new(Mutex::new(ClientEnd::new(token)?))))
+    }
+
+    /// Connects with tokens from a source, such as [`Key::token`](super::Key::token) if the client has the key. A token
+    /// is valid for one handshake only, which a flooded server may drop. A new token is taken after one second without
+    /// a connection, and then after increasing times. With several addresses, each token is used for the next address,
+    /// and after the last one for the first again. All tokens must have the same addresses.
+    ///
+    /// # Errors
+    /// Errors of [`new`](Self::new) and of the source.
+    pub fn with_tokens(
+        mut tokens: impl FnMut() -> io::Result<ConnectToken> + Send + Sync + 'static,
+    ) -> io::Result<Self> {
+        let mut end = ClientEnd::new(tokens()?)?;
+        end.tokens = Some(Box::new(tokens));
+        Ok(Self(Arc::new(Mutex::new(end))))
+    }
+
+    /// Returns the address that it is connected to or currently tries.
+    pub fn server(&self) -> SocketAddr {
+        self.end().server()
+    }
+
+    /// Returns the client id in the token, which is the [`ClientId`](super::ClientId) at the server.
+    pub fn client_id(&self) -> u64 {
+        self.end().netcode.client_id()
+    }
+
+    /// Simulates network conditions on top of the real network, in both directions. The default is perfect links.
+    pub fn set_conditions(&mut self, conditions: &Conditions) {
+        for link in &mut self.end().links {
+            if link.conditions() != conditions {
+                link.set_conditions(conditions.clone());
+            }
+        }
+    }
+
+    /// Returns the statistics of the simulated link from the server.
+    pub fn link_stats(&self) -> LinkStats {
+        self.end().links[0].stats()
+    }
+
+    /// Returns a sentence for people: the server has not answered, for how long, and possible causes.
+    pub fn no_answer(&self) -> String {
+        self.end().no_answer()
+    }
+
+    /// Ignores poisoning: a panic elsewhere leaves the data valid.
+    fn end(&self) -> MutexGuard<'_, ClientEnd> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ClientEnd {
+    fn new(token: ConnectToken) -> io::Result<Self> {
         let mut servers = token.server_addresses.iter().map_while(|address| *address).collect();
         let socket = open(&mut servers, 0)?;
         let seconds = u64::try_from(token.timeout_seconds).ok();
@@ -125,47 +190,11 @@ impl UdpConnection {
         })
     }
 
-    /// Connects with tokens from a source, such as [`Key::token`](super::Key::token) if the client has the key. A token
-    /// is valid for one handshake only, which a flooded server may drop. A new token is taken after one second without
-    /// a connection, and then after increasing times. With several addresses, each token is used for the next address,
-    /// and after the last one for the first again. All tokens must have the same addresses.
-    ///
-    /// # Errors
-    /// Errors of [`new`](Self::new) and of the source.
-    pub fn with_tokens(
-        mut tokens: impl FnMut() -> io::Result<ConnectToken> + Send + Sync + 'static,
-    ) -> io::Result<Self> {
-        let mut connection = Self::new(tokens()?)?;
-        connection.tokens = Some(Box::new(tokens));
-        Ok(connection)
-    }
-
-    /// Returns the address that it is connected to or currently tries.
-    pub fn server(&self) -> SocketAddr {
+    fn server(&self) -> SocketAddr {
         self.servers[self.server]
     }
 
-    /// Returns the client id in the token, which is the [`ClientId`](super::ClientId) at the server.
-    pub fn client_id(&self) -> u64 {
-        self.netcode.client_id()
-    }
-
-    /// Simulates network conditions on top of the real network, in both directions. The default is perfect links.
-    pub fn set_conditions(&mut self, conditions: &Conditions) {
-        for link in &mut self.links {
-            if link.conditions() != conditions {
-                link.set_conditions(conditions.clone());
-            }
-        }
-    }
-
-    /// Returns the statistics of the simulated link from the server.
-    pub fn link_stats(&self) -> LinkStats {
-        self.links[0].stats()
-    }
-
-    /// Returns a sentence for people: the server has not answered, for how long, and possible causes.
-    pub fn no_answer(&self) -> String {
+    fn no_answer(&self) -> String {
         let server = either(&self.servers);
         let seconds = self.connecting.as_secs_f64().round().max(1.0);
         format!(
@@ -273,6 +302,25 @@ impl UdpConnection {
         Ok(())
     }
 
+    /// Sends the contents of the message buffer.
+    fn flush(&mut self, now: Duration, buffer: &mut MessageBuffer) -> Result<(), &'static str> {
+        let header_bytes = header_bytes(self.server().ip());
+        let packets = self.renet.flush(now, buffer)?;
+        let link = &mut self.links[1];
+        for packet in packets {
+            link.send(now, packet.len() + header_bytes, packet);
+        }
+        while let Some(packet) = link.receive(now) {
+            if let Ok((_, datagram)) = self.netcode.generate_payload_packet(&packet)
+                && send(&self.socket, datagram, &mut self.since_refusal)
+            {
+                self.traffic.sent.count(&packet, datagram.len() + header_bytes);
+            }
+        }
+        buffer.traffic = self.traffic;
+        Ok(())
+    }
+
     /// Returns why the connection has ended or was not established in time.
     fn end(&self) -> Option<String> {
         use DisconnectReason as Reason;
@@ -366,58 +414,66 @@ const RECENT: Duration = Duration::from_secs(1);
 
 fn receive(
     time: Res<Time<Real>>,
-    mut connections: Query<(Entity, &mut UdpConnection, Has<Server>), OrDisabled>,
+    mut connections: Query<(Entity, &UdpConnection, Option<&mut MessageBuffer>), OrDisabled>,
+    mut leaving: Query<(&LeavingConnection, &mut MessageBuffer), Without<UdpConnection>>,
     mut commands: Commands,
 ) {
-    for (entity, mut connection, is_server) in &mut connections {
-        match connection.receive(time.elapsed(), time.delta()) {
-            Err(reason) => disconnect_later(&mut commands, entity, reason),
-            Ok(()) if connection.netcode.is_connected() && !is_server => {
-                let overhead = overhead_bytes(connection.server().ip());
+    let (now, delta) = (time.elapsed(), time.delta());
+    for (entity, connection, buffer) in &mut connections {
+        let mut end = connection.end();
+        match (end.receive(now, delta), buffer) {
+            (Err(reason), Some(mut buffer)) => buffer.ended = Some(reason),
+            (Err(reason), None) => disconnect_later(&mut commands, entity, reason),
+            (Ok(()), None) if end.netcode.is_connected() => {
+                let overhead = overhead_bytes(end.server().ip());
                 let server = (Server, MessageBuffer::new(overhead));
                 commands.entity(entity).try_insert(server);
             }
-            Ok(()) => {}
+            (Ok(()), _) => {}
         }
+    }
+    for (connection, mut buffer) in &mut leaving {
+        buffer.ended = connection.0.end().receive(now, delta).err();
     }
 }
 
-fn deliver(mut connections: Query<(&mut UdpConnection, &mut MessageBuffer), OrDisabled>) {
-    for (mut connection, mut buffer) in &mut connections {
-        connection.renet.deliver(&mut buffer);
+fn deliver(mut connections: Query<(&UdpConnection, &mut MessageBuffer), OrDisabled>) {
+    for (connection, mut buffer) in &mut connections {
+        connection.end().renet.deliver(&mut buffer);
     }
 }
 
 fn flush(
     time: Res<Time<Real>>,
-    mut connections: Query<(Entity, &mut UdpConnection, &mut MessageBuffer), OrDisabled>,
+    mut connections: Query<(Entity, &UdpConnection, &mut MessageBuffer), OrDisabled>,
+    mut leaving: Query<(&LeavingConnection, &mut MessageBuffer), Without<UdpConnection>>,
     mut commands: Commands,
 ) {
     let now = time.elapsed();
-    for (server, mut connection, mut buffer) in &mut connections {
-        let connection = &mut *connection;
-        let header_bytes = header_bytes(connection.server().ip());
-        let link = &mut connection.links[1];
-        let packets = connection.renet.flush(now, &mut buffer).unwrap_or_else(|reason| {
+    for (server, connection, mut buffer) in &mut connections {
+        if let Err(reason) = connection.end().flush(now, &mut buffer) {
             disconnect_later(&mut commands, server, reason);
-            Vec::new()
-        });
-        for packet in packets {
-            link.send(now, packet.len() + header_bytes, packet);
         }
-        while let Some(packet) = link.receive(now) {
-            if let Ok((_, datagram)) = connection.netcode.generate_payload_packet(&packet)
-                && send(&connection.socket, datagram, &mut connection.since_refusal)
-            {
-                connection.traffic.sent.count(&packet, datagram.len() + header_bytes);
-            }
+    }
+    for (connection, mut buffer) in &mut leaving {
+        if let Err(reason) = connection.0.end().flush(now, &mut buffer) {
+            buffer.ended = Some(reason.to_owned());
         }
-        buffer.traffic = connection.traffic;
+    }
+}
+
+/// Moves the connection of a despawned entity to its successor.
+fn go_on(removed: On<Remove, MessageBuffer>, mut world: DeferredWorld) {
+    if let Some(successor) = transport::successor(&mut world, removed.entity)
+        && let Some(UdpConnection(end)) = world.get(removed.entity)
+    {
+        let leaving = LeavingConnection(UdpConnection(Arc::clone(end)));
+        world.commands().entity(successor).try_insert(leaving);
     }
 }
 
 /// Tells the server, also if the game despawns the entity or drops the app.
-impl Drop for UdpConnection {
+impl Drop for ClientEnd {
     fn drop(&mut self) {
         if let Ok((_, datagram)) = self.netcode.disconnect() {
             // If this datagram is lost, the server disconnects after its timeout.

@@ -38,7 +38,7 @@ pub struct UdpServer {
 
 impl UdpServer {
     /// Listens at an address for up to 64 clients. Port 0 picks a free port; 0.0.0.0 listens at all of the machine's
-    /// IPv4 addresses.
+    /// IPv4 addresses. For a link-local IPv6 address with the name of an interface, see [`resolve`](super::resolve).
     ///
     /// # Errors
     /// Names the address if it is not an address of this machine, is in use, or is reachable from other machines while
@@ -99,12 +99,13 @@ impl Plugin for UdpServer {
             },
             handshakes: Handshakes::new(self.key, self.public.clone()),
             clients: BTreeMap::new(),
+            ended: Vec::new(),
             max_clients: self.max_clients,
             reports: Reports::default(),
             now: Duration::ZERO,
         })
         .add_observer(note_why)
-        .add_observer(disconnect);
+        .add_observer(go_on);
     }
 }
 
@@ -125,6 +126,8 @@ pub struct UdpHost {
     socket: Socket,
     handshakes: Handshakes,
     clients: BTreeMap<SocketAddr, Connection>,
+    /// Clients that were disconnected in this frame, and the reasons.
+    ended: Vec<(Connection, String)>,
     max_clients: usize,
     reports: Reports,
     /// [`Real`] time of this frame.
@@ -152,9 +155,9 @@ impl UdpHost {
         self.socket.traffic
     }
 
-    /// Returns the number of connected clients.
+    /// Returns the number of connected clients, without those that are only sent their last messages.
     pub fn connected(&self) -> usize {
-        self.clients.len()
+        self.clients.values().filter(|client| !client.is_leaving).count()
     }
 
     /// Logs a line about a client, within the limit of lines. Use it for events that clients can cause at will.
@@ -241,13 +244,19 @@ fn receive(time: Res<Time<Real>>, mut host: ResMut<UdpHost>, mut commands: Comma
     host.handshakes.update(delta);
     host.reports.update(delta, host.handshakes.abandoned);
     host.read(&mut commands);
-    host.keep_alive(delta, &mut commands);
+    host.keep_alive(delta);
 }
 
 fn deliver(mut host: ResMut<UdpHost>, mut buffers: Query<&mut MessageBuffer, OrDisabled>) {
     for client in host.clients.values_mut() {
         if let Ok(mut buffer) = buffers.get_mut(client.entity) {
             client.has_spoken |= client.renet.deliver(&mut buffer);
+        }
+    }
+    for (mut client, reason) in host.ended.drain(..) {
+        if let Ok(mut buffer) = buffers.get_mut(client.entity) {
+            client.renet.deliver(&mut buffer);
+            buffer.ended = Some(reason);
         }
     }
 }
@@ -285,14 +294,23 @@ fn note_why(ended: On<Disconnected>, host: Option<ResMut<UdpHost>>) {
     }
 }
 
-/// Sends a disconnect to a client after the game has despawned its entity.
-fn disconnect(removed: On<Remove, ClientAddress>, mut world: DeferredWorld) {
-    // Read from the world, because a query would skip disabled entities.
-    if let Some(&ClientAddress(address)) = world.get::<ClientAddress>(removed.entity)
-        && let Some(mut host) = world.get_resource_mut::<UdpHost>()
-        && host.client_mut(removed.entity).is_some()
-    {
-        host.forget(address, "this end has ended the connection");
+/// Moves the connection of a despawned entity to its successor, or sends a disconnect to the client.
+fn go_on(removed: On<Remove, MessageBuffer>, mut world: DeferredWorld) {
+    let successor = transport::successor(&mut world, removed.entity);
+    let Some(mut host) = world.get_resource_mut::<UdpHost>() else {
+        return;
+    };
+    let mut clients = host.clients.iter_mut();
+    let Some((&address, client)) = clients.find(|(_, client)| client.entity == removed.entity)
+    else {
+        return;
+    };
+    match successor {
+        Some(successor) => {
+            client.entity = successor;
+            client.is_leaving = true;
+        }
+        None => drop(host.forget(address, "this end has ended the connection")),
     }
 }
 

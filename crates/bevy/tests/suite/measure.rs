@@ -1,5 +1,6 @@
 //! Records of a connection, which are kept only on request.
 
+use cubewire_bevy::shadow::LiveLadder;
 use cubewire_codec::BitKind;
 use cubewire_protocol::record::{ArrivalCounts, Totals};
 
@@ -87,4 +88,38 @@ fn what_is_lost_is_never_acked() {
     assert!((110..190).contains(&lost), "{lost} are not acked");
     let counts = ArrivalCounts::of(record, record.samples().iter().take(500));
     assert_eq!(counts.0, [500 - lost, 0, lost]);
+}
+
+#[test]
+fn a_record_goes_on_at_the_next_connection() {
+    let mut net = lossy(0.0, 5);
+    let client = connect(&mut net);
+    let ladder = LiveLadder::new(net.server.world().resource::<Protocol>().plan());
+    insert(&mut net, client, (Measure::default(), ladder));
+    let mut bodies = Vec::new();
+    play_ticks(&mut net, &mut bodies, 0..300);
+    let moved = server(&mut net).entity_mut(client).take::<(Measure, LiveLadder)>().unwrap();
+    net.reconnect(0);
+    net.run_until(|net| count::<Connected>(&mut net.server) == 1);
+    net.run_until(|net| net.count::<Connected>(0) == 1);
+    let client = client_entity(&mut net);
+    insert(&mut net, client, moved);
+    play_ticks(&mut net, &mut bodies, 300..400);
+    let record = &at_server::<Measure>(&net, client).record;
+    assert_eq!(record.newest_tick(), Some(stats(&net).tick));
+    assert!(record.samples().len() > 400);
+    // Another server, whose ticks are lower and whose protocol differs.
+    let moved = server(&mut net).entity_mut(client).take::<(Measure, LiveLadder)>().unwrap();
+    let mut other = TestNet::new(|app| _ = poses(app, Shape::ball(0.5)));
+    let client = connect(&mut other);
+    insert(&mut other, client, moved);
+    let body = spawn(&mut other, "crate", Vec3::X, ());
+    for x in 0..60 {
+        put(&mut other, body, Vec3::X * x as f32);
+        other.tick();
+    }
+    let newest = stats(&other).tick;
+    let mut ladder = server(&mut other).get_mut::<LiveLadder>(client).unwrap();
+    ladder.costs.finish().unwrap();
+    assert!(ladder.costs.age_ticks(newest).is_some_and(|age| age < 60));
 }

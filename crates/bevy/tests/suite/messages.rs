@@ -213,3 +213,49 @@ fn long_inputs_arrive_and_delay_no_acks() {
         assert!(oldest < 5, "{oldest} ticks without an ack");
     }
 }
+
+/// A file name that is not UTF-8, which serde refuses to serialize.
+#[cfg(unix)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct LoadMap(std::path::PathBuf);
+
+#[cfg(unix)]
+fn odd_path() -> std::path::PathBuf {
+    use std::os::unix::ffi::OsStringExt;
+    std::ffi::OsString::from_vec(vec![b'a', 0xff]).into()
+}
+
+/// postcard can serialize it but not deserialize it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind")]
+enum Order {
+    Move { to: i32 },
+}
+
+#[cfg(unix)]
+#[test]
+fn messages_that_cannot_be_sent_disconnect_nobody() {
+    let mut net = two_clients(|app| {
+        protocol(app);
+        app.add_message_to_client::<LoadMap>()
+            .add_message_to_server::<LoadMap>()
+            .add_message_to_client::<Order>()
+            .add_message_to_server::<Order>();
+    });
+    let (mut to_server, mut to_client, mut orders) = (0, Vec::new(), 0);
+    for path in [odd_path(), "a".into()] {
+        server(&mut net).write_message(ToClient::all(LoadMap(path.clone())));
+        net.clients[0].world_mut().write_message(ToServer(LoadMap(path)));
+        server(&mut net).write_message(ToClient::all(Order::Move { to: 3 }));
+        net.clients[0].world_mut().write_message(ToServer(Order::Move { to: 3 }));
+        for _ in 0..10 {
+            net.tick();
+            to_server += taken::<FromClient<LoadMap>>(&mut net.server).len();
+            to_client.extend(taken::<FromServer<LoadMap>>(&mut net.clients[1]));
+            orders += taken::<FromServer<Order>>(&mut net.clients[1]).len();
+        }
+    }
+    assert_eq!((to_server, orders), (1, 0));
+    assert_eq!(to_client, [FromServer(LoadMap("a".into()))]);
+    assert_eq!(connected_clients(&mut net), 2);
+}

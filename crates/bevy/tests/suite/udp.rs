@@ -27,19 +27,19 @@ pub(super) fn run(apps: &mut [App], mut is_so: impl FnMut(&mut [App]) -> bool) {
 }
 
 /// A server on a free port, and its address.
-fn listen(key: Key) -> (UdpServer, SocketAddr) {
+pub(super) fn listen(key: Key) -> (UdpServer, SocketAddr) {
     let server = UdpServer::listen("127.0.0.1:0", key).unwrap();
     let address = server.address();
     (server, address)
 }
 
-fn serving(server: UdpServer) -> App {
+pub(super) fn serving(server: UdpServer) -> App {
     app(|app| {
         app.add_plugins((protocol, ServerPlugin, server));
     })
 }
 
-fn client(key: Key, server: SocketAddr, number: u64) -> App {
+pub(super) fn client(key: Key, server: SocketAddr, number: u64) -> App {
     connecting(key.token(server, number).unwrap())
 }
 

@@ -8,7 +8,7 @@ use cubewire_fuzz::{WHOLE_SLICE, messages, renet, whole_slice};
 use cubewire_protocol::netcode::{is_from_client, is_from_server, is_request, sequence, token};
 use cubewire_protocol::renet_guard::{
     MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES, RELIABLE_CHANNEL, RenetGuard, UNRELIABLE_CHANNEL,
-    ack_of,
+    acked,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -22,11 +22,9 @@ fuzz_target!(|bytes: &[u8]| {
         let passed = Duration::from_millis(u64::from(before >> 2) * 40);
         now += passed;
         renet.update(passed);
-        for acked in renet.get_packets_to_send().iter().filter_map(|own| ack_of(own)) {
-            renet.process_packet(&acked);
-        }
-        let acked = ack_of(packet);
-        assert!(acked.is_none_or(|acked| guard.check(&acked).is_ok()));
+        renet.get_packets_to_send();
+        let ranges: Vec<_> = acked(packet).collect();
+        assert!(ranges.is_sorted_by(|newer, older| newer.start() > older.end()));
         let has_number = is_from_server(packet);
         assert!(!has_number || sequence(packet).is_some());
         let has_token = is_from_client(packet, now) && is_request(packet);

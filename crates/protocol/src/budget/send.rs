@@ -123,7 +123,7 @@ impl SendBudget {
         };
         let (before, at) = std::mem::replace(&mut self.counted, (outbound.sent_bytes, now));
         if let Some(bucket) = &mut self.bucket {
-            bucket.spend(at, (outbound.sent_bytes - before) as usize);
+            bucket.spend(at, outbound.sent_bytes.saturating_sub(before) as usize);
             bucket.set_bytes_per_second(rate);
         }
         let bucket =

@@ -6,7 +6,7 @@ use cubewire_codec::{DecodeError, Limits, Plan, Snapshot, decode_initial};
 use log::debug;
 
 use super::contract::{Contract, FallbackReason};
-use super::message::{ClientMessage, Request, ServerMessage, Settings};
+use super::message::{ClientMessage, Request, ServerMessage, Settings, short};
 
 /// Maximum tick. More than a hundred thousand years at 60 Hz, and far from an overflow in calculations with ticks.
 pub(crate) const MAX_TICK: u64 = 1 << 48;
@@ -169,11 +169,3 @@ impl ClientSession {
         granted.filter(|_| granted != asked)
     }
 }
-
-/// Returns the first [`MAX_REASON_CHARS`] characters of a reason from the server.
-fn short(reason: &str) -> String {
-    reason.chars().take(MAX_REASON_CHARS).collect()
-}
-
-/// Maximum number of characters in a reason; longer ones are cut off.
-const MAX_REASON_CHARS: usize = 1000;

@@ -16,6 +16,8 @@ pub enum ClientMessage<'a> {
     Hello(Hello<'a>),
     /// A request for settings.
     Request(Request),
+    /// Ends the connection and gives the reason.
+    Left(&'a str),
 }
 
 /// Version, fingerprint and scene of a client.
@@ -45,7 +47,7 @@ pub enum ServerMessage<'a> {
         #[serde(borrow)]
         initial: Cow<'a, [u8]>,
     },
-    /// Refuses the client and gives the reason. The connection then ends.
+    /// Refuses the client, or ends the connection later, and gives the reason.
     Refused(&'a str),
     /// The settings in use, with the number of the request. They are lower than requested if the network delivers
     /// less or the server has no time for more.
@@ -127,6 +129,15 @@ impl<'a> ServerMessage<'a> {
         whole(postcard::take_from_bytes(bytes))
     }
 }
+
+/// Returns a reason from the other end, on one line of at most [`MAX_REASON_CHARS`] characters.
+pub(super) fn short(reason: &str) -> String {
+    let reason = reason.chars().take(MAX_REASON_CHARS);
+    reason.map(|char| if char.is_control() { ' ' } else { char }).collect()
+}
+
+/// Maximum number of characters in a reason; longer ones are cut off.
+const MAX_REASON_CHARS: usize = 1000;
 
 fn whole<T>(read: postcard::Result<(T, &[u8])>) -> Option<T> {
     let (value, rest) = read.ok()?;

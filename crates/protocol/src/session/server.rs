@@ -7,15 +7,14 @@ use cubewire_codec::{InitialStateError, Snapshot, Stages, encode_initial};
 use log::debug;
 
 use super::contract::{Contract, FallbackReason};
-use super::message::{ClientMessage, Request, ServerMessage, Settings};
+use super::message::{ClientMessage, Request, ServerMessage, Settings, short};
 
 /// State of a session at the server.
 #[derive(Clone, Debug)]
 pub struct ServerSession {
-    /// `None` before the hello, and after a refusal.
+    /// `None` before the hello.
     open: Option<Open>,
-    is_refused: bool,
-    /// When the client connected, or when the refusal was sent.
+    /// When the client connected.
     since: Duration,
 }
 
@@ -40,18 +39,18 @@ pub enum ServerEvent {
 }
 
 impl ServerSession {
-    /// Time limit for a client's first message, and time that a refused client has to read the reason.
+    /// Time limit for a client's first message.
     pub const PATIENCE: Duration = Duration::from_secs(5);
 
     /// Creates the session of a client that connected at `now`.
     pub const fn new(now: Duration) -> Self {
-        Self { open: None, is_refused: false, since: now }
+        Self { open: None, since: now }
     }
 
     /// Handles a message from the client. The app decides whether clients may request settings.
     ///
     /// # Errors
-    /// The reason why the client is refused. The caller sends it to the client and then calls [`refuse`](Self::refuse).
+    /// The reason why the client is refused or has left. The caller ends the connection. A refused client is sent the reason.
     pub fn on_message(
         &mut self,
         contract: &Contract,
@@ -67,7 +66,7 @@ impl ServerSession {
         message: ClientMessage<'_>,
     ) -> Result<ServerEvent, String> {
         match (message, &mut self.open) {
-            (ClientMessage::Hello(hello), None) if !self.is_refused => {
+            (ClientMessage::Hello(hello), None) => {
                 if let Some(reason) = contract.refusal(&hello) {
                     return Err(reason);
                 }
@@ -83,6 +82,9 @@ impl ServerSession {
                 open.requested = Some(number);
                 debug!("client requests {}", settings.stages);
                 Ok(ServerEvent::Settings(settings))
+            }
+            (ClientMessage::Left(reason), _) => {
+                Err(format!("the client has left: {}", short(reason)))
             }
             _ => Err("unexpected message from the client".to_owned()),
         }
@@ -111,22 +113,12 @@ impl ServerSession {
         })
     }
 
-    /// Records that the refusal was sent to the client.
-    pub fn refuse(&mut self, now: Duration) {
-        *self = Self { open: None, is_refused: true, since: now };
-    }
-
-    /// Whether the client said hello, and was not refused.
+    /// Whether the client said hello.
     pub const fn is_open(&self) -> bool {
         self.open.is_some()
     }
 
-    /// Whether the client was refused.
-    pub const fn is_refused(&self) -> bool {
-        self.is_refused
-    }
-
-    /// Whether a client has been silent, or refused, for longer than [`PATIENCE`](Self::PATIENCE).
+    /// Whether a client has been silent for longer than [`PATIENCE`](Self::PATIENCE).
     pub fn is_overdue(&self, now: Duration) -> bool {
         !self.is_open() && now > self.since + Self::PATIENCE
     }

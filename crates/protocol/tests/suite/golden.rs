@@ -26,7 +26,7 @@ fn initial() -> Snapshot {
     Snapshot { bodies: vec![BodyState::default()] }
 }
 
-fn of_client(contract: &Contract) -> [(&'static str, ClientMessage<'_>); 3] {
+fn of_client(contract: &Contract) -> [(&'static str, ClientMessage<'_>); 4] {
     let without = Settings {
         stages: CHANGED_FLAGS.stages,
         baseline: BaselineChoice::Newest,
@@ -38,6 +38,7 @@ fn of_client(contract: &Contract) -> [(&'static str, ClientMessage<'_>); 3] {
         ("hello", ClientMessage::Hello(contract.hello())),
         ("request", request(7, settings())),
         ("request", request(300, without)),
+        ("left", ClientMessage::Left("bored")),
     ]
 }
 
@@ -108,10 +109,9 @@ fn messages_are_written_as_in_the_file() {
 #[test]
 fn messages_of_the_file_are_read() {
     let contract = contract();
-    let messages = of_client(&contract);
-    for (index, (name, message)) in messages.into_iter().enumerate() {
-        let bytes = &golden(name)[index / 2];
-        assert_eq!(ClientMessage::decode(bytes), Some(message));
+    for (name, message) in of_client(&contract) {
+        let lines = golden(name);
+        assert!(lines.iter().any(|bytes| ClientMessage::decode(bytes) == Some(message)), "{name}");
     }
     for (name, message) in of_server() {
         assert_eq!(ServerMessage::decode(&golden(name)[0]), Some(message));

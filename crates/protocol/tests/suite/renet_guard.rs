@@ -8,7 +8,7 @@ use allocation_counter::measure;
 use cubewire_link::{Conditions, Jitter, Link, Loss};
 use cubewire_protocol::renet_guard::{
     MAX_GAP, MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES, RELIABLE_CHANNEL, RefusedPacket, RenetGuard,
-    SLICE_BYTES, UNRELIABLE_CHANNEL, ack_of,
+    SLICE_BYTES, UNRELIABLE_CHANNEL, acked, sequence,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -129,45 +129,30 @@ fn message() -> impl Strategy<Value = Message> {
     ]
 }
 
-/// Handling of packets that contain only acks. After a reliable message, an end always sends the next one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Acks {
-    Sent,
-    /// Forgets it with [`ack_of`].
-    Saved,
-    /// Drops it.
-    Dropped,
-}
-
 /// One end, and the link to the other end.
 struct End {
     renet: RenetClient,
     guard: RenetGuard,
     link: Link<Vec<u8>>,
-    owes_ack: bool,
     /// Messages by channel.
     received: [Vec<Vec<u8>>; 2],
 }
 
 struct Pair {
     ends: [End; 2],
-    acks: Acks,
     now: Duration,
-    /// Length of the longest ack, bytes.
-    longest_ack: usize,
     refused: Option<RefusedPacket>,
 }
 
 impl Pair {
-    fn new(conditions: &Conditions, seed: u64, acks: Acks) -> Self {
+    fn new(conditions: &Conditions, seed: u64) -> Self {
         let ends = [0, 1].map(|direction| End {
             renet: connection(),
             guard: RenetGuard::new(),
             link: Link::new(conditions.clone(), seed ^ direction),
-            owes_ack: false,
             received: Default::default(),
         });
-        Self { ends, acks, now: Duration::ZERO, longest_ack: 0, refused: None }
+        Self { ends, now: Duration::ZERO, refused: None }
     }
 
     fn send(&mut self, from: usize, channel: u8, length: usize) {
@@ -182,24 +167,14 @@ impl Pair {
     fn tick(&mut self) {
         for end in &mut self.ends {
             for packet in end.renet.get_packets_to_send() {
-                let ack = ack_of(&packet);
-                if ack.is_some() {
-                    self.longest_ack = self.longest_ack.max(packet.len());
-                }
-                match (ack, self.acks) {
-                    (Some(ack), Acks::Saved) if !end.owes_ack => end.renet.process_packet(&ack),
-                    (Some(_), Acks::Dropped) if !end.owes_ack => {}
-                    _ => end.link.send(self.now, packet.len(), packet),
-                }
+                end.link.send(self.now, packet.len(), packet);
             }
-            end.owes_ack = false;
         }
         self.now += TICK;
         for from in [0, 1] {
             while let Some(packet) = self.ends[from].link.receive(self.now) {
                 let to = &mut self.ends[1 - from];
                 self.refused = self.refused.or(to.guard.check(&packet).err());
-                to.owes_ack |= packet[0] == 0 || packet[0] == 2;
                 to.renet.process_packet(&packet);
             }
         }
@@ -249,41 +224,30 @@ fn play(mut pair: Pair, messages: &[Message], per_tick: usize) -> Result<(), Tes
     Ok(())
 }
 
-/// Runs for ten minutes. Both ends send every tick. Returns the length of the longest ack, or `None` if renet ended
-/// the connection.
-fn longest_ack(conditions: &Conditions, acks: Acks) -> Option<usize> {
-    let mut pair = Pair::new(conditions, 0, acks);
-    for tick in 0..36_000 {
-        pair.send(0, UNRELIABLE_CHANNEL, 8);
-        pair.send(1, UNRELIABLE_CHANNEL, 30);
-        if tick % 60 == 0 {
-            pair.send(1, RELIABLE_CHANNEL, 30);
-        }
-        pair.tick();
-        if pair.is_disconnected() {
-            return None;
-        }
-    }
-    let arrived = pair.ends[0].received[usize::from(RELIABLE_CHANNEL)].len();
-    assert!(arrived > 590, "{arrived}");
-    Some(pair.longest_ack)
-}
-
 #[test]
-fn acks_that_are_not_sent_are_forgotten() {
-    for (loss, spread) in [(0.0, 0), (0.05, 30), (0.05, 100), (0.3, 30), (0.3, 200)] {
-        let spread = Duration::from_millis(spread);
-        let conditions = Conditions {
-            latency: Duration::from_millis(110),
-            jitter: Jitter::Uniform { spread },
-            loss: Loss::bursts(loss, 2.0),
-            ..Conditions::PERFECT
-        };
-        let longest = longest_ack(&conditions, Acks::Saved);
-        assert!(longest.is_some_and(|bytes| bytes < 100), "{longest:?}");
-        // Without the guard's help, renet fails on every link that reorders packets.
-        assert_eq!(longest_ack(&conditions, Acks::Dropped).is_some(), spread.is_zero());
+fn the_sequences_of_acks_are_read() {
+    let mut renet = connection();
+    let arrived: Vec<u64> = vec![0, 1, 2, 7, 70, 71, 20_000];
+    for &number in &arrived {
+        let mut packet = vec![0];
+        varint(number, &mut packet);
+        packet.extend([RELIABLE_CHANNEL, 0, 0]);
+        renet.process_packet(&packet);
     }
+    let packets = renet.get_packets_to_send();
+    assert_eq!(sequence(&packets[0]), Some(0));
+    let ranges: Vec<_> = acked(&packets[0]).collect();
+    assert_eq!(ranges, [20_000..=20_000, 70..=71, 7..=7, 0..=2]);
+    for end in 0..packets[0].len() {
+        assert!(
+            acked(&packets[0][..end])
+                .eq(ranges.iter().take(acked(&packets[0][..end]).count()).cloned())
+        );
+    }
+    // A range before 0, and a packet that is not an ack.
+    assert_eq!(acked(&[ACK, 0, 5, 2, 1, 9, 9]).collect::<Vec<_>>(), [3..=5]);
+    assert_eq!(acked(&[ACK, 0, 5, 6]).count() + acked(&[1, 0, 5, 2, 0]).count(), 0);
+    assert_eq!((sequence(&[]), sequence(&[0])), (None, None));
 }
 
 #[test]
@@ -393,11 +357,10 @@ proptest! {
     fn all_that_a_correct_peer_sends_is_accepted_and_counted_right(
         conditions in conditions(),
         seed in any::<u64>(),
-        acks in prop::sample::select(&[Acks::Sent, Acks::Saved]),
         messages in vec(message(), 1..150),
         per_tick in 1..20_usize,
     ) {
-        play(Pair::new(&conditions, seed, acks), &messages, per_tick)?;
+        play(Pair::new(&conditions, seed), &messages, per_tick)?;
     }
 }
 

@@ -162,10 +162,6 @@ fn what_is_out_of_turn_ends_the_session() {
     let mut silent = ServerSession::new(Duration::ZERO);
     assert!(request(&mut silent, 1, settings()).is_err());
     assert!(hello(&mut open(), &contract()).is_err());
-    let mut refused = open();
-    refused.refuse(SECOND);
-    assert!(request(&mut refused, 1, settings()).is_err());
-    assert!(hello(&mut refused, &contract()).is_err());
     let granted = ServerMessage::Granted(Request { number: 0, settings: settings() });
     let declined = ServerMessage::Declined { number: 0, reason: "no" };
     let welcome = welcome(&mut open(), 5);
@@ -182,6 +178,8 @@ fn what_is_out_of_turn_ends_the_session() {
     let reason = "é".repeat(2000);
     let heard = heard(&mut welcomed(), ServerMessage::Refused(&reason), limits);
     assert_eq!(heard, Err(SessionError::Refused(reason[..2 * 1000].to_owned())));
+    let left = open().on_message(&contract(), ClientMessage::Left("bored\nclient 7 has left"));
+    assert_eq!(left, Err("the client has left: bored client 7 has left".to_owned()));
 }
 
 #[test]
@@ -197,16 +195,13 @@ fn a_welcome_is_within_limits() {
 }
 
 #[test]
-fn a_client_that_says_nothing_or_stays_after_a_refusal_is_overdue() {
+fn a_client_that_says_nothing_is_overdue() {
     let patience = ServerSession::PATIENCE;
     let mut server = ServerSession::new(SECOND);
     assert!(!server.is_overdue(SECOND + patience));
     assert!(server.is_overdue(SECOND * 2 + patience));
     hello(&mut server, &contract()).unwrap();
     assert!(server.is_open() && !server.is_overdue(100 * SECOND));
-    server.refuse(100 * SECOND);
-    assert!(server.is_refused() && !server.is_overdue(100 * SECOND + patience));
-    assert!(server.is_overdue(101 * SECOND + patience));
 }
 
 #[test]

@@ -11,7 +11,6 @@ use renetcode::{NETCODE_MAX_PACKET_BYTES, NetcodeServer, ServerResult};
 use super::super::{MAX_DATAGRAMS, overhead_bytes, since_1970};
 use super::handshakes::{Admitted, Step};
 use super::{ClientAddress, ClientId, TokenData, UdpHost};
-use crate::body::disconnect_later;
 use crate::renet_connection::{FROM_CLIENT_BYTES, RenetConnection};
 use crate::traffic::{Traffic, header_bytes};
 use crate::transport::{Client, MessageBuffer};
@@ -25,6 +24,8 @@ pub(super) struct Connection {
     pub(super) renet: RenetConnection,
     /// Whether a message or a datagram has arrived.
     pub(super) has_spoken: bool,
+    /// Whether the client is only sent its last messages.
+    pub(super) is_leaving: bool,
     pub(super) traffic: Traffic,
     /// Disconnect reason, once known.
     pub(super) ended: Option<String>,
@@ -72,14 +73,14 @@ impl UdpHost {
             Step::Connected(connected) => {
                 let answer = self.socket.send(&connected.answer, from);
                 self.socket.unassigned(bytes + answer);
-                self.remove(from, "it connected again", commands);
+                self.remove(from, "it connected again");
                 self.admit(connected, from, commands);
             }
             Step::Ignored => match self.clients.get_mut(&from) {
                 Some(client) if is_request(datagram) => {
                     client.traffic.received.control_bytes += bytes as u64;
                 }
-                Some(_) => self.client_datagram(datagram, from, commands),
+                Some(_) => self.client_datagram(datagram, from),
                 None => {
                     self.socket.unassigned(bytes);
                     self.ignore(from);
@@ -89,12 +90,7 @@ impl UdpHost {
     }
 
     /// Processes a datagram from a client's address. The address may be spoofed.
-    fn client_datagram(
-        &mut self,
-        datagram: &mut [u8],
-        from: SocketAddr,
-        commands: &mut Commands<'_, '_>,
-    ) {
+    fn client_datagram(&mut self, datagram: &mut [u8], from: SocketAddr) {
         let bytes = datagram.len() + header_bytes(from.ip());
         let Some(client) = self.clients.get_mut(&from) else {
             return;
@@ -104,12 +100,12 @@ impl UdpHost {
             ServerResult::Payload { payload, .. } => {
                 received.count(payload, bytes);
                 if let Err(hostile) = client.renet.receive(self.now, payload) {
-                    self.remove(from, &hostile, commands);
+                    self.remove(from, &hostile);
                 }
             }
             ServerResult::ClientDisconnected { .. } => {
                 self.socket.unassigned(bytes);
-                self.remove(from, "it has closed the connection", commands);
+                self.remove(from, "it has closed the connection");
             }
             _ => received.control_bytes += bytes as u64,
         }
@@ -125,11 +121,11 @@ impl UdpHost {
         let before = self.clients.iter().find(|(_, client)| client.id == id);
         if let Some((&before, client)) = before {
             let silence = client.netcode.time_since_last_received_packet(id);
-            if silence.is_none_or(|silence| silence < MIN_SILENCE) {
+            if !client.is_leaving && silence.is_none_or(|silence| silence < MIN_SILENCE) {
                 self.reports.client(&format!("client {address} is refused: its number is in use"));
                 return self.dismiss(&mut netcode, id, address);
             }
-            self.remove(before, "it has connected again from elsewhere", commands);
+            self.remove(before, "it has connected again from elsewhere");
         }
         self.reports.client(&format!("client {address} has connected"));
         let entity = commands.spawn((
@@ -145,6 +141,7 @@ impl UdpHost {
             netcode,
             renet: RenetConnection::new(FROM_CLIENT_BYTES),
             has_spoken: false,
+            is_leaving: false,
             traffic: Traffic::default(),
             ended: None,
         };
@@ -161,30 +158,25 @@ impl UdpHost {
         }
     }
 
-    /// Disconnects a client, if it exists, and logs the reason. Returns the connection's entity.
-    pub(super) fn forget(&mut self, address: SocketAddr, why: &str) -> Option<Entity> {
+    /// Disconnects a client, if it exists, and logs the reason.
+    pub(super) fn forget(&mut self, address: SocketAddr, why: &str) -> Option<Connection> {
         let mut client = self.clients.remove(&address)?;
         self.dismiss(&mut client.netcode, client.id, address);
         // A client that was refused disconnects because of that, so the earlier reason is the right one.
         let why = client.ended.as_deref().unwrap_or(why);
         self.reports.client(&format!("client {address} is disconnected: {why}"));
-        Some(client.entity)
+        Some(client)
     }
 
-    /// Disconnects a client, if it exists, and despawns its entity.
-    pub(super) fn remove(
-        &mut self,
-        address: SocketAddr,
-        why: &str,
-        commands: &mut Commands<'_, '_>,
-    ) {
-        if let Some(entity) = self.forget(address, why) {
-            disconnect_later(commands, entity, why);
+    /// Disconnects a client, if it exists. Its entity is despawned after the received messages were processed.
+    pub(super) fn remove(&mut self, address: SocketAddr, why: &str) {
+        if let Some(client) = self.forget(address, why) {
+            self.ended.push((client, why.to_owned()));
         }
     }
 
     /// Keeps connections alive, and removes the ones that timed out.
-    pub(super) fn keep_alive(&mut self, delta: Duration, commands: &mut Commands<'_, '_>) {
+    pub(super) fn keep_alive(&mut self, delta: Duration) {
         let mut silent = Vec::new();
         for (&address, client) in &mut self.clients {
             client.netcode.update(delta);
@@ -207,7 +199,7 @@ impl UdpHost {
             }
         }
         for address in silent {
-            self.remove(address, "no packets were received from it", commands);
+            self.remove(address, "no packets were received from it");
         }
     }
 }

@@ -85,7 +85,13 @@ pub(super) struct Admitted {
 }
 
 impl Handshakes {
-    pub(super) fn new(key: Key, public_addresses: Vec<SocketAddr>) -> Self {
+    pub(super) fn new(key: Key, mut public_addresses: Vec<SocketAddr>) -> Self {
+        // The addresses in a token have no zone.
+        for address in &mut public_addresses {
+            if let SocketAddr::V6(address) = address {
+                address.set_scope_id(0);
+            }
+        }
         Self {
             key,
             public_addresses,

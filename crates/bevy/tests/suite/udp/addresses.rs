@@ -1,5 +1,9 @@
 //! Servers with several addresses, some of them without an answer.
 
+use std::net::{Ipv6Addr, SocketAddrV6};
+
+use cubewire_bevy::udp::resolve;
+
 use super::*;
 
 /// Longer than any of these tests takes in manual time.
@@ -90,4 +94,35 @@ fn a_token_without_an_address_is_refused() {
     let mut token = token(&[nobody(1)], LONG);
     token.server_addresses = [None; 32];
     assert!(UdpConnection::new(token).is_err());
+}
+
+/// A link-local address of this machine, and the name and number of its interface. `None` if there is no such address.
+fn link_local() -> Option<(Ipv6Addr, String, u32)> {
+    // Address, number, length of the prefix, scope and flags in hexadecimal, and name.
+    let interfaces = std::fs::read_to_string("/proc/net/if_inet6").ok()?;
+    interfaces.lines().find_map(|line| {
+        let columns: Vec<_> = line.split_whitespace().collect();
+        let address = u128::from_str_radix(columns[0], 16).ok()?;
+        let number = u32::from_str_radix(columns[1], 16).ok()?;
+        let is_usable = columns[3] == "20" && columns[4] == "80";
+        is_usable.then(|| (address.into(), columns[5].to_owned(), number))
+    })
+}
+
+#[test]
+fn a_link_local_address_has_a_zone() {
+    let zoned = resolve("[fe80::1%3]:7000").unwrap();
+    assert_eq!(zoned, [SocketAddrV6::new("fe80::1".parse().unwrap(), 7000, 0, 3).into()]);
+    assert_eq!(resolve("127.0.0.1:7000").unwrap(), [([127, 0, 0, 1], 7000).into()]);
+    assert!(resolve("[fe80::1%nowhere]:7000").is_err() && resolve("fe80::1%3").is_err());
+    let Some((address, name, number)) = link_local() else {
+        return println!("this machine has no link-local address");
+    };
+    for zone in [name, number.to_string()] {
+        let there = resolve(&format!("[{address}%{zone}]:0")).unwrap();
+        let server = UdpServer::listen(&*there, KEY).unwrap();
+        let address = server.address();
+        let mut apps = [serving(server), client(KEY, address, 1)];
+        run(&mut apps, |apps| count::<Connected>(&mut apps[1]) == 1);
+    }
 }

@@ -1,0 +1,99 @@
+//! The byte stream of reliable messages. Each message is preceded by its length, in 16 bits.
+
+use std::collections::VecDeque;
+
+/// Stream bytes that renet does not have yet.
+#[derive(Debug, Default)]
+pub(super) struct OutgoingStream {
+    /// Messages, each preceded by its length.
+    messages: VecDeque<Vec<u8>>,
+    /// Number of bytes of the first message that renet has.
+    passed: usize,
+    /// Number of bytes that renet does not have.
+    pub(super) bytes: usize,
+}
+
+impl OutgoingStream {
+    pub(super) fn push(&mut self, message: &[u8]) {
+        let length = (message.len() as u16).to_be_bytes();
+        self.messages.push_back([&length, message].concat());
+        self.bytes += length.len() + message.len();
+    }
+
+    /// Removes and returns the next bytes, at most `self.bytes`.
+    pub(super) fn take(&mut self, count: usize) -> Vec<u8> {
+        let mut taken = Vec::new();
+        while taken.len() < count
+            && let Some(first) = self.messages.front()
+        {
+            let end = first.len().min(self.passed + count - taken.len());
+            taken.extend(&first[self.passed..end]);
+            self.passed = end;
+            if end == first.len() {
+                self.messages.pop_front();
+                self.passed = 0;
+            }
+        }
+        self.bytes -= taken.len();
+        taken
+    }
+
+    /// Drops all messages of which renet has no byte.
+    pub(super) fn drop_unsent(&mut self) {
+        self.messages.truncate(usize::from(self.passed > 0));
+        self.bytes = self.messages.front().map_or(0, |first| first.len() - self.passed);
+    }
+}
+
+/// Received stream bytes, from the first incomplete message on.
+#[derive(Debug, Default)]
+pub(super) struct IncomingStream(Vec<u8>);
+
+impl IncomingStream {
+    /// Adds received bytes, and moves the messages that are complete.
+    pub(super) fn push(&mut self, bytes: &[u8], messages: &mut Vec<Vec<u8>>) {
+        self.0.extend(bytes);
+        let mut taken = 0;
+        while let Some((length, rest)) = self.0[taken..].split_first_chunk()
+            && let Some(message) = rest.get(..u16::from_be_bytes(*length).into())
+        {
+            messages.push(message.to_vec());
+            taken += 2 + message.len();
+        }
+        self.0.drain(..taken);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_cut_and_joined_at_any_byte() {
+        let sent: Vec<_> = [0, 1, 5, 300, 0, 70].map(|length| vec![length as u8; length]).into();
+        for piece in [1, 2, 7, 400] {
+            let (mut out, mut into, mut received) =
+                <(OutgoingStream, IncomingStream, Vec<_>)>::default();
+            sent.iter().for_each(|message| out.push(message));
+            assert_eq!(out.bytes, 376 + 6 * 2);
+            while out.bytes > 0 {
+                into.push(&out.take(piece), &mut received);
+            }
+            assert_eq!(received, sent);
+        }
+    }
+
+    #[test]
+    fn a_message_that_has_begun_is_not_dropped() {
+        let (mut out, mut into, mut received) =
+            <(OutgoingStream, IncomingStream, Vec<_>)>::default();
+        (0..3).for_each(|byte| out.push(&[byte; 10]));
+        into.push(&out.take(15), &mut received);
+        out.drop_unsent();
+        out.push(&[9]);
+        let rest = out.take(out.bytes);
+        into.push(&rest, &mut received);
+        assert_eq!(received, [vec![0; 10], vec![1; 10], vec![9]]);
+        assert_eq!(out.bytes, 0);
+    }
+}
