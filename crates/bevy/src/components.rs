@@ -1,5 +1,7 @@
 //! Components that are sent reliably, encoded with serde.
 
+use std::any::TypeId;
+
 use bevy_ecs::change_detection::ComponentTicks;
 use bevy_ecs::entity::{EntityGeneration, EntityIndex, EntityMapper};
 use bevy_ecs::prelude::*;
@@ -11,6 +13,7 @@ use crate::wire::{BodyId, Encoded, LoggedOnce, MAX_TO_CLIENT_BYTES, decode, send
 
 /// Access to one registered component type.
 pub(crate) struct ComponentAccess {
+    pub(crate) id: TypeId,
     pub(crate) name: &'static str,
     pub(crate) ticks: fn(EntityRef<'_>) -> Option<ComponentTicks>,
     /// Encodes a body's component. Entities in it are replaced by their wire form ([`to_wire`]).
@@ -25,6 +28,7 @@ pub(crate) struct ComponentAccess {
 impl ComponentAccess {
     pub(crate) fn of<C: Component + Clone + Serialize + DeserializeOwned>() -> Self {
         Self {
+            id: TypeId::of::<C>(),
             name: short_name::<C>(),
             ticks: |body| body.get_change_ticks::<C>(),
             read: |body, mapper| {
@@ -52,13 +56,13 @@ impl ComponentAccess {
 /// Maps local entities to wire entities, or back.
 pub(crate) struct Mapper<'a> {
     map: &'a dyn Fn(Entity) -> Option<Entity>,
-    /// Source entities of all mappings so far.
-    pub(crate) references: Vec<Entity>,
+    /// Entities that were mapped so far, and the results.
+    pub(crate) mapped: Vec<(Entity, Option<Entity>)>,
 }
 
 impl<'a> Mapper<'a> {
     pub(crate) fn new(map: &'a dyn Fn(Entity) -> Option<Entity>) -> Self {
-        Self { map, references: Vec::new() }
+        Self { map, mapped: Vec::new() }
     }
 }
 
@@ -67,8 +71,9 @@ impl EntityMapper for Mapper<'_> {
         if source == Entity::PLACEHOLDER {
             return source;
         }
-        self.references.push(source);
-        (self.map)(source).unwrap_or(Entity::PLACEHOLDER)
+        let entity = (self.map)(source);
+        self.mapped.push((source, entity));
+        entity.unwrap_or(Entity::PLACEHOLDER)
     }
 
     fn set_mapped(&mut self, _: Entity, _: Entity) {}

@@ -1,5 +1,6 @@
 //! The compiled registration, which both ends work with.
 
+use std::any::TypeId;
 use std::fmt;
 use std::sync::Arc;
 
@@ -11,14 +12,18 @@ use cubewire_protocol::Contract;
 use crate::components::ComponentAccess;
 use crate::forms::Shape;
 use crate::messages::MessageEntry;
+use crate::wire::BodyId;
 
-/// Reads a field of a body. The second argument returns the slot of a referenced body.
-type ReadField = dyn Fn(EntityRef<'_>, &dyn Fn(Entity) -> Option<usize>) -> f64 + Send + Sync;
+/// Reads a field of a body. The second argument identifies a referenced body.
+type ReadField = dyn Fn(EntityRef<'_>, &dyn Fn(Entity) -> Option<BodyId>) -> f64 + Send + Sync;
 
-/// Writes a field of a body, unless the body was despawned. The last argument returns the body in a referenced slot.
-type WriteField = dyn Fn(&mut World, Entity, f64, &dyn Fn(usize) -> Option<Entity>) + Send + Sync;
+/// Writes a field of a body, unless the body was despawned. The last argument is the referenced entity, if the field is a
+/// reference.
+type WriteField = dyn Fn(&mut World, Entity, f64, Option<Entity>) + Send + Sync;
 
 pub(crate) struct FieldEntry {
+    /// Type of the component.
+    pub(crate) id: TypeId,
     pub(crate) schema: schema::Field,
     pub(crate) read: Box<ReadField>,
     pub(crate) write: Box<WriteField>,

@@ -50,7 +50,8 @@ pub trait CubewireAppExt {
     /// [teleports](Self::replicate_teleports) another.
     ///
     /// A body without the component is sent with the number 0. At a client, all bodies get the component, except those
-    /// of kinds excluded by [`field_kinds`](Self::field_kinds).
+    /// of kinds excluded by [`field_kinds`](Self::field_kinds). Each field needs a component of its own: a protocol in which
+    /// two fields, or a field and a [reliable component](Self::replicate), have the same type is illegal.
     fn replicate_field<C: Component>(
         &mut self,
         name: &'static str,
@@ -59,6 +60,7 @@ pub trait CubewireAppExt {
         from: impl Fn(f64) -> C + Send + Sync + 'static,
     ) -> &mut Self {
         registry(self.app()).items.fields.push(FieldEntry {
+            id: TypeId::of::<C>(),
             schema: field.schema(name),
             read: Box::new(move |body, _| body.get::<C>().map_or(0.0, &to)),
             write: Box::new(move |world, body, value, _| write(world, body, from(value))),
@@ -77,15 +79,13 @@ pub trait CubewireAppExt {
         from: impl Fn(Option<Entity>) -> C + Send + Sync + 'static,
     ) -> &mut Self {
         registry(self.app()).items.fields.push(FieldEntry {
+            id: TypeId::of::<C>(),
             schema: schema::Field { name: name.into(), form: FieldForm::Body },
-            read: Box::new(move |body, slot_of| {
-                let slot = body.get::<C>().and_then(&to).and_then(slot_of);
-                slot.map_or(NO_BODY, |slot| slot as f64)
+            read: Box::new(move |body, id_of| {
+                let id = body.get::<C>().and_then(&to).and_then(id_of);
+                id.map_or(NO_BODY, |id| id.number().into())
             }),
-            write: Box::new(move |world, body, value, body_of| {
-                let slot = (value >= 0.0).then_some(value as usize);
-                write(world, body, from(slot.and_then(body_of)));
-            }),
+            write: Box::new(move |world, body, _, target| write(world, body, from(target))),
             kinds: &[],
         });
         self
@@ -100,12 +100,13 @@ pub trait CubewireAppExt {
 
     /// Registers a component that is sent reliably whenever it changes while its body is visible. Entities in it (see
     /// [`Component::map_entities`]) are mapped to the client's, or to [`Entity::PLACEHOLDER`] while it has no such
-    /// entity. If the connection cannot carry every change, older values are skipped and the newest is sent.
+    /// entity. If the connection cannot carry every change, older values are skipped and the newest is sent. A component
+    /// that is removed and inserted again in one tick is replaced at the client, without a `Remove` and an `Add`.
     ///
-    /// A component larger than [`MAX_TO_CLIENT_BYTES`](crate::MAX_TO_CLIENT_BYTES), or that a client would refuse (see
-    /// [`NetMessage`]), is not sent: clients keep the last value, and a warning names the first such component.
+    /// A component larger than [`MAX_TO_CLIENT_BYTES`](crate::MAX_TO_CLIENT_BYTES), or that cannot be sent for another
+    /// reason (see [`NetMessage`]), is not sent: clients keep the last value, and a warning names the first such component.
     ///
-    /// The encoding is postcard, which does not support `#[serde(flatten)]`, `untagged` or `skip_serializing_if`.
+    /// The encoding is postcard, which does not support `#[serde(flatten)]`, `tag`, `untagged` or `skip_serializing_if`.
     fn replicate<C: Component + Clone + Serialize + DeserializeOwned>(&mut self) -> &mut Self {
         registry(self.app()).items.components.push(ComponentAccess::of::<C>());
         self

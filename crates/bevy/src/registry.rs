@@ -1,12 +1,14 @@
 //! Registration of a protocol, which both ends do in the same `fn(&mut App)`.
 
 use std::any::TypeId;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bevy_app::{App, Plugin};
 use bevy_ecs::prelude::*;
 use bevy_time::{Fixed, Time};
+use bevy_transform::components::Transform;
 use cubewire_codec::schema::{
     Axis, FieldForm, Kind, Levels, MAX_TICKS_PER_SECOND, Schema, Slots, World as Scene,
 };
@@ -14,6 +16,7 @@ use cubewire_codec::{Plan, ladder};
 use cubewire_protocol::renet_guard::MAX_RELIABLE_BYTES;
 use cubewire_protocol::{ClientMessage, Contract};
 
+use crate::body::BodyKind;
 use crate::forms::{Field, Pose};
 use crate::messages::{MapMessage, MessageEntry};
 use crate::protocol::{Compiled, FieldEntry, Items, Protocol};
@@ -165,6 +168,7 @@ impl Registry {
     fn compile(mut self) -> Protocol {
         self.limit_fields();
         self.map_messages();
+        self.check_types();
         let flags_first = |field: &FieldEntry| field.schema.form != FieldForm::Flag;
         // Sorted, so that the order of registration does not matter. Flags come first: the codec stores a flag in the first
         // field with the position.
@@ -229,6 +233,21 @@ impl Registry {
             }
             let field = self.items.fields.iter_mut().find(|field| field.schema.name == name);
             field.unwrap_or_else(|| panic!("there is no field `{name}`")).kinds = kinds;
+        }
+    }
+
+    /// # Panics
+    /// If two items write the same component of a remote body.
+    fn check_types(&self) {
+        let Items { fields, components, .. } = &self.items;
+        let fields = fields.iter().map(|field| (field.id, &*field.schema.name));
+        let components = components.iter().map(|component| (component.id, component.name));
+        let pose = (TypeId::of::<Transform>(), "pose");
+        let mut names = HashMap::from([pose, (TypeId::of::<BodyKind>(), "kind")]);
+        for (id, name) in fields.chain(components) {
+            if let Some(other) = names.insert(id, name) {
+                panic!("illegal protocol: `{other}` and `{name}` are the same component");
+            }
         }
     }
 
@@ -333,7 +352,7 @@ mod tests {
         type Four<T> = ((T, T), (T, T));
         type Long = Four<Four<Four<Four<Four<Four<Four<u8>>>>>>>;
         type Register = fn(&mut App) -> &mut App;
-        let refused: [(Register, &str); 4] = [
+        let refused: [(Register, &str); 6] = [
             (|app| app.body_kind("ball", Shape::ball(0.0)), "kind ball"),
             (|app| app.add_input::<Long>(), "illegal protocol: the hello"),
             (
@@ -341,6 +360,14 @@ mod tests {
                 "field `health` is of kind `giant`, which is not registered",
             ),
             (|app| app.map_entities::<Named>(), "`Named` is not registered as an input or message"),
+            (
+                |app| health(app).replicate_field("armour", Field::flag(), |_| 0.0, |_| Health(0)),
+                "illegal protocol: `health` and `armour` are the same component",
+            ),
+            (
+                |app| app.replicate_reference("at", |_| None, |_| Transform::IDENTITY),
+                "illegal protocol: `pose` and `at` are the same component",
+            ),
         ];
         for (register, expected) in refused {
             let refused = std::panic::catch_unwind(|| {

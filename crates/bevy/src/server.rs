@@ -28,10 +28,11 @@ impl Plugin for ServerPlugin {
         app.init_resource::<ReplicationStats>()
             .init_resource::<ClientRequests>()
             .init_resource::<visibility::Filters>()
+            .add_observer(capture::reject)
             .add_observer(capture::forget)
             .add_observer(capture::withdraw)
             .add_observer(capture::change_kind)
-            .add_observer(capture::check_teleport)
+            .add_observer(capture::note_teleport)
             .add_observer(receive::tell_why)
             .add_systems(PreStartup, |world: &mut World| {
                 world.init_resource::<Bodies>();

@@ -138,7 +138,8 @@ pub enum FieldForm {
         /// Bits of the angle, `1..=16`.
         bits: u8,
     },
-    /// A reference to a body, or to no body.
+    /// A reference to a body, or to no body. The caller numbers bodies over time with 0 to 2²⁴ − 1, for example by slot
+    /// and generation.
     Body,
 }
 
@@ -216,7 +217,7 @@ impl FieldForm {
             }
             Self::Angle { bits } => (1 << bits) - 1,
             // 0 means no body; body n is n + 1.
-            Self::Body => 1 << 16,
+            Self::Body => 1 << 24,
         }
     }
 

@@ -26,6 +26,8 @@ pub struct PlayoutBuffer<T> {
     pace: Pace,
     /// Ascending by tick.
     snapshots: VecDeque<(u64, T)>,
+    /// Tick of the newest snapshot that was [discarded](Self::discard_played).
+    discarded: Option<u64>,
     /// Whether the next snapshot was missing in the last [`advance`](Self::advance).
     is_starved: bool,
     /// Number of times that [`advance`](Self::advance) found the next snapshot missing after one that was present.
@@ -66,6 +68,7 @@ impl<T> PlayoutBuffer<T> {
         let mut buffer = Self {
             pace: Pace::new(clock, delay),
             snapshots: VecDeque::new(),
+            discarded: None,
             is_starved: false,
             stalls: 0,
             starved: Duration::ZERO,
@@ -129,11 +132,14 @@ impl<T> PlayoutBuffer<T> {
     }
 
     /// Inserts the snapshot of a [tick](SenderClock::tick_of) that arrived at `now`. Returns a snapshot so that its memory can
-    /// be reused: the oldest one if the buffer was full, or this one if the buffer already has its tick.
+    /// be reused: the oldest one if the buffer was full, or this one if the buffer already has its tick or has discarded a
+    /// later one.
     pub fn insert(&mut self, now: Duration, tick: u64, snapshot: T) -> Option<T> {
         self.pace.clock.arrived(now, tick);
         let index = self.snapshots.partition_point(|&(held, _)| held < tick);
-        if self.snapshots.get(index).is_some_and(|&(held, _)| held == tick) {
+        // Playout that slows down would otherwise go back to a snapshot from before the discarded one.
+        let is_played = Some(tick) <= self.discarded;
+        if is_played || self.snapshots.get(index).is_some_and(|&(held, _)| held == tick) {
             return Some(snapshot);
         }
         self.snapshots.insert(index, (tick, snapshot));
@@ -206,7 +212,9 @@ impl<T> PlayoutBuffer<T> {
     pub fn discard_played(&mut self, now: Duration) -> Option<T> {
         let due = self.pace.due_tick(now)?;
         let next_is_played = self.snapshots.get(1).is_some_and(|&(tick, _)| tick as f64 <= due);
-        next_is_played.then(|| self.snapshots.pop_front().expect("there are two snapshots").1)
+        let (tick, played) = self.snapshots.pop_front_if(|_| next_is_played)?;
+        self.discarded = Some(tick);
+        Some(played)
     }
 }
 

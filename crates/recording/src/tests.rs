@@ -157,7 +157,7 @@ const WRONG: &str = "\
 19 | 128 0 0 0 | position_z | 128, outside -128..=127
 23 | 2 | shielded | 2, outside 0..=1
 27 | 121 | bank | 121, outside 0..=120
-31 | 255 255 255 255 | target | 4294967295, outside 0..=65536";
+31 | 255 255 255 255 | target | 4294967295, outside 0..=16777216";
 
 #[test]
 fn every_number_of_a_frame_is_checked() {

@@ -1,16 +1,16 @@
 //! Playout: spawns, moves and despawns bodies to match the snapshots that are due.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::DeferredWorld;
 use bevy_time::{Real, Time};
 use bevy_transform::components::Transform;
+use cubewire_codec::schema::FieldForm;
 use cubewire_codec::{BodyState, Life};
 use cubewire_protocol::{Playout, PlayoutSnapshot, SnapshotReceiver};
 
-use super::receiver::{DisplayedBody, ReplicationReceiver, SlotState, State};
+use super::receiver::{DisplayedBody, ReplicationReceiver, SlotState, State, shown_body};
 use super::{VanishReason, vanish};
 use crate::body::{BodyKind, Remote, RemoteBody, write};
 use crate::transport::OrDisabled;
@@ -58,6 +58,10 @@ impl State {
         let Some(receiver) = self.receiver.take() else {
             return;
         };
+        // The client can despawn bodies at any time, also in frames in which playout waits.
+        for shown in self.slots.iter_mut().filter_map(|slot| slot.shown.as_mut()) {
+            shown.exists = world.get_entity(shown.entity).is_ok();
+        }
         let interpolation = self.interpolation;
         let is_due = |playout: &Playout<'_, PlayoutSnapshot>| {
             !interpolation.waits() || playout.due_tick >= playout.from_tick as f64
@@ -79,45 +83,47 @@ impl State {
                     self.show_body(world, slot, shown, &body);
                 }
             }
-            let touched = std::mem::take(&mut self.touched);
-            if !touched.is_empty() {
-                self.components.on_touched(&touched);
-                self.refer(world, &touched);
-            }
-            for slot in std::mem::take(&mut self.components.dirty) {
-                let slot = usize::from(slot);
-                if let Some(shown) = self.slots[slot].shown {
-                    self.write_components(world, BodyId::new(slot, shown.life), shown.entity);
-                }
+        }
+        self.update_references(world);
+        for slot in std::mem::take(&mut self.components.dirty) {
+            let slot = usize::from(slot);
+            if let Some(shown) = self.slots[slot].shown {
+                self.write_components(world, BodyId::new(slot, shown.life), shown.entity);
             }
         }
         self.receiver = Some(receiver);
     }
 
-    /// Writes all reference fields with a target that has appeared or vanished.
-    fn refer(&mut self, world: &mut World, touched: &HashSet<BodyId>) {
+    /// Writes the reference fields again with a target that has appeared or vanished, and marks such components as dirty.
+    fn update_references(&mut self, world: &mut World) {
         let protocol = Arc::clone(&self.protocol);
-        if protocol.references().next().is_none() {
-            return;
-        }
-        let is_touched: HashSet<u32> = touched.iter().map(|body| u32::from(body.slot)).collect();
-        for slot in 0..self.slots.len() {
-            let state = &mut self.slots[slot];
-            let shown = state.shown.filter(|shown| state.life == Some(shown.life));
-            let Some(shown) = shown else {
-                continue;
-            };
-            for field in protocol.references() {
-                // The value is the target's slot + 1. 0 means no body.
-                let target = state.values[field].checked_sub(1);
-                if target.is_some_and(|target| is_touched.contains(&target)) {
-                    state.changed |= 1 << field;
+        if protocol.references().next().is_some() {
+            for slot in 0..self.slots.len() {
+                let state = &self.slots[slot];
+                // A slot with another body has its values.
+                let shown =
+                    state.shown.filter(|shown| state.life.is_none_or(|life| life == shown.life));
+                let Some(shown) = shown else {
+                    continue;
+                };
+                let is_old = |&field: &usize| self.target(slot, field) != state.targets[field];
+                let changed = protocol.references().filter(is_old).map(|field| 1 << field);
+                let changed: u32 = changed.sum();
+                self.slots[slot].changed |= changed;
+                if changed != 0 {
+                    self.write_fields(world, slot, shown.life, shown.entity);
                 }
             }
-            if state.changed != 0 {
-                self.write_fields(world, slot, shown.entity);
-            }
         }
+        let slots = &self.slots;
+        self.components.update_references(|body| shown_body(slots, body));
+    }
+
+    /// Returns the entity that a reference field of a slot refers to.
+    fn target(&self, slot: usize, field: usize) -> Option<Entity> {
+        // 0 means no body.
+        let number = self.slots[slot].values[field].checked_sub(1)?;
+        shown_body(&self.slots, BodyId::from_number(number))
     }
 
     /// Updates the slots from the decoded snapshots up to tick `until`.
@@ -156,7 +162,11 @@ impl State {
         let as_of = state.as_of.unwrap_or(0);
         match &mut state.shown {
             Some(shown) if life == Some(shown.life) => {
-                shown.alive_at = as_of;
+                // A later snapshot can say that the body has left.
+                if life == state.life {
+                    shown.alive_at = as_of;
+                    self.components.on_alive(BodyId::new(slot, shown.life), as_of);
+                }
                 return;
             }
             Some(shown) => {
@@ -170,7 +180,7 @@ impl State {
                     (None, None) => return,
                 };
                 state.shown = None;
-                self.touched.insert(BodyId::new(slot, shown.life));
+                self.components.on_vanish(slot, as_of);
                 vanish(world, shown.entity, reason);
             }
             None => {}
@@ -179,7 +189,7 @@ impl State {
             return;
         };
         let has_components = self.protocol.has_components() && self.slots[slot].values[0] == 1;
-        if !has_components || self.components.has(BodyId::new(slot, life)) {
+        if !has_components || self.components.has(BodyId::new(slot, life), as_of) {
             self.spawn(world, slot, life, body);
         }
     }
@@ -188,13 +198,15 @@ impl State {
     fn spawn(&mut self, world: &mut World, slot: usize, life: Life, body: &BodyState) {
         let entity = world.spawn(transform(body)).id();
         self.slots[slot].changed = u32::MAX;
-        self.write_fields(world, slot, entity);
+        self.write_fields(world, slot, life, entity);
         let id = BodyId::new(slot, life);
-        self.components.on_birth(id);
-        self.write_components(world, id, entity);
-        self.touched.insert(id);
         let alive_at = self.slots[slot].as_of.unwrap_or(0);
-        self.slots[slot].shown = Some(DisplayedBody { life, entity, alive_at });
+        let gone = self.slots[slot].gone.filter(|gone| gone.generation == life.generation);
+        let left_at = gone.map(|gone| gone.tick).filter(|&tick| tick > alive_at);
+        let count = self.protocol.items.components.len();
+        self.components.on_birth(id, alive_at, left_at, count);
+        self.write_components(world, id, entity);
+        self.slots[slot].shown = Some(DisplayedBody { life, entity, alive_at, exists: true });
         if let Some(kind) = self.protocol.kind_name(life.kind) {
             write(world, entity, (RemoteBody(id), Remote, BodyKind::named(kind)));
         }
@@ -219,25 +231,27 @@ impl State {
         }
         let state = &mut self.slots[slot];
         if state.changed != 0 && state.life == Some(shown.life) {
-            self.write_fields(world, slot, shown.entity);
+            self.write_fields(world, slot, shown.life, shown.entity);
         }
     }
 
     /// Writes the changed values of the fields that the body's kind has.
-    fn write_fields(&mut self, world: &mut World, slot: usize, body: Entity) {
+    fn write_fields(&mut self, world: &mut World, slot: usize, life: Life, body: Entity) {
         let changed = std::mem::take(&mut self.slots[slot].changed);
-        let (state, protocol) = (&self.slots[slot], &self.protocol);
-        let kind = state.life.and_then(|life| protocol.kind_name(life.kind));
-        let body_of = |slot: usize| Some(self.slots.get(slot)?.shown?.entity);
-        let values = state.values.iter().enumerate();
-        for (field, (bit, &value)) in
-            protocol.items.fields.iter().zip(values.skip(protocol.hidden_fields()))
-        {
+        let protocol = Arc::clone(&self.protocol);
+        let kind = protocol.kind_name(life.kind);
+        for (index, field) in (protocol.hidden_fields()..).zip(&protocol.items.fields) {
             let has_it =
                 field.kinds.is_empty() || kind.is_some_and(|kind| field.kinds.contains(&kind));
-            if changed >> bit & 1 == 1 && has_it {
-                (field.write)(world, body, field.schema.form.dequantize(value), &body_of);
+            if changed >> index & 1 == 0 || !has_it {
+                continue;
             }
+            let is_reference = field.schema.form == FieldForm::Body;
+            let target = is_reference.then(|| self.target(slot, index)).flatten();
+            let state = &mut self.slots[slot];
+            state.targets[index] = target;
+            let value = field.schema.form.dequantize(state.values[index]);
+            (field.write)(world, body, value, target);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! State of a client's connection: received messages and snapshots, and the bodies that are shown.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,8 +41,6 @@ pub(super) struct State {
     /// By slot.
     pub(super) slots: Vec<SlotState>,
     pub(super) components: ReliableComponents,
-    /// Bodies that have appeared or vanished, until all references to them are written again.
-    pub(super) touched: HashSet<BodyId>,
     pub(super) inputs: Vec<Inputs>,
     /// Number of packets that could not be decoded.
     undecodable: u64,
@@ -66,6 +64,8 @@ pub(super) struct SlotState {
     pub(super) values: Vec<u32>,
     /// Bit by field: whether the value has changed since it was written to the entity.
     pub(super) changed: u32,
+    /// By field: the entity that was written for the referenced body.
+    pub(super) targets: Vec<Option<Entity>>,
     pub(super) shown: Option<DisplayedBody>,
     pub(super) gone: Option<Gone>,
 }
@@ -76,6 +76,8 @@ pub(super) struct DisplayedBody {
     pub(super) entity: Entity,
     /// Tick of the newest snapshot with the body.
     pub(super) alive_at: u64,
+    /// Whether the entity existed when playout began. The client can have despawned it.
+    pub(super) exists: bool,
 }
 
 /// The server's message that a body is no longer visible.
@@ -190,7 +192,7 @@ fn on_message(
             entry.deliver(world, server, bytes, entity_from_wire, "server")?;
         }
         ReliableToClient::Gone { body, tick, is_hidden } => {
-            state.components.leave(body);
+            state.components.leave(body, tick);
             let slot = state.slots.get_mut(usize::from(body.slot)).ok_or(malformed)?;
             let reason = if is_hidden { VanishReason::Hidden } else { VanishReason::Despawned };
             slot.gone = Some(Gone { generation: body.generation, tick, reason });
@@ -202,12 +204,10 @@ fn on_message(
         ReliableToClient::Components { body, part, components } => {
             let count = state.protocol.items.components.len();
             let is_known = |&(component, _): &(u8, _)| usize::from(component) < count;
-            let slot = state.slots.get(usize::from(body.slot)).ok_or(malformed)?;
-            if !components.iter().all(is_known) {
+            if usize::from(body.slot) >= state.slots.len() || !components.iter().all(is_known) {
                 return Err(malformed.to_owned());
             }
-            let shown = slot.shown.filter(|shown| shown.life.generation == body.generation);
-            state.components.take(body, part, &components, count, shown.is_some());
+            state.components.take(body, part, &components, count);
         }
     }
     Ok(())
@@ -239,14 +239,14 @@ impl State {
     fn new(protocol: &Protocol) -> Self {
         let protocol = Arc::clone(&protocol.0);
         let slots = protocol.plan.max_slots().unwrap_or(0);
-        let values = vec![0; protocol.plan.schema().fields.len()];
+        let fields = protocol.plan.schema().fields.len();
+        let (values, targets) = (vec![0; fields], vec![None; fields]);
         Self {
             session: ClientSession::default(),
             receiver: None,
             decoded: BTreeSet::new(),
-            slots: vec![SlotState { values, ..SlotState::default() }; slots],
+            slots: vec![SlotState { values, targets, ..SlotState::default() }; slots],
             components: ReliableComponents::new(slots),
-            touched: HashSet::new(),
             inputs: protocol.items.inputs.iter().map(|_| Inputs::default()).collect(),
             undecodable: 0,
             interpolation: Interpolation::default(),
@@ -329,23 +329,27 @@ impl State {
         }
     }
 
+    /// Writes the dirty components of a shown body.
     pub(super) fn write_components(&mut self, world: &mut World, at: BodyId, body: Entity) {
         let slots = &self.slots;
         // A new body is not in its slot yet, but its components can refer to it.
         let entity =
             |other: BodyId| (other == at).then_some(body).or_else(|| shown_body(slots, other));
-        self.components.write(world, at, body, &self.protocol.items.components, entity);
+        let registered = &self.protocol.items.components;
+        self.components.write(world, usize::from(at.slot), body, registered, entity);
     }
 }
 
-fn shown_body(slots: &[SlotState], body: BodyId) -> Option<Entity> {
+/// Returns the entity of a body that is shown, also if it waits for the server's message that it has left.
+pub(super) fn shown_body(slots: &[SlotState], body: BodyId) -> Option<Entity> {
     let shown = slots.get(usize::from(body.slot))?.shown?;
-    (shown.life.generation == body.generation).then_some(shown.entity)
+    (shown.life.generation == body.generation && shown.exists).then_some(shown.entity)
 }
 
 /// Returns the local entity for a wire entity that the server has sent.
 fn entity_from_wire(world: &World, entity: Entity) -> Option<Entity> {
     let mut receivers = world.try_query_filtered::<&ReplicationReceiver, OrDisabled>()?;
     let state = receivers.iter(world).next()?.0.as_ref()?;
-    shown_body(&state.slots, from_wire(entity)?)
+    let body = shown_body(&state.slots, from_wire(entity)?);
+    body.filter(|&body| world.get_entity(body).is_ok())
 }

@@ -37,8 +37,8 @@ impl InSlot {
         self.life
     }
 
-    fn to_wire(self) -> Option<Entity> {
-        to_wire(BodyId::new(self.slot, self.life))
+    const fn id(self) -> BodyId {
+        BodyId::new(self.slot, self.life)
     }
 }
 
@@ -90,6 +90,8 @@ pub(crate) struct BodySlot {
     rotation: Quat,
     /// Number of teleports modulo 256, at most one per tick.
     teleports: u8,
+    /// Whether the body has teleported since it was last captured. It can have been disabled since.
+    has_teleported: bool,
     pub(crate) components: Vec<ReliableComponent>,
 }
 
@@ -134,10 +136,20 @@ impl FromWorld for Bodies {
     }
 }
 
+/// Removes an [`InSlot`] that the game has moved to another entity or world.
+pub(super) fn reject(inserted: On<Insert, InSlot>, mut world: DeferredWorld) {
+    let (at, bodies) = (world.get::<InSlot>(inserted.entity), world.get_resource::<Bodies>());
+    let is_own = at.zip(bodies).is_some_and(|(at, bodies)| bodies.is_own(at, inserted.entity));
+    if !is_own {
+        world.commands().entity(inserted.entity).try_remove::<InSlot>();
+    }
+}
+
 /// Frees the slot of a body that lost its [`InSlot`]. Reads the world, because a query would skip disabled entities.
 pub(super) fn forget(removed: On<Remove, InSlot>, mut world: DeferredWorld) {
     if let Some(&body) = world.get::<InSlot>(removed.entity)
         && let Some(mut bodies) = world.get_resource_mut::<Bodies>()
+        && bodies.is_own(&body, removed.entity)
     {
         let tick = bodies.tick;
         bodies.table.remove(body.slot, tick);
@@ -160,12 +172,17 @@ pub(super) fn change_kind(inserted: On<Insert, BodyKind>, mut commands: Commands
     commands.entity(inserted.entity).try_remove::<InSlot>();
 }
 
-pub(super) fn check_teleport(_: On<Insert, Teleport>, bodies: Option<Res<Bodies>>) {
-    if let Some(bodies) = bodies
-        && !bodies.protocol.items.has_teleports
-        && bodies.warned.no_teleports.is_first()
-    {
+/// Records the teleport of a body that has a slot. Reads the world, because a query would skip disabled entities.
+pub(super) fn note_teleport(inserted: On<Insert, Teleport>, mut world: DeferredWorld) {
+    let slot = world.get::<InSlot>(inserted.entity).map(|at| at.slot);
+    let Some(mut bodies) = world.get_resource_mut::<Bodies>() else {
+        return;
+    };
+    if !bodies.protocol.items.has_teleports && bodies.warned.no_teleports.is_first() {
         log::warn!("`Teleport` has no effect: the protocol has no `replicate_teleports`");
+    }
+    if let Some(body) = slot.and_then(|slot| bodies.slots.get_mut(slot)) {
+        body.has_teleported = true;
     }
 }
 
@@ -237,7 +254,7 @@ pub(super) fn entity_to_wire(world: &World, entity: Entity) -> Option<Entity> {
     let left = || {
         world.resource::<Bodies>().left.iter().find(|(body, _)| *body == entity).map(|(_, at)| at)
     };
-    world.get::<InSlot>(entity).or_else(left)?.to_wire()
+    to_wire(world.get::<InSlot>(entity).or_else(left)?.id())
 }
 
 /// Returns the body for a wire entity that a client has sent.
@@ -245,7 +262,7 @@ pub(super) fn entity_from_wire(world: &World, entity: Entity) -> Option<Entity> 
     let named = from_wire(entity)?;
     let body = world.resource::<Bodies>().slots.get(usize::from(named.slot))?;
     let at = world.get::<InSlot>(body.entity)?;
-    (BodyId::new(at.slot, at.life) == named).then_some(body.entity)
+    (at.id() == named).then_some(body.entity)
 }
 
 impl Bodies {
@@ -253,6 +270,11 @@ impl Bodies {
     /// before the first tick.
     pub fn snapshot(&self) -> &QuantizedSnapshot {
         &self.world
+    }
+
+    /// Whether this slot was assigned to the entity.
+    fn is_own(&self, at: &InSlot, entity: Entity) -> bool {
+        self.table.get(at.slot) == Some(at.life) && self.slots[at.slot].entity == entity
     }
 
     /// Removes the bodies from a snapshot that the queries did not find in this tick. They are gone, or are disabled
@@ -304,6 +326,7 @@ impl Bodies {
             position: Vec3::ZERO,
             rotation: Quat::IDENTITY,
             teleports: 0,
+            has_teleported: false,
             components: vec![ReliableComponent::default(); self.protocol.items.components.len()],
         };
         match self.slots.get_mut(slot) {
@@ -349,7 +372,7 @@ impl Bodies {
         let is_known = snapshot.life(slot) == Some(at.life);
         let found_before = std::mem::replace(&mut self.slots[slot].found_at, self.tick);
         self.read_components(body, at, since, world);
-        self.read_values(body, slot, is_known, since, values, world);
+        self.read_values(body, slot, values, world);
         let is_same = |(field, &value): (usize, &u32)| snapshot.value(slot, field) == value;
         if is_known && !transform.is_changed() && values.iter().enumerate().all(is_same) {
             return true;
@@ -392,8 +415,6 @@ impl Bodies {
         &mut self,
         body: EntityRef<'_>,
         slot: usize,
-        is_known: bool,
-        (last, this): (Tick, Tick),
         values: &mut Vec<u32>,
         world: &World,
     ) {
@@ -404,13 +425,11 @@ impl Bodies {
             values.push(state.has_components().into());
         }
         let fields = protocol.items.fields.iter();
-        let slot_of = |entity| world.get::<InSlot>(entity).map(|at| at.slot);
-        values.extend(fields.map(|field| field.schema.form.quantize((field.read)(body, &slot_of))));
+        let id_of = |entity| world.get::<InSlot>(entity).map(|at| at.id());
+        values.extend(fields.map(|field| field.schema.form.quantize((field.read)(body, &id_of))));
         if protocol.items.has_teleports {
-            let ticks = body.get_change_ticks::<Teleport>();
-            if is_known && ticks.is_some_and(|ticks| ticks.is_changed(last, this)) {
-                state.teleports = state.teleports.wrapping_add(1);
-            }
+            let is_jump = std::mem::take(&mut state.has_teleported);
+            state.teleports = state.teleports.wrapping_add(is_jump.into());
             values.push(state.teleports.into());
         }
     }
@@ -449,7 +468,7 @@ impl Bodies {
         (last, this): (Tick, Tick),
         world: &World,
     ) {
-        let to_wire = |entity: Entity| world.get::<InSlot>(entity)?.to_wire();
+        let to_wire = |entity: Entity| to_wire(world.get::<InSlot>(entity)?.id());
         for (index, entry) in self.protocol.items.components.iter().enumerate() {
             let known = &mut self.slots[at.slot].components[index];
             let is_reusable = (known.value.is_some() || known.is_unsendable) && !known.refers;
@@ -459,7 +478,7 @@ impl Bodies {
                 Some(_) => {
                     let mut mapper = Mapper::new(&to_wire);
                     let bytes = (entry.read)(body, &mut mapper);
-                    known.refers = !mapper.references.is_empty();
+                    known.refers = !mapper.mapped.is_empty();
                     bytes
                 }
             };

@@ -1,5 +1,8 @@
 //! Fields, and components that are sent reliably.
 
+use log::Level;
+
+use super::log_records::{assert_record, collect};
 use super::*;
 
 #[test]
@@ -77,35 +80,45 @@ enum Untagged {
     Number(u32),
 }
 
-#[test]
-fn components_that_cannot_be_read_are_counted() {
-    fn register(app: &mut App) {
-        protocol(app);
-        app.replicate::<Untagged>();
-    }
-    let (mut net, _) = with_body(register, (Untagged::Number(7), PlayerName("Ada".into())));
-    assert_eq!(net.count::<PlayerName>(0), 1);
-    assert_eq!(of_connection::<ReplicationReceiver>(&mut net, 0).undecodable(), 1);
-}
+/// Serde refuses to serialize an even number.
+#[derive(Component, Clone, PartialEq, Debug, Deserialize)]
+struct Odd(u32);
 
-#[derive(Component, Clone, Deserialize)]
-struct Unwritable;
-
-impl Serialize for Unwritable {
-    fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
-        Err(serde::ser::Error::custom("never"))
+impl Serialize for Odd {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self.0 % 2 {
+            0 => Err(serde::ser::Error::custom("even")),
+            _ => to.serialize_u32(self.0),
+        }
     }
 }
 
 #[test]
-#[should_panic(expected = "`Unwritable` cannot be sent")]
-fn a_type_that_cannot_be_written_is_named() {
-    let mut net = TestNet::new(|app| {
+fn components_that_cannot_be_sent_harm_no_others() {
+    collect();
+    let register = |app: &mut App| {
         protocol(app);
-        app.replicate::<Unwritable>();
-    });
-    spawn(&mut net, "hero", Vec3::Y, Unwritable);
-    net.ticks(3);
+        app.replicate::<Untagged>().replicate::<Odd>();
+    };
+    let more = (Untagged::Number(7), Odd(1), PlayerName("Ada".into()));
+    let (mut net, body) = with_body(register, more);
+    insert(&mut net, body, (Odd(2), PlayerName("Grace".into())));
+    net.run_until(|net| only_value::<PlayerName>(net).0 == "Grace");
+    assert_eq!(*only_value::<Odd>(&mut net), Odd(1), "the last one that could be sent");
+    insert(&mut net, body, Odd(3));
+    net.run_until(|net| *only_value::<Odd>(net) == Odd(3));
+    assert_eq!((net.count::<Untagged>(0), net.count::<Connected>(0)), (0, 1));
+    assert_eq!(of_connection::<ReplicationReceiver>(&mut net, 0).undecodable(), 0);
+    for (name, why) in [("Untagged", "unreadable"), ("Odd", "cannot be serialized")] {
+        let start = format!("cubewire_bevy::wire: component {why}");
+        assert_record(
+            Level::Warn,
+            &start,
+            &format!(
+                "(`{name}` of entity {body}): clients keep the previous value; others like it are not logged"
+            ),
+        );
+    }
 }
 
 #[test]
@@ -200,4 +213,35 @@ fn what_changes_all_the_time_is_never_old_within_a_budget() {
     assert!(oldest.iter().all(|&ticks| ticks < 60), "{oldest:?} ticks");
     assert_eq!(net.count::<Connected>(0), 1);
     net.run_until(|net| shown(net) == [ticks; 2]);
+}
+
+#[test]
+fn a_body_that_comes_back_is_born_with_its_new_components() {
+    let mut net = lossy(0.1, 1);
+    net.server.add_visibility_filter::<Hidden>();
+    net.add_client_with(|app| {
+        protocol(app);
+        app.add_observer(
+            |born: On<Add, BodyKind>,
+             bodies: Query<(&Health, Option<&PlayerName>), With<Remote>>| {
+                let (round, name) = bodies.get(born.entity).unwrap();
+                // In every third round the body has no name.
+                let expected = (round.0 % 3 > 0).then(|| round.0.to_string());
+                assert_eq!(name.map(|name| name.0.clone()), expected);
+            },
+        );
+    });
+    let body = spawn(&mut net, "crate", Vec3::X, (Health(0), Hidden(false)));
+    net.run_until(|net| net.count::<Remote>(0) == 1);
+    for round in 1..=100_u8 {
+        insert(&mut net, body, Hidden(true));
+        net.run_until(|net| net.count::<Remote>(0) == 0);
+        insert(&mut net, body, (Health(round), PlayerName(round.to_string())));
+        if round % 3 == 0 {
+            server(&mut net).entity_mut(body).remove::<PlayerName>();
+        }
+        net.ticks(5);
+        insert(&mut net, body, Hidden(false));
+        net.run_until(|net| net.count::<Remote>(0) == 1);
+    }
 }

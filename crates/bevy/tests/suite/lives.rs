@@ -223,3 +223,16 @@ fn one_app_can_be_server_and_client() {
     }
     assert_eq!((count::<Remote>(&mut app), count::<Replicated>(&mut app)), (1, 1));
 }
+
+#[test]
+fn a_slot_that_is_moved_to_another_entity_is_of_no_use() {
+    let (mut net, bodies) = with_row(protocol, 2, 1.0);
+    let moved = server(&mut net).entity_mut(bodies[0]).take::<InSlot>().unwrap();
+    server(&mut net).despawn(bodies[0]);
+    let other = spawn(&mut net, "crate", Vec3::X * 7.0, ());
+    let nobody = server(&mut net).spawn(moved).id();
+    insert(&mut net, other, moved);
+    assert!([nobody, other].iter().all(|&entity| server(&mut net).get::<InSlot>(entity).is_none()));
+    net.run_until(|net| positions(net, 0) == [Vec3::X, Vec3::X * 7.0]);
+    assert_ne!(at_server::<InSlot>(&net, other).slot(), moved.slot());
+}

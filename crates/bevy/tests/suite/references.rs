@@ -2,7 +2,7 @@
 
 use bevy_ecs::entity::MapEntities;
 
-use super::visibility::Team;
+use super::visibility::{Fog, IsShort, Team};
 use super::*;
 
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
@@ -104,6 +104,82 @@ fn a_component_refers_to_a_body_while_the_client_sees_it() {
     // A body can refer to itself.
     insert(&mut net, follower, Follows(follower));
     net.run_until(|net| follows(net) == remote);
+}
+
+/// A client that shows a hero, with health 1, which aims at a crate, with health 2. Returns the server's entities, and the
+/// client's hero.
+fn aiming(more: impl Bundle) -> (TestNet, [Entity; 2], Entity) {
+    let mut net = TestNet::new(register);
+    net.server.add_visibility_filter::<Fog>();
+    net.server.add_visibility_filter::<Hidden>();
+    let client = connect(&mut net);
+    insert(&mut net, client, IsShort(true));
+    let first = spawn(&mut net, "hero", Vec3::Z, Health(2));
+    let turret = spawn(&mut net, "hero", Vec3::X, (Health(1), Target(Some(first)), more));
+    net.run_until(|net| net.count::<Remote>(0) == 2);
+    let own = remote(&mut net, 1);
+    let seen = remote(&mut net, 2);
+    net.run_until(|net| target(net, own) == Some(seen));
+    (net, [first, turret], own)
+}
+
+#[test]
+fn a_frozen_body_aims_at_no_stranger() {
+    let (mut net, [first, turret], own) = aiming(Fog(false));
+    let slot = at_server::<InSlot>(&net, first).slot();
+    insert(&mut net, turret, Fog(true));
+    net.ticks(10);
+    server(&mut net).despawn(first);
+    insert(&mut net, turret, Target(None));
+    net.run_until(|net| net.count::<Remote>(0) == 1);
+    net.ticks(90);
+    let second = spawn(&mut net, "hero", Vec3::Y, Health(3));
+    net.run_until(|net| net.count::<Remote>(0) == 2);
+    assert_eq!(at_server::<InSlot>(&net, second).slot(), slot);
+    net.ticks(20);
+    assert_eq!(target(&net, own), None);
+}
+
+/// The turret is hidden for eight ticks, and the message of that is lost. Its target appears at the same time.
+#[test]
+fn a_reference_is_found_after_a_lost_message() {
+    let conditions = Conditions { latency: Duration::from_millis(30), ..Conditions::PERFECT };
+    let mut net = TestNet::with_conditions(register, conditions.clone(), 1);
+    net.server.add_visibility_filter::<Hidden>();
+    net.add_client();
+    let goal = spawn(&mut net, "hero", Vec3::Z, (Health(2), Hidden(true)));
+    let turret = spawn(&mut net, "hero", Vec3::X, (Health(1), Target(Some(goal)), Hidden(false)));
+    net.run_until(|net| net.count::<Remote>(0) == 1);
+    net.ticks(60);
+    insert(&mut net, turret, Hidden(true));
+    net.network.set_conditions(Conditions { loss: Loss::bursts(1.0, 1.0), ..conditions.clone() });
+    net.tick();
+    net.network.set_conditions(conditions);
+    net.ticks(2);
+    insert(&mut net, goal, Hidden(false));
+    net.ticks(5);
+    insert(&mut net, turret, Hidden(false));
+    net.ticks(120);
+    let (own, seen) = (remote(&mut net, 1), remote(&mut net, 2));
+    assert_eq!(target(&net, own), Some(seen));
+}
+
+#[test]
+fn a_reference_to_a_body_that_the_client_despawned_is_none() {
+    let (mut net, [first, turret], own) = aiming(());
+    insert(&mut net, turret, Follows(first));
+    let follows = |net: &TestNet| {
+        let follows = net.clients[0].world().get::<Follows>(own);
+        follows.map_or(Entity::PLACEHOLDER, |follows| follows.0)
+    };
+    let seen = remote(&mut net, 2);
+    net.run_until(|net| follows(net) == seen);
+    net.clients[0].world_mut().despawn(seen);
+    net.tick();
+    assert_eq!((target(&net, own), follows(&net)), (None, Entity::PLACEHOLDER));
+    server(&mut net).write_message(ToClient::all(Hit { by: turret, whom: first }));
+    let hit = received(&mut net, |net| taken::<FromServer<Hit>>(&mut net.clients[0])).0;
+    assert_eq!(hit, Hit { by: own, whom: Entity::PLACEHOLDER });
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Bodies that teleport are never shown between the two places.
 
+use bevy_ecs::entity_disabling::Disabled;
+
 use super::*;
 
 fn jumping(app: &mut App) {
@@ -149,4 +151,43 @@ fn bodies_that_do_not_jump_take_hardly_any_bits_for_it() {
         println!("{bits:?} bits a body");
         assert!(bits[1] < bits[0] + 0.1, "{bits:?} bits a body");
     }
+}
+
+/// A pooled body is disabled for up to three ticks, and used again elsewhere. Snapshots are sent at 10 Hz.
+#[test]
+fn a_disabled_body_jumps_at_a_low_send_rate() {
+    for (seed, is_after) in [(1, false), (2, true)] {
+        let (mut net, client) = net(0.1, seed);
+        insert(
+            &mut net,
+            client,
+            ConnectionSettings { send_interval_ticks: 6, ..Default::default() },
+        );
+        let body = spawn(&mut net, "crate", Vec3::new(-90.0, 1.0, 0.0), ());
+        net.run_until(|net| net.count::<Remote>(0) == 1);
+        net.ticks(60);
+        for round in 0..20 {
+            insert(&mut net, body, Disabled);
+            net.ticks(1 + round % 3);
+            if is_after {
+                server(&mut net).entity_mut(body).remove::<Disabled>();
+                jump(&mut net, body);
+            } else {
+                jump(&mut net, body);
+                net.tick();
+                server(&mut net).entity_mut(body).remove::<Disabled>();
+            }
+            for _ in 0..40 {
+                net.tick();
+                places(&mut net);
+            }
+        }
+        let is_right = is_on_the_right(&net, body);
+        net.run_until(|net| places(net) == [is_right]);
+    }
+}
+
+/// Whether a body of the server is on the right.
+fn is_on_the_right(net: &TestNet, body: Entity) -> bool {
+    at_server::<Transform>(net, body).translation.x > 0.0
 }

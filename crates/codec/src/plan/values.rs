@@ -65,7 +65,7 @@ impl Plan {
 
 impl FieldForm {
     /// Converts a value to its number, clamped to the range. A flag is 0 or 1, an angle is in turns, and a body is
-    /// its slot, or −1 for no body. NaN counts as 0, or as no body.
+    /// its number, or −1 for no body. NaN counts as 0, or as no body.
     pub fn quantize(&self, value: f64) -> u32 {
         let value = match (value.is_nan(), self) {
             (false, _) => value,

@@ -200,7 +200,7 @@ fn field(bytes: &mut Bytes<'_>) -> (u8, i64) {
             ((max - min) / step).round() as i64
         }
         3 => (1 << bytes.byte()) - 1,
-        _ => 1 << 16,
+        _ => 1 << 24,
     };
     (form, largest)
 }
