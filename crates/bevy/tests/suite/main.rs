@@ -11,6 +11,7 @@ mod lives;
 mod log_records;
 mod measure;
 mod messages;
+mod model;
 mod observers;
 mod poses;
 mod references;
