@@ -22,8 +22,8 @@ use self::Tactic::{Datagrams, Rounds, Sessions};
 use self::datagrams::{garbage, mutated, replayed};
 use self::rounds::{FORGED, LEFT_OUT, second_token, stolen_challenge};
 use self::sessions::{
-    DIED, Hold, REFUSED, SERVED, SLOWEST, UNCOMPRESSED, UNDECODABLE, churn, dead, demanding,
-    greedy_acks, half_open, hold, requests, rogue, slow_reader,
+    ANSWERS, DIED, ENDED, Hold, REFUSED, SERVED, SLOWEST, UNCOMPRESSED, UNDECODABLE, churn, dead,
+    demanding, greedy_acks, half_open, hold, requests, rogue, slow_reader, talkative,
 };
 use crate::captured::Captured;
 use crate::client::{Client, SETTINGS, Target};
@@ -94,6 +94,10 @@ pub(crate) const ATTACKS: &[Attack] = &[
         // An answer must not be longer than the request.
         limit(AMPLIFICATION, AtMost(1.0)),
     ]),
+    // Long enough for hundreds of messages.
+    Attack { weight: 14, is_fair: true, ..attack("talkative", Sessions(hold(3, 60, Some(SETTINGS), talkative)), &[
+        limit(ENDED, AtMost(0.0)), limit(ANSWERS, AtLeast(1.0)),
+    ]) },
     Attack { weight: 4, is_fair: true, ..attack("demanding", Sessions(hold(24, 0, Some(SLOWEST), demanding)), &[]) },
 ];
 

@@ -70,6 +70,10 @@ pub(crate) struct Client {
     pub(crate) seen: Vec<(u64, u64, u64)>,
     /// Number of packets and messages that could not be decoded.
     pub(crate) refused: u32,
+    /// Number of answers to requests.
+    pub(crate) answers: u32,
+    /// Number of the last [request](Self::request).
+    requested: u16,
 }
 
 impl Client {
@@ -94,6 +98,8 @@ impl Client {
             flushed: now,
             seen: Vec::new(),
             refused: 0,
+            answers: 0,
+            requested: 0,
         }
     }
 
@@ -148,7 +154,8 @@ impl Client {
                     self.receiver = SnapshotReceiver::new(*welcome, limits, delay, now).ok();
                     self.refused += u32::from(self.receiver.is_none());
                 }
-                Some(_) => {}
+                Some(ClientEvent::Answer) => self.answers += 1,
+                Some(ClientEvent::Tick(_)) => {}
                 None => self.refused += 1,
             }
         }
@@ -231,9 +238,11 @@ impl Client {
         }
     }
 
-    /// Requests settings, even if they were requested before.
+    /// Requests settings, even if they were requested before. The server answers each request.
     pub(crate) fn request(&mut self, settings: Settings) {
-        self.reliable(&ClientMessage::Request(Request { number: 1, settings }).encode());
+        self.requested = self.requested.wrapping_add(1);
+        let request = Request { number: self.requested, settings };
+        self.reliable(&ClientMessage::Request(request).encode());
     }
 
     pub(crate) fn reliable(&mut self, message: &[u8]) {

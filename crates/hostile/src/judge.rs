@@ -95,7 +95,7 @@ pub(crate) fn judge(figures: &Figures, pace: f64) -> Vec<Expectation> {
             all.push(expect(&format!("{name}: {}", unit.name(figure)), value(counts), bound));
         }
     }
-    for phase in attacks {
+    for phase in attacks.into_iter().chain(fair) {
         let is_alone = phase.attackers.len() == 1;
         let is_running = |attack: &&Attack| phase.attackers.contains_key(attack.name);
         for attack in ATTACKS.iter().filter(is_running) {

@@ -149,8 +149,8 @@ fn every_attack_comes_alone_and_the_unfair_ones_together() {
     let names: Vec<_> = phases.iter().map(|phase| phase.name).collect();
     assert_eq!(names.len(), attacks.len() + 2);
     assert_eq!(names[0], "no attack");
-    assert_eq!(names[names.len() - 2..], ["all at once", "demanding"]);
-    let together = &phases[names.len() - 2];
-    assert_eq!((together.attacks.len(), together.is_fair), (attacks.len() - 1, false));
+    assert_eq!(names[names.len() - 3..], ["all at once", "talkative", "demanding"]);
+    let together = &phases[names.len() - 3];
+    assert_eq!((together.attacks.len(), together.is_fair), (attacks.len() - 2, false));
     assert_eq!(plan(vec![attacks[0]]).len(), 2);
 }

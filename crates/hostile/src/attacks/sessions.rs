@@ -16,6 +16,9 @@ use crate::socket::{Pace, STEP};
 pub(super) const UNDECODABLE: &str = "packets that could not be decoded";
 pub(super) const REFUSED: &str = "connections ended after a valid request";
 
+pub(super) const ENDED: &str = "connections ended by the server";
+pub(super) const ANSWERS: &str = "answers to requests";
+
 /// A connection of an attacker.
 pub(super) struct Session {
     client: Client,
@@ -108,7 +111,8 @@ impl Session {
         let is_ended = client.connected.is_some() && client.netcode.is_disconnected();
         let is_refused = is_ended && is_sendable(client.settings.stages);
         field.tally.add("connections", client.connected.is_some().into());
-        field.tally.add("ended by the server", is_ended.into());
+        field.tally.add(ENDED, is_ended.into());
+        field.tally.add(ANSWERS, client.answers.into());
         field.tally.add("snapshots", client.seen.len() as f64);
         field.tally.add(UNDECODABLE, client.refused.into());
         field.tally.add(REFUSED, is_refused.into());
@@ -239,6 +243,15 @@ const SNAPSHOTS: usize = 3;
 
 /// Decodes and acks like an honest viewer, until the end.
 pub(super) fn demanding(_: &mut Field, session: &mut Session) -> bool {
+    session.client.view();
+    false
+}
+
+/// Sends a request in each tick, and decodes and acks like an honest viewer. The server answers in each tick.
+pub(super) fn talkative(_: &mut Field, session: &mut Session) -> bool {
+    if session.due() > 0 {
+        session.client.request(session.client.settings);
+    }
     session.client.view();
     false
 }
