@@ -64,6 +64,11 @@ pub struct Disconnected {
     pub reason: String,
 }
 
+/// [`Disconnected`] was triggered for this connection, which is despawned next.
+#[derive(Component, Debug)]
+#[component(clone_behavior = Ignore)]
+struct HasEnded;
+
 /// Server: inserted together with a new [`Transform`], makes the body jump. Clients show the body at its old position
 /// until they play the jump's tick, and at the new one from then on, without interpolation between the two. If a client
 /// has no snapshot of that tick, the jump happens at the first later snapshot. Each insertion is a jump. Insert it in
@@ -116,10 +121,12 @@ pub(crate) fn disconnect_later(
 ///
 /// Despawning the entity ends a connection in the same way, without a reason.
 pub fn disconnect(world: &mut World, entity: Entity, reason: impl Into<String>) {
-    if world.get_entity(entity).is_err() {
+    let Ok(mut connection) = world.get_entity_mut(entity) else {
         return;
-    }
-    if !world.entity(entity).contains::<Farewell>() {
+    };
+    // An observer can call this function again.
+    if !connection.contains::<Farewell>() && !connection.contains::<HasEnded>() {
+        connection.insert(HasEnded);
         let reason = reason.into();
         log::debug!("connection {entity} ended: {reason}");
         world.trigger(Disconnected { entity, reason });

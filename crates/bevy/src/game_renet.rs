@@ -21,6 +21,7 @@
 //!   retransmissions, the ack packet that renet sends in each frame, and the game's own messages. Each datagram counts
 //!   with IPv4, UDP and netcode headers.
 //! - As a result, a [`ByteBudget`](crate::ByteBudget) is best effort.
+//! - renet forgets a peer's last messages if it reads them together with the end of the connection.
 //! - [`spread_ticks`](MessageBuffer::spread_ticks) is ignored: all fragments of a datagram are sent in one frame.
 //! - No guard checks packets before netcode and renet parse them. `SECURITY.md` lists the attacks that this permits.
 //!

@@ -93,12 +93,13 @@ impl MemoryLink {
         buffer: &mut MessageBuffer,
     ) -> Result<(), String> {
         let renet = &mut self.renet[end as usize];
+        let mut received = Ok(());
         while let Some(packet) = self.links[1 - end as usize].receive(now) {
             buffer.traffic.received.count(&packet, packet.len() + HEADER_BYTES);
-            renet.receive(now, &packet)?;
+            received = received.and_then(|()| renet.receive(now, &packet));
         }
         renet.deliver(buffer);
-        Ok(())
+        received
     }
 
     /// Sends the contents of an end's message buffer. Call it once per tick.

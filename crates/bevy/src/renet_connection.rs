@@ -30,8 +30,8 @@ use crate::wire::LoggedOnce;
 /// **Reliable messages** form a byte stream, each preceded by its length. The stream is cut into messages of channel 1, which
 /// is reliable and ordered. renet acknowledges every packet, acks too, so two ends that send all acks at once never fall
 /// silent. An end therefore asks renet for packets only if it has new bytes, if a message is due to be resent, or if a
-/// reliable packet has arrived. It sends all packets that renet returns: a packet that is dropped leaves a gap in the other
-/// end's list of received packets, which is sent with each ack.
+/// reliable packet has arrived. It sends the packets that renet returns, acks among them: each packet that is not sent leaves
+/// a gap in the other end's list of received packets, which is sent with each ack.
 ///
 /// renet resends an unacknowledged message every 300 ms and has no setting to send less. To stay within the
 /// [allowance](MessageBuffer::reliable_allowance), bytes are passed to renet only if the allowance covers them, and packets
@@ -59,6 +59,8 @@ pub struct RenetConnection {
     waited: u32,
     /// Whether a reliable packet has arrived since the last ack.
     is_ack_due: bool,
+    /// Number of acks received since the last ack.
+    received_acks: u32,
     incoming: IncomingStream,
     /// Stream position: number of bytes passed to renet so far.
     passed_bytes: u64,
@@ -69,7 +71,7 @@ pub struct RenetConnection {
     dropped: LoggedOnce,
 }
 
-/// A packet of reliable messages. renet sends those that are not acknowledged again after [`RESEND_TIME`].
+/// A packet of reliable messages. renet resends an unacknowledged message after [`RESEND_TIME`].
 #[derive(Clone, Copy, Debug)]
 struct Unacked {
     /// Time by the caller's clock.
@@ -98,12 +100,11 @@ const RELIABLE_MEMORY: usize = 512 << 10;
 /// Stream bytes in a renet message that, with its id and length, fills a packet.
 const PIECE_BYTES: usize = 1190;
 
-/// A message with fewer stream bytes is sent only if it empties the queue, to limit the share of headers. The smallest
-/// budget can cover this many.
-const MIN_PIECE_BYTES: usize = 60;
+/// A message with fewer stream bytes is sent only if it empties the queue, to limit the share of headers and acks.
+const MIN_PIECE_BYTES: usize = 300;
 
-/// The same limit in the first [`MAX_WAITED`] flushes, in which an allowance that is not used grows.
-const MIN_WAITED_BYTES: usize = 300;
+/// Number of flushes without an allowance for such a message, after which [`SendBudget`](cubewire_protocol::SendBudget) saves
+/// up for it.
 const MAX_WAITED: u32 = 8;
 
 const RESEND_TIME: Duration = Duration::from_millis(300);
@@ -117,8 +118,11 @@ const PATIENCE: Duration = Duration::from_millis(1200);
 /// Limit of the unreliable messages between two deliveries. Packets with further ones are discarded.
 const MAX_UNDELIVERED: usize = 4096;
 
-/// A pending ack counts as this many backlog bytes, so that it gets an allowance.
+/// An ack that is due or held counts as this many backlog bytes, so that it gets an allowance.
 const ACK_BYTES: usize = 16;
+
+/// After this number of received acks, an ack is sent.
+const MAX_RECEIVED_ACKS: u32 = 64;
 
 impl RenetConnection {
     /// Creates an end with this memory limit for incomplete unreliable messages: [`FROM_CLIENT_BYTES`] or
@@ -138,6 +142,7 @@ impl RenetConnection {
             held: VecDeque::new(),
             waited: 0,
             is_ack_due: false,
+            received_acks: 0,
             incoming: IncomingStream::default(),
             passed_bytes: 0,
             undelivered: 0,
@@ -157,6 +162,9 @@ impl RenetConnection {
             PacketKind::Unreliable => self.receive_datagrams(packet),
             PacketKind::Ack => {
                 self.note_acks(now, packet);
+                // renet's list of received packets is limited only when an ack is sent.
+                self.received_acks += 1;
+                self.is_ack_due |= self.received_acks >= MAX_RECEIVED_ACKS;
                 self.receive_reliable(packet)
             }
             PacketKind::Reliable => {
@@ -256,7 +264,7 @@ impl RenetConnection {
     fn flush_reliable(&mut self, now: Duration, passed: Duration, flush: &mut Flush) {
         let is_limited = flush.allowance < usize::MAX;
         if self.in_flight() == 0 {
-            // Held messages are superfluous resends.
+            // Held messages are superfluous resends. To the other end, they are packets that were lost.
             self.held.retain(|packet| !is_reliable(packet));
             self.unacked.clear();
             self.progress_at = now;
@@ -268,20 +276,29 @@ impl RenetConnection {
         let step = self.clock_step(now, passed);
         self.clock += step;
         self.reliable.update(step);
-        let resent_from = self.take_due();
+        let mut resent_from = self.take_due();
+        // Together with new bytes, renet would merge them into packets that are larger than the allowance covers.
+        if is_limited && let Some(first_byte) = resent_from.take() {
+            self.send_packets(now, first_byte, flush);
+            if !self.held.is_empty() {
+                return;
+            }
+        }
         let new_from = self.passed_bytes;
-        // renet would merge new bytes with resent ones, into packets that are larger than the allowance covers.
-        if resent_from.is_none() || !is_limited {
-            self.pass_new_bytes(flush);
+        self.pass_new_bytes(flush);
+        if resent_from.is_some() || self.passed_bytes > new_from || self.is_ack_due {
+            self.send_packets(now, resent_from.unwrap_or(new_from), flush);
         }
-        if resent_from.is_none() && self.passed_bytes == new_from && !self.is_ack_due {
-            return;
-        }
+    }
+
+    /// Takes packets from renet, and sends those that the allowance covers. `first_byte` is the stream position of the
+    /// first byte that they may contain.
+    fn send_packets(&mut self, now: Duration, first_byte: u64, flush: &mut Flush) {
         self.is_ack_due = false;
+        self.received_acks = 0;
         let packets = self.reliable.get_packets_to_send();
         for packet in packets.iter().filter(|packet| is_reliable(packet)) {
             let packet_sequence = sequence(packet).expect("renet writes a sequence");
-            let first_byte = resent_from.unwrap_or(new_from);
             let packet = Unacked { sent_at: now, clock: self.clock, first_byte };
             self.unacked.insert(packet_sequence, packet);
         }
@@ -299,7 +316,9 @@ impl RenetConnection {
             self.datagrams.send_message(UNRELIABLE_CHANNEL, datagram);
         }
         let packets = self.datagrams.get_packets_to_send();
-        let packets = packets.iter().filter_map(|packet| without_sequence(packet)).collect();
+        // renet also returns an ack.
+        let datagrams = packets.iter().filter(|packet| is_unreliable(packet));
+        let packets = datagrams.filter_map(|packet| without_sequence(packet)).collect();
         self.pacer.put(packets, buffer.spread_ticks.max(1));
     }
 
@@ -310,7 +329,7 @@ impl RenetConnection {
         passed.div_f64(silence.div_duration_f64(PATIENCE).max(1.0)).min(RESEND_TIME)
     }
 
-    /// Returns the stream position of the first byte that packets may contain which have become due to be resent.
+    /// Returns the first stream position that a due packet may contain. `None` if no packet has become due.
     fn take_due(&mut self) -> Option<u64> {
         let clock = self.clock;
         self.unacked.retain(|_, packet| clock < packet.clock + MAX_ACK_TIME);
@@ -331,14 +350,10 @@ impl RenetConnection {
         window = window.min(MAX_SPAN.saturating_sub(span as usize));
         let overhead = flush.overhead + CHANNEL_BYTES;
         let mut allowance = flush.allowance;
-        let least = match self.waited < MAX_WAITED {
-            true => MIN_WAITED_BYTES,
-            false => MIN_PIECE_BYTES,
-        };
-        while self.outgoing.bytes > 0 {
+        while self.outgoing.len() > 0 {
             let covered = allowance.saturating_sub(overhead);
-            let bytes = self.outgoing.bytes.min(covered).min(window).min(PIECE_BYTES);
-            if bytes < self.outgoing.bytes.min(least) {
+            let bytes = self.outgoing.len().min(covered).min(window).min(PIECE_BYTES);
+            if bytes < self.outgoing.len().min(MIN_PIECE_BYTES) {
                 self.waited += u32::from(covered < window);
                 break;
             }
@@ -352,8 +367,8 @@ impl RenetConnection {
 
     /// Returns the size of the smallest packet with new bytes, if they have waited for too long, or 0.
     fn waiting_bytes(&self) -> usize {
-        let is_waiting = self.waited > MAX_WAITED && self.outgoing.bytes > 0;
-        if is_waiting { self.outgoing.bytes.min(MIN_PIECE_BYTES) + CHANNEL_BYTES } else { 0 }
+        let is_waiting = self.waited > MAX_WAITED && self.outgoing.len() > 0;
+        if is_waiting { self.outgoing.len().min(MIN_PIECE_BYTES) + CHANNEL_BYTES } else { 0 }
     }
 
     /// Returns the stream position of the first byte that may be unacknowledged.
@@ -368,8 +383,8 @@ impl RenetConnection {
     }
 
     fn backlog_bytes(&self) -> usize {
-        let ack = if self.is_ack_due { ACK_BYTES } else { 0 };
-        self.outgoing.bytes + self.in_flight() + ack
+        let ack = if self.is_ack_due || !self.held.is_empty() { ACK_BYTES } else { 0 };
+        self.outgoing.len() + self.in_flight() + ack
     }
 }
 
@@ -410,8 +425,12 @@ impl Flush {
     }
 }
 
-fn is_reliable(packet: &[u8]) -> bool {
+const fn is_reliable(packet: &[u8]) -> bool {
     matches!(PacketKind::of(packet), PacketKind::Reliable)
+}
+
+const fn is_unreliable(packet: &[u8]) -> bool {
+    matches!(PacketKind::of(packet), PacketKind::Unreliable)
 }
 
 /// Returns the number of unreliable messages in a packet that the guard has accepted. A slice counts as one message.

@@ -55,7 +55,7 @@ pub struct SocketTraffic {
 }
 
 impl Traffic {
-    /// Returns the traffic since an earlier state, or 0 if that one has more.
+    /// Returns the traffic since an earlier state. Counters that are lower than before count as 0.
     pub const fn since(&self, earlier: &Self) -> Self {
         Self {
             sent: self.sent.since(&earlier.sent),

@@ -35,6 +35,7 @@ use bevy_ecs::system::ScheduleSystem;
 use bevy_ecs::world::DeferredWorld;
 use bevy_time::{Fixed, Real, Time};
 
+use cubewire_protocol::renet_guard::MAX_PACKET_BYTES;
 pub use cubewire_protocol::renet_guard::{CHANNEL_BYTES, SLICE_BYTES};
 use cubewire_protocol::{AllowedSnapshot, SendBudget, TransportState};
 use serde::Serialize;
@@ -58,7 +59,8 @@ pub enum CubewireSystems {
     /// least one tick ago in real time. Acks, messages and inputs, but no snapshots, are then sent while the game is
     /// paused, in slow motion, or has a longer timestep than its protocol.
     Send,
-    /// After `Send`, in both schedules: the transport empties the message buffers.
+    /// After `Send`, in both schedules: the transport empties the message buffers. Also in the `PostUpdate` of a frame in which
+    /// the app [exits](AppExit).
     Flush,
     /// `Last`: ends the connections if the app exits. Systems in this schedule that send [`AppExit`] should run before.
     HangUp,
@@ -230,7 +232,9 @@ impl Plugin for ConnectionPlugin {
             )
             .configure_sets(
                 PostUpdate,
-                (Send, Farewells::Write, Flush, Farewells::End).chain().run_if(no_tick_has_flushed),
+                (Send, Farewells::Write, Flush, Farewells::End)
+                    .chain()
+                    .run_if(no_tick_has_flushed.or(on_message::<AppExit>)),
             )
             .add_systems(PreUpdate, end_ended.after(Deliver).before(Play))
             .add_observer(say_farewell)
@@ -314,7 +318,8 @@ pub fn successor(world: &mut DeferredWorld<'_>, of: Entity) -> Option<Entity> {
         return buffer.successor;
     }
     let mut contents = std::mem::take(&mut *world.get_mut::<MessageBuffer>(of)?);
-    contents.reliable_allowance = None;
+    // One packet per flush: the budget ends with the entity.
+    contents.reliable_allowance = contents.reliable_allowance.and(Some(MAX_PACKET_BYTES));
     contents.outgoing.datagrams.clear();
     let successor = world.commands().spawn((farewell, contents)).id();
     world.get_mut::<MessageBuffer>(of)?.successor = Some(successor);

@@ -33,7 +33,8 @@ const fn overhead_bytes(address: IpAddr) -> usize {
 }
 
 /// Returns the addresses of a host and port, such as `example.org:7000` or `[::1]:7000`. A link-local IPv6 address has a zone,
-/// which is the name or number of an interface: `[fe80::1%eth0]:7000`. The standard library accepts only numbers there.
+/// which is the name or number of an interface: `[fe80::1%eth0]:7000`. The standard library accepts only numbers there. A
+/// token that is sent as bytes has no zone, so a client needs a token that was made in its own process.
 ///
 /// # Errors
 /// If the text is not a host and port, or the name has no address.

@@ -106,7 +106,7 @@ pub(crate) struct Upstream<'a> {
 }
 
 impl Upstream<'_> {
-    /// Whether the numbers of items are those of a datagram from a client. They bound the work of the server.
+    /// Whether the datagram is within a client's limits of feedback and inputs.
     pub(crate) fn is_bounded(&self) -> bool {
         let mut inputs = self.inputs.iter().map(|recent| recent.inputs.len());
         self.feedback.len() <= MAX_FEEDBACK
@@ -119,7 +119,7 @@ impl Upstream<'_> {
 /// datagram.
 pub(crate) const MAX_FEEDBACK: usize = 16;
 
-/// Limit of the [`RecentInputs`] in a datagram. Those of a client take at least 12 of 1200 bytes.
+/// Limit of the [`RecentInputs`] in a datagram. A client reserves at least 12 of 1200 bytes for each.
 const MAX_RUNS: usize = 100;
 
 /// The most recent inputs on a channel, oldest first.

@@ -13,7 +13,7 @@ use cubewire_codec::{Limits, Plan, Snapshot, ladder};
 use cubewire_physics::state_hash;
 use cubewire_protocol::{
     BaselineChoice, ClientEvent, ClientMessage, ClientSession, Contract, PacketOutcome, Request,
-    ServerMessage, Settings, SnapshotReceiver, playout_delay,
+    ServerMessage, SessionError, Settings, SnapshotReceiver, playout_delay,
 };
 use cubewire_scene::TICK;
 use rand::{Rng, RngExt};
@@ -145,18 +145,17 @@ impl Client {
         let now = self.start.elapsed();
         let queue = self.step(usize::MAX);
         for message in queue.messages {
-            let event = ServerMessage::decode(&message).and_then(|message| {
-                self.session.on_message(&self.contract, message, Limits::default()).ok()
-            });
+            let event = ServerMessage::decode(&message)
+                .map(|message| self.session.on_message(&self.contract, message, Limits::default()));
             match event {
-                Some(ClientEvent::Welcome(welcome)) => {
+                Some(Ok(ClientEvent::Welcome(welcome))) => {
                     let (limits, delay) = (Limits::default(), playout_delay(60));
                     self.receiver = SnapshotReceiver::new(*welcome, limits, delay, now).ok();
                     self.refused += u32::from(self.receiver.is_none());
                 }
-                Some(ClientEvent::Answer) => self.answers += 1,
-                Some(ClientEvent::Tick(_)) => {}
-                None => self.refused += 1,
+                Some(Ok(ClientEvent::Answer)) => self.answers += 1,
+                Some(Ok(ClientEvent::Tick(_)) | Err(SessionError::Refused(_))) => {}
+                Some(Err(_)) | None => self.refused += 1,
             }
         }
         for packet in queue.datagrams {

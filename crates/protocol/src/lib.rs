@@ -41,7 +41,7 @@ pub use sender::{
 };
 pub use session::{
     ClientEvent, ClientMessage, ClientSession, Contract, FallbackReason, Hello, PROTOCOL_VERSION,
-    Request, ServerEvent, ServerMessage, ServerSession, SessionError, Settings, Welcome,
+    Request, ServerEvent, ServerMessage, ServerSession, SessionError, Settings, Welcome, one_line,
 };
 pub use slots::{COOLDOWN, SlotTable, Visibility, apply_visibility};
 pub use state_transfer::MAX_STATE_BYTES;

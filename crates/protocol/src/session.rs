@@ -22,7 +22,7 @@ mod server;
 
 pub use client::{ClientEvent, ClientSession, SessionError, Welcome};
 pub use contract::{Contract, FallbackReason, PROTOCOL_VERSION};
-pub use message::{ClientMessage, Hello, Request, ServerMessage, Settings};
+pub use message::{ClientMessage, Hello, Request, ServerMessage, Settings, one_line};
 pub use server::{ServerEvent, ServerSession};
 
 pub(crate) use client::MAX_TICK;

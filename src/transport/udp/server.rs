@@ -12,6 +12,7 @@ use cubewire_bevy::{
 use cubewire_codec::Snapshot;
 use cubewire_protocol::{
     ClientMessage, Contract, FallbackReason, ServerEvent, ServerMessage, ServerSession, Settings,
+    one_line,
 };
 use serde::{Serialize, Serializer};
 
@@ -190,6 +191,9 @@ fn receive(
             };
         }
         if let Err(why) = outcome {
+            if viewer.session.has_left() {
+                buffer.ended = Some(why.clone());
+            }
             commands.queue(move |world: &mut World| disconnect(world, client, why));
         }
     }
@@ -198,7 +202,7 @@ fn receive(
 /// Queues the reason for the end of a connection as the last message to the viewer.
 fn tell_why(ended: On<Disconnected>, mut viewers: Query<&mut MessageBuffer, With<Viewer>>) {
     if let Ok(mut buffer) = viewers.get_mut(ended.entity) {
-        buffer.last_message = Some(ServerMessage::Refused(&ended.reason).encode());
+        buffer.last_message = Some(ServerMessage::Refused(&one_line(&ended.reason)).encode());
     }
 }
 

@@ -241,17 +241,17 @@ impl State {
         let protocol = Arc::clone(&self.protocol);
         let kind = protocol.kind_name(life.kind);
         for (index, field) in (protocol.hidden_fields()..).zip(&protocol.items.fields) {
-            let has_it =
-                field.kinds.is_empty() || kind.is_some_and(|kind| field.kinds.contains(&kind));
-            if changed >> index & 1 == 0 || !has_it {
+            if changed >> index & 1 == 0 {
                 continue;
             }
             let is_reference = field.schema.form == FieldForm::Body;
             let target = is_reference.then(|| self.target(slot, index)).flatten();
             let state = &mut self.slots[slot];
             state.targets[index] = target;
-            let value = field.schema.form.dequantize(state.values[index]);
-            (field.write)(world, body, value, target);
+            if field.kinds.is_empty() || kind.is_some_and(|kind| field.kinds.contains(&kind)) {
+                let value = field.schema.form.dequantize(state.values[index]);
+                (field.write)(world, body, value, target);
+            }
         }
     }
 }

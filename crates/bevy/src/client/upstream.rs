@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
-use cubewire_protocol::ClientMessage;
+use cubewire_protocol::{ClientMessage, one_line};
 
 use super::inputs::{MAX_REPEATED_BYTES, datagrams};
 use super::receiver::ReplicationReceiver;
@@ -27,7 +27,8 @@ pub(super) fn tell_why(
     mut servers: Query<&mut MessageBuffer, (With<ReplicationReceiver>, OrDisabled)>,
 ) {
     if let Ok(mut buffer) = servers.get_mut(ended.entity) {
-        let left = ClientMessage::Left(&ended.reason);
+        let reason = one_line(&ended.reason);
+        let left = ClientMessage::Left(&reason);
         buffer.last_message = Some(encode(&ReliableToServer::Session(left)));
     }
 }

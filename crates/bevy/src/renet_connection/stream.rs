@@ -5,43 +5,34 @@ use std::collections::VecDeque;
 /// Stream bytes that renet does not have yet.
 #[derive(Debug, Default)]
 pub(super) struct OutgoingStream {
-    /// Messages, each preceded by its length.
-    messages: VecDeque<Vec<u8>>,
-    /// Number of bytes of the first message that renet has.
-    passed: usize,
-    /// Number of bytes that renet does not have.
-    pub(super) bytes: usize,
+    bytes: VecDeque<u8>,
+    /// Number of bytes at the front that belong to a message of which renet has the beginning.
+    begun: usize,
 }
 
 impl OutgoingStream {
-    pub(super) fn push(&mut self, message: &[u8]) {
-        let length = (message.len() as u16).to_be_bytes();
-        self.messages.push_back([&length, message].concat());
-        self.bytes += length.len() + message.len();
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
     }
 
-    /// Removes and returns the next bytes, at most `self.bytes`.
+    pub(super) fn push(&mut self, message: &[u8]) {
+        self.bytes.extend((message.len() as u16).to_be_bytes());
+        self.bytes.extend(message);
+    }
+
+    /// Removes and returns the next bytes, at most [`len`](Self::len).
     pub(super) fn take(&mut self, count: usize) -> Vec<u8> {
-        let mut taken = Vec::new();
-        while taken.len() < count
-            && let Some(first) = self.messages.front()
-        {
-            let end = first.len().min(self.passed + count - taken.len());
-            taken.extend(&first[self.passed..end]);
-            self.passed = end;
-            if end == first.len() {
-                self.messages.pop_front();
-                self.passed = 0;
-            }
+        while self.begun < count {
+            let length = [self.bytes[self.begun], self.bytes[self.begun + 1]];
+            self.begun += 2 + usize::from(u16::from_be_bytes(length));
         }
-        self.bytes -= taken.len();
-        taken
+        self.begun -= count;
+        self.bytes.drain(..count).collect()
     }
 
     /// Drops all messages of which renet has no byte.
     pub(super) fn drop_unsent(&mut self) {
-        self.messages.truncate(usize::from(self.passed > 0));
-        self.bytes = self.messages.front().map_or(0, |first| first.len() - self.passed);
+        self.bytes.truncate(self.begun);
     }
 }
 
@@ -75,8 +66,9 @@ mod tests {
             let (mut out, mut into, mut received) =
                 <(OutgoingStream, IncomingStream, Vec<_>)>::default();
             sent.iter().for_each(|message| out.push(message));
-            assert_eq!(out.bytes, 376 + 6 * 2);
-            while out.bytes > 0 {
+            assert_eq!(out.len(), 376 + 6 * 2);
+            while out.len() > 0 {
+                let piece = piece.min(out.len());
                 into.push(&out.take(piece), &mut received);
             }
             assert_eq!(received, sent);
@@ -91,9 +83,9 @@ mod tests {
         into.push(&out.take(15), &mut received);
         out.drop_unsent();
         out.push(&[9]);
-        let rest = out.take(out.bytes);
+        let rest = out.take(out.len());
         into.push(&rest, &mut received);
         assert_eq!(received, [vec![0; 10], vec![1; 10], vec![9]]);
-        assert_eq!(out.bytes, 0);
+        assert_eq!(out.len(), 0);
     }
 }

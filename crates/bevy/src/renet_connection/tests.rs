@@ -38,7 +38,7 @@ impl Pair {
         let conditions = Conditions {
             latency: Duration::from_millis(40),
             jitter: Jitter::Uniform { spread: Duration::from_millis(30) },
-            loss: Loss::bursts(loss, 1.0),
+            loss: Loss::Independent { probability: loss },
             duplicate_probability: loss / 2.0,
             ..Conditions::PERFECT
         };
@@ -106,8 +106,10 @@ impl Pair {
         panic!("it does not arrive");
     }
 
-    /// Steps with this allowance for the first end. Returns the messages that the second end received.
+    /// Steps with this allowance for the first end, or more for a packet that is stalled. Returns the messages that the
+    /// second end received.
     fn step_within(&mut self, allowance: Option<usize>) -> Vec<Vec<u8>> {
+        let allowance = allowance.map(|allowance| allowance.max(self.ends[0].1.stalled_bytes));
         self.ends[0].1.reliable_allowance = allowance;
         self.step();
         let reliable = self.sent[0].iter().filter(|packet| !has_datagram(packet));

@@ -372,7 +372,7 @@ impl Bodies {
         let is_known = snapshot.life(slot) == Some(at.life);
         let found_before = std::mem::replace(&mut self.slots[slot].found_at, self.tick);
         self.read_components(body, at, since, world);
-        self.read_values(body, slot, values, world);
+        self.read_values(body, slot, transform.translation.is_finite(), values, world);
         let is_same = |(field, &value): (usize, &u32)| snapshot.value(slot, field) == value;
         if is_known && !transform.is_changed() && values.iter().enumerate().all(is_same) {
             return true;
@@ -415,6 +415,7 @@ impl Bodies {
         &mut self,
         body: EntityRef<'_>,
         slot: usize,
+        is_finite: bool,
         values: &mut Vec<u32>,
         world: &World,
     ) {
@@ -428,8 +429,11 @@ impl Bodies {
         let id_of = |entity| world.get::<InSlot>(entity).map(|at| at.id());
         values.extend(fields.map(|field| field.schema.form.quantize((field.read)(body, &id_of))));
         if protocol.items.has_teleports {
-            let is_jump = std::mem::take(&mut state.has_teleported);
-            state.teleports = state.teleports.wrapping_add(is_jump.into());
+            // A jump to an invalid position happens when the position is valid again.
+            if state.has_teleported && is_finite {
+                state.teleports = state.teleports.wrapping_add(1);
+                state.has_teleported = false;
+            }
             values.push(state.teleports.into());
         }
     }

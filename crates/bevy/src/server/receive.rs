@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bevy_ecs::prelude::*;
 use bevy_time::{Real, Time};
 use cubewire_codec::Snapshot;
-use cubewire_protocol::{Feedback, ServerEvent, ServerMessage, ServerSession};
+use cubewire_protocol::{Feedback, ServerEvent, ServerMessage, ServerSession, one_line};
 
 use super::apply::on_request;
 use super::capture::{Bodies, entity_from_wire};
@@ -31,6 +31,10 @@ pub(super) fn admit(new: Query<Entity, NewClient>, time: Res<Time<Real>>, mut co
     }
 }
 
+/// Limit of the acks, and new inputs, that are processed of a client in a frame: those of eight seconds at 240 Hz. Further
+/// ones are dropped.
+const MAX_ITEMS: usize = 4096;
+
 /// Processes the messages and datagrams of all clients.
 pub(super) fn deliver(
     world: &mut World,
@@ -48,10 +52,18 @@ pub(super) fn deliver(
         let mut messages = queue.messages.iter();
         let mut outcome =
             messages.try_for_each(|bytes| on_message(world, &protocol, tick, client, bytes));
+        let mut left = MAX_ITEMS;
         for bytes in &queue.datagrams {
-            outcome = outcome.and_then(|()| on_datagram(world, &protocol, tick, client, bytes));
+            outcome = outcome
+                .and_then(|()| on_datagram(world, &protocol, tick, client, bytes, &mut left));
         }
         if let Err(reason) = outcome {
+            let has_left = world
+                .get::<ReplicationSender>(client)
+                .is_some_and(|sender| sender.session.has_left());
+            if let Some(mut buffer) = world.get_mut::<MessageBuffer>(client).filter(|_| has_left) {
+                buffer.ended = Some(reason.clone());
+            }
             disconnect(world, client, reason);
         }
         let sender = world.get::<ReplicationSender>(client);
@@ -67,7 +79,8 @@ pub(super) fn tell_why(
     mut clients: Query<&mut MessageBuffer, (With<ReplicationSender>, OrDisabled)>,
 ) {
     if let Ok(mut buffer) = clients.get_mut(ended.entity) {
-        let refused = ServerMessage::Refused(&ended.reason);
+        let reason = one_line(&ended.reason);
+        let refused = ServerMessage::Refused(&reason);
         buffer.last_message = Some(encode(&ReliableToClient::Session(refused)));
     }
 }
@@ -129,6 +142,7 @@ fn on_datagram(
     tick: u64,
     client: Entity,
     bytes: &[u8],
+    left: &mut usize,
 ) -> Outcome {
     let malformed = "malformed datagram from the client";
     let mut sender = world.get_mut::<ReplicationSender>(client);
@@ -137,10 +151,11 @@ fn on_datagram(
         return Ok(());
     };
     let upstream: Upstream<'_> = decode(bytes).ok_or(malformed)?;
-    if !upstream.is_bounded() {
+    if !upstream.is_bounded() || upstream.feedback.len() > *left {
         log::debug!("datagram of client {client} dropped: too many items");
         return Ok(());
     }
+    *left -= upstream.feedback.len();
     let mut acks = Vec::new();
     for feedback in upstream.feedback {
         match ready.on_feedback(tick, feedback) {
@@ -156,6 +171,8 @@ fn on_datagram(
         inputs.extend(new_inputs(recent, *seen).map(|input| (channel, input)));
         *seen = (*seen).max(recent.newest);
     }
+    inputs.truncate(*left);
+    *left -= inputs.len();
     if let Some(mut measure) = world.get_mut::<Measure>(client) {
         acks.iter().for_each(|ack| measure.on_ack(tick, ack));
     }

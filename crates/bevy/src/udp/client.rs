@@ -128,17 +128,17 @@ impl UdpConnection {
 
     /// Returns the address that it is connected to or currently tries.
     pub fn server(&self) -> SocketAddr {
-        self.end().server()
+        self.lock().server()
     }
 
     /// Returns the client id in the token, which is the [`ClientId`](super::ClientId) at the server.
     pub fn client_id(&self) -> u64 {
-        self.end().netcode.client_id()
+        self.lock().netcode.client_id()
     }
 
     /// Simulates network conditions on top of the real network, in both directions. The default is perfect links.
     pub fn set_conditions(&mut self, conditions: &Conditions) {
-        for link in &mut self.end().links {
+        for link in &mut self.lock().links {
             if link.conditions() != conditions {
                 link.set_conditions(conditions.clone());
             }
@@ -147,16 +147,16 @@ impl UdpConnection {
 
     /// Returns the statistics of the simulated link from the server.
     pub fn link_stats(&self) -> LinkStats {
-        self.end().links[0].stats()
+        self.lock().links[0].stats()
     }
 
     /// Returns a sentence for people: the server has not answered, for how long, and possible causes.
     pub fn no_answer(&self) -> String {
-        self.end().no_answer()
+        self.lock().no_answer()
     }
 
     /// Ignores poisoning: a panic elsewhere leaves the data valid.
-    fn end(&self) -> MutexGuard<'_, ClientEnd> {
+    fn lock(&self) -> MutexGuard<'_, ClientEnd> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -420,7 +420,7 @@ fn receive(
 ) {
     let (now, delta) = (time.elapsed(), time.delta());
     for (entity, connection, buffer) in &mut connections {
-        let mut end = connection.end();
+        let mut end = connection.lock();
         match (end.receive(now, delta), buffer) {
             (Err(reason), Some(mut buffer)) => buffer.ended = Some(reason),
             (Err(reason), None) => disconnect_later(&mut commands, entity, reason),
@@ -433,13 +433,16 @@ fn receive(
         }
     }
     for (connection, mut buffer) in &mut leaving {
-        buffer.ended = connection.0.end().receive(now, delta).err();
+        let mut end = connection.0.lock();
+        buffer.ended = end.receive(now, delta).err();
+        // The received messages are not processed.
+        end.renet.deliver(&mut buffer);
     }
 }
 
 fn deliver(mut connections: Query<(&UdpConnection, &mut MessageBuffer), OrDisabled>) {
     for (connection, mut buffer) in &mut connections {
-        connection.end().renet.deliver(&mut buffer);
+        connection.lock().renet.deliver(&mut buffer);
     }
 }
 
@@ -451,12 +454,12 @@ fn flush(
 ) {
     let now = time.elapsed();
     for (server, connection, mut buffer) in &mut connections {
-        if let Err(reason) = connection.end().flush(now, &mut buffer) {
+        if let Err(reason) = connection.lock().flush(now, &mut buffer) {
             disconnect_later(&mut commands, server, reason);
         }
     }
     for (connection, mut buffer) in &mut leaving {
-        if let Err(reason) = connection.0.end().flush(now, &mut buffer) {
+        if let Err(reason) = connection.0.lock().flush(now, &mut buffer) {
             buffer.ended = Some(reason.to_owned());
         }
     }

@@ -1,5 +1,6 @@
 //! The last messages of a connection, the reasons for its end, and long queues.
 
+use bevy_app::{AppExit, Update};
 use cubewire_bevy::disconnect;
 use cubewire_bevy::testing::app;
 use cubewire_bevy::transport::MAX_BACKLOG_BYTES;
@@ -201,10 +202,42 @@ fn a_long_reason_is_cut_to_one_line() {
         disconnect(world, connection, format!("bored\n{}", "x".repeat(50_000)));
     });
     assert!(reason.starts_with("the client has left: bored xxx") && reason.len() < 1_100);
-    // A reason that is longer than a message can be is not sent.
     let (mut net, _) = lossy_and_watched(0.0, 1);
     let (reason, _) = reason_after(&mut net, false, |world, connection| {
-        disconnect(world, connection, "x".repeat(70_000))
+        disconnect(world, connection, "é".repeat(70_000));
     });
-    assert_eq!(reason, "the other end has left");
+    assert_eq!(reason, "é".repeat(1_000));
+}
+
+/// The last messages are sent although a tick has flushed in this frame.
+#[test]
+fn a_server_that_exits_says_why() {
+    let (listener, address) = udp::listen(Key::LOOPBACK);
+    let mut apps = [udp::serving(listener), udp::client(Key::LOOPBACK, address, 1)];
+    watch(&mut apps[1]);
+    udp::run(&mut apps, |apps| apps.iter_mut().all(|app| count::<Connected>(app) == 1));
+    let [server, client] = &mut apps;
+    server.add_systems(Update, |world: &mut World| {
+        let mut clients = world.query_filtered::<Entity, With<Connected>>();
+        for client in clients.iter(world).collect::<Vec<_>>() {
+            disconnect(world, client, "the server restarts");
+        }
+        world.write_message(AppExit::Success);
+    });
+    server.update();
+    udp::run(std::slice::from_mut(client), |apps| count::<Connected>(&mut apps[0]) == 0);
+    assert_eq!(noted::<String>(client), ["the server restarts"]);
+}
+
+#[test]
+fn an_observer_can_end_the_connection_again() {
+    let (mut net, _) = lossy_and_watched(0.0, 1);
+    net.server.add_observer(|ended: On<Disconnected>, mut commands: Commands| {
+        let (entity, reason) = (ended.entity, ended.reason.clone());
+        commands.queue(move |world: &mut World| disconnect(world, entity, reason));
+    });
+    let (reason, _) = reason_after(&mut net, false, |world, connection| {
+        disconnect(world, connection, "over");
+    });
+    assert_eq!((reason, noted::<String>(&mut net.server)), ("over".into(), vec!["over".into()]));
 }

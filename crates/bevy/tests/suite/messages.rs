@@ -214,6 +214,26 @@ fn long_inputs_arrive_and_delay_no_acks() {
     }
 }
 
+/// A modified client sends as many inputs as datagrams hold.
+#[test]
+fn a_frame_has_a_bounded_number_of_inputs() {
+    let mut net = two_clients(protocol);
+    let connection = all::<Connected>(&mut net.clients[0])[0];
+    let steer = postcard::to_allocvec(&Steer(1)).unwrap();
+    for datagram in 0..20_u64 {
+        let run = |run: u64| (0_u8, 8 * (100 * datagram + run + 1), vec![&*steer; 8]);
+        let inputs: Vec<_> = (0..100).map(run).collect();
+        let upstream = postcard::to_allocvec(&(Vec::<&[u8]>::new(), inputs)).unwrap();
+        let world = net.clients[0].world_mut();
+        let mut buffer = world.get_mut::<MessageBuffer>(connection).unwrap();
+        buffer.outgoing.datagrams.push(upstream);
+    }
+    net.tick();
+    net.server.update();
+    assert_eq!(taken::<FromClient<Steer>>(&mut net.server).len(), 4_096);
+    assert_eq!(connected_clients(&mut net), 2);
+}
+
 /// A file name that is not UTF-8, which serde refuses to serialize.
 #[cfg(unix)]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -311,6 +311,12 @@ impl Run {
         for (watch, client) in self.watches.iter_mut().zip(&mut self.net.clients) {
             watch.look(client.world_mut(), &self.history);
         }
+        for client in 0..CLIENTS {
+            // With loss, few packets per second may not be enough for a handshake within its time limit.
+            if all::<Server>(&mut self.net.clients[client]).is_empty() {
+                self.reconnect(client);
+            }
+        }
     }
 
     /// Plays a round of changes of bodies and connections.

@@ -6,7 +6,7 @@ use cubewire_codec::{DecodeError, Limits, Plan, Snapshot, decode_initial};
 use log::debug;
 
 use super::contract::{Contract, FallbackReason};
-use super::message::{ClientMessage, Request, ServerMessage, Settings, short};
+use super::message::{ClientMessage, Request, ServerMessage, Settings, one_line};
 
 /// Maximum tick. More than a hundred thousand years at 60 Hz, and far from an overflow in calculations with ticks.
 pub(crate) const MAX_TICK: u64 = 1 << 48;
@@ -90,7 +90,7 @@ impl ClientSession {
         limits: Limits,
     ) -> Result<ClientEvent, SessionError> {
         match message {
-            ServerMessage::Refused(reason) => Err(SessionError::Refused(short(reason))),
+            ServerMessage::Refused(reason) => Err(SessionError::Refused(one_line(reason))),
             ServerMessage::Welcome { tick, fingerprint, initial } if !self.is_welcomed => {
                 if tick > MAX_TICK {
                     return Err(SessionError::Tick(tick));
@@ -109,7 +109,7 @@ impl ClientSession {
                 Ok(self.take_answer(number, Ok(settings)))
             }
             ServerMessage::Declined { number, reason } if self.requested.is_some() => {
-                Ok(self.take_answer(number, Err(short(reason))))
+                Ok(self.take_answer(number, Err(one_line(reason))))
             }
             ServerMessage::Tick(tick) if self.is_welcomed => {
                 debug!("resync: the server continues with tick {tick}");

@@ -130,8 +130,8 @@ impl<'a> ServerMessage<'a> {
     }
 }
 
-/// Returns a reason from the other end, on one line of at most [`MAX_REASON_CHARS`] characters.
-pub(super) fn short(reason: &str) -> String {
+/// Returns a reason on one line of at most 1000 characters, to be sent to the other end or logged.
+pub fn one_line(reason: &str) -> String {
     let reason = reason.chars().take(MAX_REASON_CHARS);
     reason.map(|char| if char.is_control() { ' ' } else { char }).collect()
 }

@@ -7,13 +7,14 @@ use cubewire_codec::{InitialStateError, Snapshot, Stages, encode_initial};
 use log::debug;
 
 use super::contract::{Contract, FallbackReason};
-use super::message::{ClientMessage, Request, ServerMessage, Settings, short};
+use super::message::{ClientMessage, Request, ServerMessage, Settings, one_line};
 
 /// State of a session at the server.
 #[derive(Clone, Debug)]
 pub struct ServerSession {
     /// `None` before the hello.
     open: Option<Open>,
+    has_left: bool,
     /// When the client connected.
     since: Duration,
 }
@@ -44,7 +45,7 @@ impl ServerSession {
 
     /// Creates the session of a client that connected at `now`.
     pub const fn new(now: Duration) -> Self {
-        Self { open: None, since: now }
+        Self { open: None, has_left: false, since: now }
     }
 
     /// Handles a message from the client. The app decides whether clients may request settings.
@@ -84,7 +85,8 @@ impl ServerSession {
                 Ok(ServerEvent::Settings(settings))
             }
             (ClientMessage::Left(reason), _) => {
-                Err(format!("the client has left: {}", short(reason)))
+                self.has_left = true;
+                Err(format!("the client has left: {}", one_line(reason)))
             }
             _ => Err("unexpected message from the client".to_owned()),
         }
@@ -111,6 +113,11 @@ impl ServerSession {
             fingerprint: contract.fingerprint,
             initial: Cow::Owned(bytes),
         })
+    }
+
+    /// Whether the client has ended the connection.
+    pub const fn has_left(&self) -> bool {
+        self.has_left
     }
 
     /// Whether the client said hello.

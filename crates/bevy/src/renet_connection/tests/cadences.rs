@@ -6,7 +6,7 @@ use super::*;
 /// Number of ticks of a row.
 const TICKS: usize = 20_000;
 
-/// Limit of an ack, in bytes. renet lists at most 64 ranges of received packets, and those of duplicates that arrive late.
+/// Limit of an ack, in bytes. renet lists at most 64 ranges of received packets, plus one range per late duplicate.
 const MAX_ACK_BYTES: usize = 300;
 
 #[derive(Clone, Copy, Debug)]
@@ -99,4 +99,75 @@ fn every_cadence_is_steady() {
         let Row { bytes, periods: [there, back], loss } = row;
         println!("{bytes} | {there:?} | {back:?} | {loss} | {longest_ack} | {acks} | {ack_bytes}");
     }
+}
+
+/// Runs a minute within a budget, which datagrams use up, over a link with this latency. Each end sends a message at its own
+/// interval. Returns the ticks that the slowest message of each end took, and the reliable packets of each end.
+fn run_within(kbps: u32, row: Row, latency_ms: u64) -> [(usize, usize); 2] {
+    let loss = Loss::Independent { probability: row.loss };
+    let conditions = Conditions { loss, ..delayed(latency_ms) };
+    let mut pair = Pair::over(&conditions, 1);
+    let mut budget = SendBudget::new(TICKS_PER_SECOND);
+    let (mut slowest, mut sent_at, mut second) = ([(0, 0); 2], [vec![], vec![]], VecDeque::new());
+    for tick in 0..3_600 {
+        for from in [0, 1] {
+            if row.periods[from].is_some_and(|period| tick % period == 0) {
+                pair.ends[from].1.outgoing.messages.push(vec![7; row.bytes]);
+                sent_at[from].push(tick);
+            }
+        }
+        let bytes = pair.allow(&mut budget, tick as u64, kbps);
+        if bytes >= 100 {
+            pair.ends[0].1.outgoing.datagrams.push(vec![1; bytes]);
+        }
+        pair.step();
+        second.push_back(pair.sent[0].iter().map(|packet| packet.len() + HEADER_BYTES).sum());
+        if second.len() > TICKS_PER_SECOND.into() {
+            second.pop_front();
+        }
+        assert!(second.iter().sum::<usize>() <= kbps as usize * 125, "tick {tick} of {row:?}");
+        for from in [0, 1] {
+            let reliable = pair.sent[from].iter().filter(|packet| is_reliable(packet)).count();
+            let messages = std::mem::take(&mut pair.ends[1 - from].1.incoming.messages).len();
+            let times = sent_at[from].drain(..messages).map(|sent| tick - sent);
+            slowest[from].0 = times.max().unwrap_or(0).max(slowest[from].0);
+            slowest[from].1 += reliable;
+        }
+    }
+    slowest
+}
+
+#[test]
+fn steady_messages_arrive_within_a_budget() {
+    for (kbps, period) in [(16, 120), (64, 20), (256, 1)] {
+        for (latency_ms, loss, most) in [(20, 0.0, 60), (200, 0.0, 75), (200, 0.05, 240)] {
+            let row = Row { bytes: 20, periods: [Some(period), Some(30)], loss };
+            let [(there, _), (back, resent)] = run_within(kbps, row, latency_ms);
+            assert!(there <= most && back <= most, "{there} {back}: {kbps} kbps, {latency_ms} ms");
+            // Acks are not late: each message of the other end is sent once.
+            assert!(loss > 0.0 || latency_ms > 100 || resent == 120, "{resent}: {kbps} kbps");
+        }
+    }
+}
+
+/// A peer that sends only acks does not make renet's list of received packets grow.
+#[test]
+fn acks_alone_are_acknowledged_now_and_then() {
+    let mut renet = RenetConnection::new(FROM_CLIENT_BYTES);
+    let mut buffer = MessageBuffer::new(HEADER_BYTES);
+    let mut acks = Vec::new();
+    for sequence in (0..20_000_u32).rev() {
+        let [.., a, b, c] = (sequence * 2 | 2 << 30).to_be_bytes();
+        let packet = [4, 0x80 | (sequence * 2 >> 24) as u8, a, b, c, 0, 0, 0];
+        if renet.receive(Duration::ZERO, &packet).is_err() {
+            return;
+        }
+        if sequence % 100 == 0 {
+            match renet.flush(TICK, &mut buffer) {
+                Ok(packets) => acks.extend(packets),
+                Err(_) => return,
+            }
+        }
+    }
+    panic!("{} acks, the longest with {:?} bytes", acks.len(), acks.iter().map(Vec::len).max());
 }
