@@ -50,8 +50,8 @@ pub trait CubewireAppExt {
     /// [teleports](Self::replicate_teleports) another.
     ///
     /// A body without the component is sent with the number 0. At a client, all bodies get the component, except those
-    /// of kinds excluded by [`field_kinds`](Self::field_kinds). Each field needs a component of its own: a protocol in which
-    /// two fields, or a field and a [reliable component](Self::replicate), have the same type is illegal.
+    /// of kinds excluded by [`field_kinds`](Self::field_kinds). A protocol is illegal if two fields, or a field and a
+    /// [reliable component](Self::replicate), have the same type.
     fn replicate_field<C: Component>(
         &mut self,
         name: &'static str,

@@ -55,7 +55,7 @@ pub struct RenetConnection {
     outgoing: OutgoingStream,
     /// Packets of `reliable` that wait for an allowance.
     held: VecDeque<Vec<u8>>,
-    /// Number of flushes in which new bytes have waited for a larger allowance.
+    /// Number of flushes since new bytes began to wait for a larger allowance.
     waited: u32,
     /// Whether a reliable packet has arrived since the last ack.
     is_ack_due: bool,
@@ -291,7 +291,7 @@ impl RenetConnection {
         }
     }
 
-    /// Takes packets from renet, and sends those that the allowance covers. `first_byte` is the stream position of the
+    /// Takes packets from renet. Sends them as far as the allowance covers them, and holds the others. `first_byte` is the stream position of the
     /// first byte that they may contain.
     fn send_packets(&mut self, now: Duration, first_byte: u64, flush: &mut Flush) {
         self.is_ack_due = false;

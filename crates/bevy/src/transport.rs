@@ -59,8 +59,8 @@ pub enum CubewireSystems {
     /// least one tick ago in real time. Acks, messages and inputs, but no snapshots, are then sent while the game is
     /// paused, in slow motion, or has a longer timestep than its protocol.
     Send,
-    /// After `Send`, in both schedules: the transport empties the message buffers. Also in the `PostUpdate` of a frame in which
-    /// the app [exits](AppExit).
+    /// After `Send`, in both schedules: the transport empties the message buffers. Also in `PostUpdate` if the app
+    /// [exits](AppExit).
     Flush,
     /// `Last`: ends the connections if the app exits. Systems in this schedule that send [`AppExit`] should run before.
     HangUp,
@@ -151,7 +151,7 @@ impl Farewell {
     }
 }
 
-/// Limit of the time in which the last messages are sent.
+/// Maximum duration of a farewell.
 const FAREWELL_TIME: Duration = Duration::from_secs(1);
 
 /// Datagrams and reliable messages in one direction.
@@ -234,7 +234,7 @@ impl Plugin for ConnectionPlugin {
                 PostUpdate,
                 (Send, Farewells::Write, Flush, Farewells::End)
                     .chain()
-                    .run_if(no_tick_has_flushed.or(on_message::<AppExit>)),
+                    .run_if(no_tick_has_flushed.or_else(on_message::<AppExit>)),
             )
             .add_systems(PreUpdate, end_ended.after(Deliver).before(Play))
             .add_observer(say_farewell)
@@ -302,9 +302,9 @@ pub(crate) type OrDisabled = Allow<Disabled>;
 
 type IsConnection = Or<(With<Client>, With<Server>, With<Farewell>)>;
 
-/// Returns the entity that continues the connection of an entity whose [`MessageBuffer`] is being removed, until the last
-/// messages have arrived. The first call spawns it, with the contents of the message buffer. `None` if the connection has
-/// ended, or if the entity is a successor itself. For observers of the removal.
+/// For observers of the removal of a [`MessageBuffer`]: returns the entity that continues the connection until the last messages
+/// have arrived. The first call spawns it, with the contents of the message buffer. `None` if the connection has ended, or if
+/// the entity is a successor itself.
 pub fn successor(world: &mut DeferredWorld<'_>, of: Entity) -> Option<Entity> {
     let has = |component: bool| component && world.get::<Connected>(of).is_some();
     let farewell = Farewell {

@@ -30,7 +30,7 @@ struct Slot {
 #[derive(Debug)]
 struct Entry {
     generation: u8,
-    /// Tick from which on the body is not visible, once it has left. The next message is for its next appearance.
+    /// First tick in which the body is not visible, once it has left. The next message is for its next appearance.
     left_at: Option<u64>,
     /// Whether all components have arrived that the body had when it became visible.
     is_whole: bool,
@@ -124,8 +124,8 @@ impl ReliableComponents {
         next.is_some_and(|next| next.is_of(body, tick))
     }
 
-    /// Marks all components of a newly spawned body as dirty. `left_at` is the tick from which on it is not visible, if that
-    /// is known. `count` is the number of registered components.
+    /// Marks all components of a newly spawned body as dirty. `left_at` is the first tick in which it is not visible, if
+    /// known. `count` is the number of registered components.
     pub(super) fn on_birth(&mut self, body: BodyId, tick: u64, left_at: Option<u64>, count: usize) {
         let slot = &mut self.slots[usize::from(body.slot)];
         let next = slot.next.take_if(|next| next.is_of(body, tick));

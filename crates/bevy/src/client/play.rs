@@ -58,7 +58,7 @@ impl State {
         let Some(receiver) = self.receiver.take() else {
             return;
         };
-        // The client can despawn bodies at any time, also in frames in which playout waits.
+        // The client can despawn bodies at any time, also while playout waits.
         for shown in self.slots.iter_mut().filter_map(|slot| slot.shown.as_mut()) {
             shown.exists = world.get_entity(shown.entity).is_ok();
         }

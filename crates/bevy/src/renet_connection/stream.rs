@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub(super) struct OutgoingStream {
     bytes: VecDeque<u8>,
-    /// Number of bytes at the front that belong to a message of which renet has the beginning.
+    /// Number of bytes at the front that belong to a message whose beginning renet has.
     begun: usize,
 }
 
@@ -30,7 +30,7 @@ impl OutgoingStream {
         self.bytes.drain(..count).collect()
     }
 
-    /// Drops all messages of which renet has no byte.
+    /// Drops all messages that renet has not begun to send.
     pub(super) fn drop_unsent(&mut self) {
         self.bytes.truncate(self.begun);
     }

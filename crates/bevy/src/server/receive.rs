@@ -31,8 +31,7 @@ pub(super) fn admit(new: Query<Entity, NewClient>, time: Res<Time<Real>>, mut co
     }
 }
 
-/// Limit of the acks, and new inputs, that are processed of a client in a frame: those of eight seconds at 240 Hz. Further
-/// ones are dropped.
+/// Limit of a client's acks and new inputs per frame: as many as in eight seconds at 240 Hz. Further ones are dropped.
 const MAX_ITEMS: usize = 4096;
 
 /// Processes the messages and datagrams of all clients.

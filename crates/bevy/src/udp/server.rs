@@ -155,7 +155,7 @@ impl UdpHost {
         self.socket.traffic
     }
 
-    /// Returns the number of connected clients, without those that are only sent their last messages.
+    /// Returns the number of connected clients. A client that is only sent its last messages does not count.
     pub fn connected(&self) -> usize {
         self.clients.values().filter(|client| !client.is_leaving).count()
     }

@@ -32,7 +32,7 @@ fn hear(apps: [&mut App; 2], heard: &mut Heard) {
     heard[1] += taken::<FromClient<Chat>>(server).len();
 }
 
-/// Ends the connection at one end. Returns the other end's reason, and what has arrived until then.
+/// Ends the connection at one end. Returns the other end's reason and the number of messages that have arrived until then.
 fn reason_after(
     net: &mut TestNet,
     is_client: bool,

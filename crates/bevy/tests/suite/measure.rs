@@ -108,7 +108,7 @@ fn a_record_goes_on_at_the_next_connection() {
     let record = &at_server::<Measure>(&net, client).record;
     assert_eq!(record.newest_tick(), Some(stats(&net).tick));
     assert!(record.samples().len() > 400);
-    // Another server, whose ticks are lower and whose protocol differs.
+    // Another server, with lower ticks and another protocol.
     let moved = server(&mut net).entity_mut(client).take::<(Measure, LiveLadder)>().unwrap();
     let mut other = TestNet::new(|app| _ = poses(app, Shape::ball(0.5)));
     let client = connect(&mut other);

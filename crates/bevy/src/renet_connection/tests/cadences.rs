@@ -32,7 +32,7 @@ fn rows() -> Vec<Row> {
     rows
 }
 
-/// What a row has taken.
+/// Cost of a row.
 #[derive(Clone, Copy, Debug, Default)]
 struct Taken {
     longest_ack: usize,

@@ -1,4 +1,4 @@
-//! What a client shows, compared with the server's history in each frame.
+//! Compares a client's bodies with the server's history in each frame.
 
 use std::collections::BTreeSet;
 
@@ -58,7 +58,7 @@ pub(super) struct Watch {
 }
 
 impl Moment {
-    /// Returns whether a client may show this aspect of the moment. A reference to a body that it does not show is none.
+    /// Returns whether a client may show this aspect of the moment. A reference to a body that it does not show may be empty.
     fn allows(&self, aspect: usize, shown: &Shown) -> bool {
         match aspect {
             0 => self.at.distance(shown.at) < 0.5 / 128.0,
@@ -95,7 +95,7 @@ impl Watch {
         self.faults.entry(kind.into()).or_insert(text);
     }
 
-    /// Compares what a client shows with the history.
+    /// Compares a client's bodies with the history.
     pub(super) fn look(&mut self, world: &mut World, history: &History) {
         let (client, now) = (self.client, history.tick());
         let mut connections = world.query_filtered::<Has<Connected>, With<Server>>();
@@ -210,7 +210,7 @@ impl Watch {
         faults.into_iter().for_each(|(kind, text)| self.fault(kind, text));
     }
 
-    /// Returns the differences between what a client should see and what it has shown in the last frame.
+    /// Returns the differences between the bodies that a client should see and those of the last frame.
     pub(super) fn differences(&self, history: &History) -> Vec<Fault> {
         let (client, mut faults) = (self.client, Vec::new());
         let about = format!("client {client}, since tick {}, at last", self.since);
@@ -228,7 +228,7 @@ impl Watch {
                 continue;
             };
             let is_shown = |other: &u16| self.shown.contains_key(other);
-            // A frozen body can keep what it has seen: no body.
+            // A frozen body can keep an empty reference.
             let is_kept = |other: Option<u16>| {
                 let is_frozen = tick < history.tick();
                 let life = other.and_then(|other| history.life(other));
