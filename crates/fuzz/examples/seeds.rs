@@ -140,6 +140,7 @@ fn handshake() -> Vec<Seed> {
         ("server_message", ServerMessage::Declined { number: 7, reason: "no" }.encode()),
         ("server_message", ServerMessage::Refused("full").encode()),
         ("client_message", ClientMessage::Hello(contract.hello()).encode()),
+        ("client_message", ClientMessage::Left("bye").encode()),
         ("world_state", WorldState::initial().to_bytes()),
     ];
     for rung in rungs() {

@@ -25,7 +25,7 @@ fuzz_target!(|bytes: &[u8]| {
             let fingerprint = hello.fingerprint;
             hello == Hello { fingerprint, ..ours }
         }
-        ClientMessage::Request(_) => false,
+        ClientMessage::Request(_) | ClientMessage::Left(_) => false,
     };
     assert_eq!(is_welcome, is_like_ours);
     let ClientMessage::Request(Request { settings, .. }) = message else {
