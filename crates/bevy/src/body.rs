@@ -3,7 +3,6 @@
 use bevy_ecs::prelude::*;
 use bevy_transform::components::Transform;
 
-use crate::transport::Farewell;
 use crate::wire::BodyId;
 
 /// Server: replicates this entity to clients. It needs a [`BodyKind`]. Its [`Transform`] is sent as a position in the
@@ -64,10 +63,10 @@ pub struct Disconnected {
     pub reason: String,
 }
 
-/// [`Disconnected`] was triggered for this connection, which is despawned next.
-#[derive(Component, Debug)]
+/// [`Disconnected`] is not triggered for this connection: that has happened, or the entity is a successor.
+#[derive(Component, Debug, Default)]
 #[component(clone_behavior = Ignore)]
-struct HasEnded;
+pub(crate) struct HasEnded;
 
 /// Server: inserted together with a new [`Transform`], makes the body jump. Clients show the body at its old position
 /// until they play the jump's tick, and at the new one from then on, without interpolation between the two. If a client
@@ -105,7 +104,6 @@ pub(crate) fn write(world: &mut World, body: Entity, bundle: impl Bundle) {
 }
 
 /// Ends a connection when the commands are applied: see [`disconnect`].
-#[cfg(any(feature = "memory", feature = "udp", feature = "bevy_renet"))]
 pub(crate) fn disconnect_later(
     commands: &mut Commands<'_, '_>,
     entity: Entity,
@@ -125,7 +123,7 @@ pub fn disconnect(world: &mut World, entity: Entity, reason: impl Into<String>) 
         return;
     };
     // An observer can call this function again.
-    if !connection.contains::<Farewell>() && !connection.contains::<HasEnded>() {
+    if !connection.contains::<HasEnded>() {
         connection.insert(HasEnded);
         let reason = reason.into();
         log::debug!("connection {entity} ended: {reason}");

@@ -40,7 +40,7 @@ pub use cubewire_protocol::renet_guard::{CHANNEL_BYTES, SLICE_BYTES};
 use cubewire_protocol::{AllowedSnapshot, SendBudget, TransportState};
 use serde::Serialize;
 
-use crate::body::disconnect;
+use crate::body::{HasEnded, disconnect_later};
 use crate::traffic::Traffic;
 use crate::wire::encode;
 
@@ -127,6 +127,7 @@ pub(crate) const TOO_MANY_WAITING: &str =
 /// Successor of a connection's entity that was despawned: see [`successor`].
 #[derive(Component, Clone, Copy, Debug)]
 #[component(clone_behavior = Ignore)]
+#[require(HasEnded)]
 pub(crate) struct Farewell {
     /// The despawned entity. Messages of this tick can still name it.
     pub(crate) of: Entity,
@@ -306,11 +307,11 @@ type IsConnection = Or<(With<Client>, With<Server>, With<Farewell>)>;
 /// have arrived. The first call spawns it, with the contents of the message buffer. `None` if the connection has ended, or if
 /// the entity is a successor itself.
 pub fn successor(world: &mut DeferredWorld<'_>, of: Entity) -> Option<Entity> {
-    let has = |component: bool| component && world.get::<Connected>(of).is_some();
+    let is_connected = world.get::<Connected>(of).is_some();
     let farewell = Farewell {
         of,
-        is_server_end: has(world.get::<Client>(of).is_some()),
-        is_client_end: has(world.get::<Server>(of).is_some()),
+        is_server_end: is_connected && world.get::<Client>(of).is_some(),
+        is_client_end: is_connected && world.get::<Server>(of).is_some(),
         until: None,
     };
     let buffer = world.get::<MessageBuffer>(of)?;
@@ -335,7 +336,7 @@ fn say_farewell(removed: On<Remove, MessageBuffer>, mut world: DeferredWorld) {
 fn end_ended(buffers: Query<(Entity, &MessageBuffer), OrDisabled>, mut commands: Commands) {
     for (entity, buffer) in &buffers {
         if let Some(reason) = buffer.ended.clone() {
-            commands.queue(move |world: &mut World| disconnect(world, entity, reason));
+            disconnect_later(&mut commands, entity, reason);
         }
     }
 }

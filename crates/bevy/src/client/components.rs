@@ -30,7 +30,7 @@ struct Slot {
 #[derive(Debug)]
 struct Entry {
     generation: u8,
-    /// First tick in which the body is not visible, once it has left. The next message is for its next appearance.
+    /// First tick in which the body is not visible; `None` until it has left. The next message is for its next appearance.
     left_at: Option<u64>,
     /// Whether all components have arrived that the body had when it became visible.
     is_whole: bool,

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub(super) struct OutgoingStream {
     bytes: VecDeque<u8>,
-    /// Number of bytes at the front that belong to a message whose beginning renet has.
+    /// Number of bytes at the front that continue a message of which renet has the first bytes.
     begun: usize,
 }
 
