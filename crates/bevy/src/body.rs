@@ -6,7 +6,8 @@ use bevy_transform::components::Transform;
 use crate::wire::BodyId;
 
 /// Server: replicates this entity to clients. It needs a [`BodyKind`]. Its [`Transform`] is sent as a position in the
-/// world, so it must not have a moving parent. Its scale is not replicated. While the entity has [`Disabled`](bevy_ecs::entity_disabling::Disabled),
+/// world, so it must not have a moving parent. Its scale is not replicated. While the entity has
+/// [`Disabled`](bevy_ecs::entity_disabling::Disabled),
 /// or another component that the app registered as disabling, clients do not see it and it keeps its slot.
 ///
 /// If the translation is not finite, or the rotation is not finite or has length zero, clients keep the last valid

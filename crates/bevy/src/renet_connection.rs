@@ -291,8 +291,8 @@ impl RenetConnection {
         }
     }
 
-    /// Takes packets from renet. Sends them as far as the allowance covers them, and holds the others. `first_byte` is the stream position of the
-    /// first byte that they may contain.
+    /// Takes packets from renet. Sends them as far as the allowance covers them, and holds the others. `first_byte` is the
+    /// stream position of the first byte that they may contain.
     fn send_packets(&mut self, now: Duration, first_byte: u64, flush: &mut Flush) {
         self.is_ack_due = false;
         self.received_acks = 0;
