@@ -143,6 +143,13 @@ impl Inputs<'_> {
         self.is_key_pressed() || self.is_pointer_pressed()
     }
 
+    /// Whether a key or mouse button is held or the screen is touched.
+    pub fn is_any_held(&self) -> bool {
+        let keys = self.keys.as_ref().is_some_and(|it| it.get_pressed().next().is_some());
+        let buttons = self.buttons.as_ref().is_some_and(|it| it.get_pressed().next().is_some());
+        keys || buttons || self.touches.as_ref().is_some_and(|it| it.iter().next().is_some())
+    }
+
     pub fn is_key_pressed(&self) -> bool {
         let mut pressed = self.keys.iter().flat_map(|keys| keys.get_just_pressed());
         pressed.any(|key| !MODIFIERS.contains(key))

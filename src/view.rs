@@ -8,6 +8,7 @@ mod appearance;
 mod bevel;
 mod camera;
 mod canvas;
+mod compose;
 mod costs;
 mod cubes;
 mod exaggeration;
@@ -22,6 +23,7 @@ mod quality;
 mod side;
 mod stage;
 mod state;
+mod surface;
 mod touch;
 mod trails;
 

@@ -11,11 +11,13 @@ use cubewire_palette::{CUBE, INTERACTING_CUBE, MUTED_CUBE, Rgb, amount, form};
 use cubewire_scene::{CUBES, PLAYER, side};
 
 use super::canvas::Canvas;
+use super::compose::ComposePlugin;
 use super::costs::{Cost, Costs, CubeColors};
 use super::cubes::ViewCube;
 use super::notices::Notices;
-use super::quality::{self, Detail, LargestTexture, Quality};
+use super::quality::{self, Detail, LargestTexture, Quality, Sharpness};
 use super::side::Side;
+use super::surface::{self, Surface, SurfacePlugin, surface};
 use super::touch::TouchKeys;
 use super::{ViewMode, ViewSystems};
 use super::{
@@ -35,13 +37,15 @@ pub struct AppearancePlugin;
 
 impl Plugin for AppearancePlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<camera::Orbit>()
+        app.add_plugins((SurfacePlugin, ComposePlugin))
+            .init_resource::<camera::Orbit>()
             .init_resource::<Canvas>()
             .init_resource::<overlay::Overlay>()
             .init_resource::<Notices>()
             .init_resource::<Theme>()
             .init_resource::<Quality>()
             .init_resource::<Detail>()
+            .init_resource::<Sharpness>()
             .init_resource::<LargestTexture>()
             .add_systems(
                 Startup,
@@ -53,7 +57,7 @@ impl Plugin for AppearancePlugin {
                 PreUpdate,
                 (
                     // After the systems that show other notices.
-                    quality::lower.after(EguiPreUpdateSet::ProcessInput),
+                    quality::adjust.after(EguiPreUpdateSet::ProcessInput),
                     touch::read.after(InputSystems).run_if(resource_exists::<Touches>),
                 ),
             )
@@ -63,7 +67,7 @@ impl Plugin for AppearancePlugin {
                     camera::orbit,
                     picking::pick,
                     quality::choose.run_if(resource_changed::<Quality>),
-                    stage::set_detail.run_if(resource_changed::<Detail>),
+                    (stage::set_detail, surface::set_detail).run_if(resource_changed::<Detail>),
                     (stage::paint, stage::light, floor::paint, paint_cubes)
                         .chain()
                         .run_if(resource_changed::<Theme>.or_eager(resource_changed::<Detail>)),
@@ -103,17 +107,17 @@ impl Plugin for AppearancePlugin {
 struct Paint {
     cube: Handle<Mesh>,
     outline: Handle<Mesh>,
-    grey: Handle<StandardMaterial>,
-    red: Handle<StandardMaterial>,
+    grey: Handle<Surface>,
+    red: Handle<Surface>,
     /// Interacting cube under an outline.
-    muted: Handle<StandardMaterial>,
-    player: Handle<StandardMaterial>,
-    over: Handle<StandardMaterial>,
-    not_sent: Handle<StandardMaterial>,
+    muted: Handle<Surface>,
+    player: Handle<Surface>,
+    over: Handle<Surface>,
+    not_sent: Handle<Surface>,
     /// Amounts from 0 to the end of the scale.
-    amounts: Vec<Handle<StandardMaterial>>,
+    amounts: Vec<Handle<Surface>>,
     /// In the order of [`Form::ALL`].
-    forms: Vec<Handle<StandardMaterial>>,
+    forms: Vec<Handle<Surface>>,
 }
 
 const AMOUNTS: usize = 33;
@@ -121,10 +125,10 @@ const AMOUNTS: usize = 33;
 /// Emissive share of a legend colour. Lighting adds the rest.
 const SHINE: f32 = 0.6;
 
-type Look<'a> = (&'a Handle<Mesh>, &'a Handle<StandardMaterial>);
+type Look<'a> = (&'a Handle<Mesh>, &'a Handle<Surface>);
 
 impl Paint {
-    fn of_cost(&self, colors: CubeColors, costs: &Costs, cost: Cost) -> &Handle<StandardMaterial> {
+    fn of_cost(&self, colors: CubeColors, costs: &Costs, cost: Cost) -> &Handle<Surface> {
         if colors == CubeColors::Form {
             return cost.form.map_or(&self.not_sent, |form| &self.forms[form as usize]);
         }
@@ -162,18 +166,18 @@ impl Paint {
 fn dress_cubes(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
-    mut materials: ResMut<Assets<StandardMaterial>>,
+    mut materials: ResMut<Assets<Surface>>,
     cubes: Query<(Entity, &Side), With<ViewCube>>,
 ) {
     let mut material = |color: Rgb, shine: f32| {
         let color = bevy_color(color).to_linear();
-        materials.add(StandardMaterial {
+        materials.add(surface(StandardMaterial {
             base_color: (color * (1.0 - shine)).with_alpha(1.0).into(),
             emissive: color * shine,
             perceptual_roughness: 0.75,
             reflectance: 0.25 * (1.0 - shine),
             ..default()
-        })
+        }))
     };
     let amounts = (0..AMOUNTS).map(|index| amount(index as f32 / (AMOUNTS - 1) as f32));
     let paint = Paint {
@@ -183,8 +187,8 @@ fn dress_cubes(
         not_sent: material(Theme::default().colors().not_sent, 0.0),
         amounts: amounts.map(|color| material(color, SHINE)).collect(),
         forms: Form::ALL.map(|each| material(form(each), SHINE)).into(),
-        player: materials.add(player::material()),
-        over: materials.add(StandardMaterial { unlit: true, ..default() }),
+        player: materials.add(surface(player::material())),
+        over: materials.add(surface(StandardMaterial { unlit: true, ..default() })),
         // The transform scales the meshes to the cube's side.
         cube: meshes.add(bevel::cube()),
         outline: meshes.add(outline(Theme::default())),
@@ -203,13 +207,13 @@ fn paint_cubes(
     theme: Res<Theme>,
     paint: Res<Paint>,
     mut meshes: ResMut<Assets<Mesh>>,
-    mut materials: ResMut<Assets<StandardMaterial>>,
+    mut materials: ResMut<Assets<Surface>>,
 ) {
     if let Some(mut mesh) = meshes.get_mut(&paint.outline) {
         *mesh = outline(*theme);
     }
     if let Some(mut material) = materials.get_mut(&paint.not_sent) {
-        material.base_color = bevy_color(theme.colors().not_sent);
+        material.base.base_color = bevy_color(theme.colors().not_sent);
     }
 }
 
@@ -226,7 +230,7 @@ type DressedCube<'a> = (
     &'a mut Transform,
     &'a mut Visibility,
     &'a mut Mesh3d,
-    &'a mut MeshMaterial3d<StandardMaterial>,
+    &'a mut MeshMaterial3d<Surface>,
 );
 
 /// Sets mesh, material and size of the cubes that changed. Updates all cubes if the view mode or the colour mode
@@ -288,7 +292,7 @@ mod tests {
     fn world() -> World {
         let mut world = World::new();
         world.init_resource::<Assets<Mesh>>();
-        world.init_resource::<Assets<StandardMaterial>>();
+        world.init_resource::<Assets<Surface>>();
         world.run_system_once(dress_cubes).unwrap();
         world
     }
@@ -297,20 +301,20 @@ mod tests {
     fn a_cube_in_full_light_has_the_colour_of_its_legend_and_most_of_it_in_the_shade() {
         let world = world();
         let paint = world.resource::<Paint>();
-        let materials = world.resource::<Assets<StandardMaterial>>();
+        let materials = world.resource::<Assets<Surface>>();
         let last = paint.amounts.last().unwrap();
         let forms = Form::ALL.map(|each| (&paint.forms[each as usize], form(each)));
         let ends = [(&paint.amounts[0], amount(0.0)), (last, amount(1.0))];
         for (material, color) in ends.into_iter().chain(forms) {
             let material = materials.get(material).unwrap();
             let color = bevy_color(color).to_linear().to_vec3();
-            let lit = material.base_color.to_linear().to_vec3();
-            let shining = material.emissive.to_vec3();
+            let lit = material.base.base_color.to_linear().to_vec3();
+            let shining = material.base.emissive.to_vec3();
             assert!((lit + shining).distance(color) < 1e-5);
             assert!(shining.distance(SHINE * color) < 1e-5);
         }
         let not_sent = materials.get(&paint.not_sent).unwrap();
-        assert_eq!(not_sent.emissive.to_vec3(), Vec3::ZERO);
+        assert_eq!(not_sent.base.emissive.to_vec3(), Vec3::ZERO);
     }
 
     #[test]
@@ -319,10 +323,10 @@ mod tests {
         for theme in [Theme::Light, Theme::Dark] {
             world.insert_resource(theme);
             world.run_system_once(paint_cubes).unwrap();
-            let materials = world.resource::<Assets<StandardMaterial>>();
+            let materials = world.resource::<Assets<Surface>>();
             let not_sent = materials.get(&world.resource::<Paint>().not_sent);
             let color = bevy_color(theme.colors().not_sent);
-            assert_eq!(not_sent.unwrap().base_color, color);
+            assert_eq!(not_sent.unwrap().base.base_color, color);
         }
     }
 
@@ -348,7 +352,7 @@ mod tests {
         let seen = outlines.iter().map(|&cube| *world.get::<Visibility>(cube).unwrap());
         let seen: Vec<_> = seen.map(|visibility| visibility != Visibility::Hidden).collect();
         assert_eq!(seen, [false, false, true, true, true]);
-        let mut under = world.query::<(&Side, &ViewCube, &MeshMaterial3d<StandardMaterial>)>();
+        let mut under = world.query::<(&Side, &ViewCube, &MeshMaterial3d<Surface>)>();
         let under = under.iter(&world).filter(|(half, ..)| **half == Side::Left);
         let under: Vec<_> = under.collect();
         let paint = world.resource::<Paint>();

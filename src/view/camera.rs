@@ -11,6 +11,7 @@ use cubewire_scene::PLAYER;
 
 use super::Inset;
 use super::canvas::Canvas;
+use super::compose;
 use super::cubes::ViewCube;
 use super::panes::Pane;
 use super::side::{SHARED, Side};
@@ -87,7 +88,7 @@ pub(super) fn spawn(
             Follow::default(),
             Pane::new(&mut images),
             Camera3d::default(),
-            Camera { order, ..default() },
+            Camera { order, ..compose::source() },
             // Keeps the palette's colours where a surface is fully lit.
             Tonemapping::None,
             Projection::Perspective(PerspectiveProjection {

@@ -10,6 +10,7 @@ use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat};
 
 use super::quality::Detail;
 use super::side::SHARED;
+use super::surface::{Surface, surface};
 use crate::theme::{Theme, bevy_color};
 
 /// Size of one texture tile, metres.
@@ -25,12 +26,12 @@ const FINE: (f32, f32) = (0.012, 0.5);
 const BOLD: (f32, f32) = (0.03, 1.0);
 
 #[derive(Resource, Clone, Debug)]
-pub(super) struct Floor(Handle<StandardMaterial>);
+pub(super) struct Floor(Handle<Surface>);
 
 pub(super) fn spawn(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
-    mut materials: ResMut<Assets<StandardMaterial>>,
+    mut materials: ResMut<Assets<Surface>>,
 ) {
     let mut plane = Plane3d::new(Vec3::Z, Vec2::splat(REACH)).mesh().build();
     if let Some(VertexAttributeValues::Float32x2(uvs)) = plane.attribute_mut(Mesh::ATTRIBUTE_UV_0) {
@@ -42,12 +43,12 @@ pub(super) fn spawn(
     if let Err(error) = plane.generate_tangents() {
         debug!("the floor has no tangents: {error}");
     }
-    let material = materials.add(StandardMaterial {
+    let material = materials.add(surface(StandardMaterial {
         // A rougher floor becomes brighter towards the horizon.
         perceptual_roughness: 0.6,
         reflectance: 0.0,
         ..default()
-    });
+    }));
     commands.spawn((
         Mesh3d(meshes.add(plane)),
         MeshMaterial3d(material.clone()),
@@ -62,11 +63,11 @@ pub(super) fn paint(
     theme: Res<Theme>,
     detail: Res<Detail>,
     floor: Res<Floor>,
-    mut materials: ResMut<Assets<StandardMaterial>>,
+    mut materials: ResMut<Assets<Surface>>,
     mut images: ResMut<Assets<Image>>,
 ) {
     if let Some(mut material) = materials.get_mut(&floor.0) {
-        material.base_color_texture = Some(images.add(tile(*theme, detail.anisotropy())));
+        material.base.base_color_texture = Some(images.add(tile(*theme, detail.anisotropy())));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The images that the cameras draw, and their areas on the canvas.
 //!
 //! Each camera draws to a separate image, because Bevy's ambient occlusion and FXAA process the whole render target and
-//! not only the viewport. An image can also have more pixels than its area, for supersampling.
+//! not only the viewport. An image can also have more pixels than its area, or at low detail fewer.
 
 use bevy::anti_alias::fxaa::Fxaa;
 use bevy::asset::RenderAssetUsages;
@@ -9,12 +9,13 @@ use bevy::camera::visibility::RenderLayers;
 use bevy::camera::{ImageRenderTarget, RenderTarget};
 use bevy::math::uvec2;
 use bevy::prelude::*;
+use bevy::render::extract_component::ExtractComponent;
 use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat, TextureUsages};
 
 use super::canvas::Canvas;
 use super::costs::CubeColors;
 use super::overlay::Overlay;
-use super::quality::{Detail, LargestTexture};
+use super::quality::{Detail, LargestTexture, Sharpness};
 use super::side::{SHARED, Side};
 use super::{Inset, ViewMode};
 
@@ -27,7 +28,7 @@ const SUPERSAMPLING: u32 = 2;
 /// Largest supersampled image, pixels: half of a canvas of 3840 × 1600.
 const MAX_SUPERSAMPLED: u32 = 12_500_000;
 
-#[derive(Component, Clone, Debug)]
+#[derive(Component, ExtractComponent, Clone, Debug)]
 pub(super) struct Pane {
     pub(super) image: Handle<Image>,
     /// Area on the canvas, pixels. Empty while the side is hidden.
@@ -78,14 +79,22 @@ fn area(mode: ViewMode, side: Side, picture: URect) -> URect {
     URect { min, max }
 }
 
-/// Image pixels per canvas pixel along each axis for an area of this size.
-fn supersampling(detail: Detail, size: UVec2, LargestTexture(largest): LargestTexture) -> u32 {
+/// Size of the image for an area of `size`, at most the largest texture. The area can exceed it for the frame in which the
+/// window is resized.
+fn image_size(
+    detail: Detail,
+    sharpness: Sharpness,
+    size: UVec2,
+    LargestTexture(largest): LargestTexture,
+) -> UVec2 {
     let large = size * SUPERSAMPLING;
     let fits = large.element_product() <= MAX_SUPERSAMPLED && large.max_element() <= largest;
-    match detail {
-        Detail::High { .. } if fits => SUPERSAMPLING,
-        _ => 1,
-    }
+    let size = match detail {
+        Detail::High { .. } if fits => large,
+        Detail::High { .. } => size,
+        Detail::Low => (size.as_vec2() * sharpness.resolution()).ceil().as_uvec2(),
+    };
+    size.min(UVec2::splat(largest))
 }
 
 type Cameras<'a> = (
@@ -94,7 +103,7 @@ type Cameras<'a> = (
     &'a mut Camera,
     &'a mut Projection,
     &'a mut RenderLayers,
-    Option<&'a mut Fxaa>,
+    (&'a mut Msaa, Option<&'a mut Fxaa>),
 );
 
 pub(super) fn place(
@@ -102,13 +111,13 @@ pub(super) fn place(
     inset: Res<Inset>,
     (overlay, colors): (Res<Overlay>, Res<CubeColors>),
     canvas: Res<Canvas>,
-    (detail, largest): (Res<Detail>, Res<LargestTexture>),
+    (detail, sharpness, largest): (Res<Detail>, Res<Sharpness>, Res<LargestTexture>),
     mut images: ResMut<Assets<Image>>,
     mut cameras: Query<Cameras<'_>>,
 ) {
     let height = canvas.size.y as f32 / canvas.scale_factor;
     let picture = picture(&canvas, *inset, overlay.bands(*colors, height));
-    for (&side, mut pane, mut camera, mut projection, mut layers, fxaa) in &mut cameras {
+    for (&side, mut pane, mut camera, mut projection, mut layers, smoothing) in &mut cameras {
         let area = area(*mode, side, picture);
         // The area is empty if the window is minimized or narrower than the panel.
         camera.is_active = !area.is_empty();
@@ -116,16 +125,17 @@ pub(super) fn place(
             pane.area = area;
         }
         if camera.is_active {
-            let factor = supersampling(*detail, area.size(), *largest);
-            // Low detail uses MSAA with four samples instead.
-            let is_high = *detail != Detail::Low;
+            let size = image_size(*detail, *sharpness, area.size(), *largest);
+            let (mut msaa, fxaa) = smoothing;
+            let is_low = *detail == Detail::Low;
+            // High detail supersamples, because ambient occlusion does not support MSAA.
+            msaa.set_if_neq(if is_low { sharpness.samples() } else { Msaa::Off });
+            let has_fxaa = !is_low && size == area.size();
             if let Some(mut fxaa) = fxaa
-                && fxaa.enabled != (is_high && factor == 1)
+                && fxaa.enabled != has_fxaa
             {
-                fxaa.enabled = is_high && factor == 1;
+                fxaa.enabled = has_fxaa;
             }
-            // The window can exceed the largest texture during the frame of a resize.
-            let size = (area.size() * factor).min(UVec2::splat(largest.0));
             let size = Extent3d { width: size.x, height: size.y, depth_or_array_layers: 1 };
             let has_size = |image: &Image| image.texture_descriptor.size == size;
             if !images.get(&pane.image).is_some_and(has_size)
@@ -176,15 +186,17 @@ mod tests {
 
     #[test]
     fn pictures_are_supersampled_unless_they_are_huge_or_larger_than_the_adapter_can_draw() {
-        for (detail, size, largest, factor) in [
-            (HIGH, [638, 720], 16_384, 2),
-            (Detail::Low, [638, 720], 16_384, 1),
-            (HIGH, [1918, 2160], 16_384, 1),
-            (HIGH, [1024, 64], 2048, 2),
-            (HIGH, [1025, 64], 2048, 1),
+        for (detail, size, largest, expected) in [
+            (HIGH, [638, 720], 16_384, [1276, 1440]),
+            (Detail::Low, [638, 720], 16_384, [638, 720]),
+            (HIGH, [1918, 2160], 16_384, [1918, 2160]),
+            (HIGH, [1024, 64], 2048, [2048, 128]),
+            (HIGH, [1025, 64], 2048, [1025, 64]),
+            (HIGH, [5000, 64], 2048, [2048, 64]),
         ] {
-            let found = supersampling(detail, size.into(), LargestTexture(largest));
-            assert_eq!(found, factor, "{detail:?} {size:?}");
+            let largest = LargestTexture(largest);
+            let found = image_size(detail, Sharpness::default(), size.into(), largest);
+            assert_eq!(found, expected.into(), "{detail:?} {size:?}");
         }
     }
 
@@ -194,6 +206,7 @@ mod tests {
             let mut app = App::new();
             app.insert_resource(detail)
                 .insert_resource(LargestTexture(4096))
+                .init_resource::<Sharpness>()
                 .insert_resource(Canvas {
                     size: UVec2::new(9000, 5000),
                     scale_factor: 1.0,
@@ -209,6 +222,7 @@ mod tests {
             let (pane, _) = Pane::new(&mut images);
             let image = pane.image.clone();
             let camera = (Camera::default(), Projection::default(), RenderLayers::default());
+            let camera = (camera, Msaa::default());
             app.world_mut().spawn((Side::Left, pane, camera));
             app.update();
             let images = app.world().resource::<Assets<Image>>();

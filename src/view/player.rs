@@ -9,6 +9,7 @@ use cubewire_scene::PLAYER;
 use super::cubes::ViewCube;
 use super::side::Side;
 use super::stage::Themed;
+use super::surface::{Surface, surface};
 use crate::theme::bevy_color;
 
 /// Inner and outer radius of the ring, metres.
@@ -38,11 +39,12 @@ pub(super) fn material() -> StandardMaterial {
 pub(super) fn spawn(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
-    mut materials: ResMut<Assets<StandardMaterial>>,
+    mut materials: ResMut<Assets<Surface>>,
 ) {
     let [inner, outer] = RING;
     let mesh = meshes.add(Annulus::new(inner, outer).mesh().resolution(64));
-    let material = materials.add(StandardMaterial { unlit: true, depth_bias: 4.0, ..default() });
+    let material =
+        materials.add(surface(StandardMaterial { unlit: true, depth_bias: 4.0, ..default() }));
     for side in Side::ALL {
         commands.spawn((
             Ring,

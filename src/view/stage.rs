@@ -19,6 +19,7 @@ use super::ViewMode;
 use super::panes::Pane;
 use super::quality::Detail;
 use super::side::{SHARED, Side};
+use super::surface::{Surface, surface};
 use crate::theme::{Theme, bevy_color};
 
 /// Positions of the sun, which casts shadows, and of a weaker fill light without shadows. Both point at the origin.
@@ -77,18 +78,18 @@ pub(super) struct Sky(Handle<Mesh>);
 pub(super) fn spawn(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
-    mut materials: ResMut<Assets<StandardMaterial>>,
+    mut materials: ResMut<Assets<Surface>>,
 ) {
     let everywhere = RenderLayers::layer(SHARED).with(1).with(2);
     let sky = meshes.add(dome([Rgb(0, 0, 0); 2]));
     commands.spawn((
         Mesh3d(sky.clone()),
-        MeshMaterial3d(materials.add(StandardMaterial {
+        MeshMaterial3d(materials.add(surface(StandardMaterial {
             unlit: true,
             fog_enabled: false,
             cull_mode: None,
             ..default()
-        })),
+        }))),
         NoFrustumCulling,
         NotShadowCaster,
         NotShadowReceiver,
@@ -119,10 +120,10 @@ pub(super) fn paint(
     theme: Res<Theme>,
     sky: Res<Sky>,
     mut meshes: ResMut<Assets<Mesh>>,
-    mut materials: ResMut<Assets<StandardMaterial>>,
+    mut materials: ResMut<Assets<Surface>>,
     mut clear: ResMut<ClearColor>,
     mut fogs: Query<&mut DistanceFog>,
-    themed: Query<(&Themed, &MeshMaterial3d<StandardMaterial>)>,
+    themed: Query<(&Themed, &MeshMaterial3d<Surface>)>,
 ) {
     let colors = theme.colors();
     // Visible in the gap between the halves.
@@ -132,7 +133,7 @@ pub(super) fn paint(
     }
     for (color, material) in &themed {
         if let Some(mut material) = materials.get_mut(material) {
-            material.base_color = bevy_color(color.0(colors));
+            material.base.base_color = bevy_color(color.0(colors));
         }
     }
     if let Some(mut mesh) = meshes.get_mut(&sky.0) {
@@ -163,7 +164,7 @@ pub(super) fn light(
     }
 }
 
-/// Sets antialiasing, ambient occlusion and shadows for the level of detail.
+/// Sets ambient occlusion and shadows for the level of detail.
 pub(super) fn set_detail(
     detail: Res<Detail>,
     mut commands: Commands,
@@ -172,10 +173,9 @@ pub(super) fn set_detail(
     mut shadow_map: ResMut<DirectionalLightShadowMap>,
 ) {
     let is_high = *detail != Detail::Low;
-    // Ambient occlusion does not support MSAA. High detail supersamples instead.
-    let (msaa, filtering) = match is_high {
-        true => (Msaa::Off, ShadowFilteringMethod::Gaussian),
-        false => (Msaa::Sample4, ShadowFilteringMethod::Hardware2x2),
+    let filtering = match is_high {
+        true => ShadowFilteringMethod::Gaussian,
+        false => ShadowFilteringMethod::Hardware2x2,
     };
     for camera in &cameras {
         let mut camera = commands.entity(camera);
@@ -186,7 +186,7 @@ pub(super) fn set_detail(
                 constant_object_thickness: 0.5,
             });
         }
-        camera.insert((Fxaa::default(), msaa, filtering));
+        camera.insert((Fxaa::default(), filtering));
     }
     shadow_map.size = if is_high { 4096 } else { 2048 };
     let cascades = CascadeShadowConfigBuilder {

@@ -11,6 +11,7 @@ use cubewire_scene::{PLAYER, TICKS_PER_SECOND};
 
 use super::side::Side;
 use super::stage::Themed;
+use super::surface::{Surface, surface};
 use crate::replication::{DisplayedState, Lane};
 use crate::simulation::CubeWorld;
 
@@ -112,7 +113,7 @@ pub(super) fn record(
 pub(super) fn spawn(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
-    mut materials: ResMut<Assets<StandardMaterial>>,
+    mut materials: ResMut<Assets<Surface>>,
 ) {
     let mesh = meshes.add(Cuboid::from_length(BEAD_SIZE));
     for side in Side::ALL {
@@ -120,7 +121,7 @@ pub(super) fn spawn(
             Side::Left => |colors| colors.left,
             Side::Right => |colors| colors.right,
         });
-        let material = materials.add(StandardMaterial { unlit: true, ..default() });
+        let material = materials.add(surface(StandardMaterial { unlit: true, ..default() }));
         for trail in 0..=OTHERS {
             for index in 0..TRAIL_TICKS {
                 commands.spawn((

@@ -1,10 +1,10 @@
-//! Draws the images of the cameras and all text over them.
+//! Draws all text over the pictures of the cameras.
 
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
-use bevy_egui::egui::{Align2, Color32, LayerId, Pos2, Rect, Vec2, pos2, vec2};
-use bevy_egui::{EguiContexts, EguiTextureHandle};
+use bevy_egui::EguiContexts;
+use bevy_egui::egui::{Align2, LayerId, Pos2, Rect, Vec2, pos2, vec2};
 
 use super::headline::{self, Cost, OverlayLane};
 use super::outline::Outlined;
@@ -47,18 +47,12 @@ pub(in crate::view) struct OverlayInputs<'w, 's> {
     outlined: Outlined<'w, 's>,
 }
 
-/// Draws the images of the cameras and the text over them, below the panel.
+/// Draws the text over the pictures of the cameras, below the panel.
 pub(in crate::view) fn draw(
     mut contexts: EguiContexts,
     panes: Query<(&Side, &Pane)>,
     inputs: OverlayInputs<'_, '_>,
 ) {
-    let images = panes.iter().map(|(&side, pane)| {
-        let handle = EguiTextureHandle::Strong(pane.image.clone());
-        (side, contexts.add_image(handle), pane.area)
-    });
-    let mut images: Vec<_> = images.collect();
-    images.retain(|(.., area)| !area.is_empty());
     let Ok(ctx) = contexts.ctx_mut() else {
         // No camera exists yet, or its window is minimized.
         return;
@@ -74,16 +68,13 @@ pub(in crate::view) fn draw(
         };
         Rect::from_min_max(point(area.min), point(area.max))
     };
-    let areas = images.iter().map(|&(.., area)| in_points(area));
-    let Some(picture) = areas.reduce(Rect::union) else {
+    let panes = panes.iter().filter(|(_, pane)| !pane.area.is_empty());
+    let panes: Vec<_> = panes.map(|(&side, pane)| (side, in_points(pane.area))).collect();
+    let Some(picture) = panes.iter().map(|&(_, area)| area).reduce(Rect::union) else {
         return;
     };
     let painter = ctx.layer_painter(LayerId::background());
     let window = ctx.viewport_rect();
-    for &(_, image, area) in &images {
-        let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
-        painter.image(image, in_points(area), whole, Color32::WHITE);
-    }
     if let Some(card) = &inputs.overlay.card {
         let film = inputs.overlay.film(window, ctx.pixels_per_point());
         let pen = Pen {
@@ -94,10 +85,7 @@ pub(in crate::view) fn draw(
         return pen.card([window, film], card);
     }
     let (left, right) = picture.split_left_right_at_fraction(0.5);
-    let pane = |side: Side| {
-        let found = images.iter().find(|&&(other, ..)| other == side);
-        found.map(|&(.., area)| in_points(area))
-    };
+    let pane = |side: Side| panes.iter().find(|&&(other, _)| other == side).map(|&(_, area)| area);
     let areas = match *inputs.mode {
         ViewMode::Split => Side::ALL.map(pane),
         ViewMode::Left => [Some(picture), None],
@@ -115,8 +103,8 @@ pub(in crate::view) fn draw(
         sizes: Sizes::of(is_film, window.width(), part, ctx.pixels_per_point()),
     };
     let within = painter.with_clip_rect(picture);
-    for &(side, _, area) in &images {
-        pen(&within).outlines(side, in_points(area), &inputs.outlined);
+    for &(side, area) in &panes {
+        pen(&within).outlines(side, area, &inputs.outlined);
     }
     let pointer = ctx.pointer_hover_pos().filter(|_| !ctx.is_pointer_over_egui());
     let lanes = inputs.lanes();
