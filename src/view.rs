@@ -21,6 +21,7 @@ mod picking;
 mod player;
 mod quality;
 mod side;
+mod speed;
 mod stage;
 mod state;
 mod surface;

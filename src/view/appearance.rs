@@ -21,8 +21,8 @@ use super::surface::{self, Surface, SurfacePlugin, surface};
 use super::touch::TouchKeys;
 use super::{ViewMode, ViewSystems};
 use super::{
-    bevel, camera, canvas, exaggeration, floor, notices, overlay, panes, picking, player, stage,
-    touch, trails,
+    bevel, camera, canvas, exaggeration, floor, notices, overlay, panes, picking, player, speed,
+    stage, touch, trails,
 };
 use crate::theme::{Theme, bevy_color};
 
@@ -57,7 +57,7 @@ impl Plugin for AppearancePlugin {
                 PreUpdate,
                 (
                     // After the systems that show other notices.
-                    quality::adjust.after(EguiPreUpdateSet::ProcessInput),
+                    (quality::adjust, speed::tell).chain().after(EguiPreUpdateSet::ProcessInput),
                     touch::read.after(InputSystems).run_if(resource_exists::<Touches>),
                 ),
             )

@@ -23,6 +23,8 @@ pub struct Notices {
     /// Fraction of the film of the past that is rendered. `None` without such a film.
     pub film: Option<f32>,
     pub hint: Option<&'static str>,
+    /// Speed of the game while it is slower than real time.
+    pub(super) slow: Option<String>,
     state: Option<String>,
     sentences: VecDeque<Sentence>,
     /// Whether messages are hidden because the window is being recorded. Changed by [`hide`](Self::hide).

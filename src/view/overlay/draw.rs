@@ -311,6 +311,10 @@ impl OverlayInputs<'_, '_> {
             let color = if is_error { colors.error } else { colors.ink };
             top = pen.paragraph(picture, top, text, color).max.y + 4.0;
         }
+        if let Some(slow) = self.notices.slow.as_ref().filter(|_| !self.notices.are_hidden) {
+            strip(picture, top, slow, colors.warning);
+            top += row;
+        }
         if self.overlay.shows(Part::Titles) {
             let areas = Side::ALL.map(|side| {
                 let half = halves.iter().find(|half| half.side == side);
