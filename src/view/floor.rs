@@ -4,7 +4,7 @@ use bevy::asset::RenderAssetUsages;
 use bevy::camera::visibility::{NoFrustumCulling, RenderLayers};
 use bevy::image::{ImageAddressMode, ImageFilterMode, ImageSampler, ImageSamplerDescriptor};
 use bevy::light::NotShadowCaster;
-use bevy::mesh::VertexAttributeValues;
+use bevy::mesh::{Indices, PrimitiveTopology};
 use bevy::prelude::*;
 use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat};
 
@@ -18,8 +18,9 @@ const TILE_METRES: f32 = 5.0;
 /// Size of one texture tile, pixels.
 const TILE_PIXELS: usize = 256;
 
-/// Half the size of the floor, metres.
-const REACH: f32 = 4_000.0;
+/// Distances from the centre of the lines of vertices, metres. Chromium's software renderer, SwiftShader, interpolates the
+/// depth of large triangles with an error of half a cube, so the ones near the cubes are small.
+const LATTICE: [f32; 10] = [0.0, 5.0, 10.0, 20.0, 30.0, 45.0, 70.0, 150.0, 600.0, 4_000.0];
 
 /// Half the thickness of a line in metres, and its opacity: inside of a tile and at its edges.
 const FINE: (f32, f32) = (0.012, 0.5);
@@ -33,16 +34,6 @@ pub(super) fn spawn(
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<Surface>>,
 ) {
-    let mut plane = Plane3d::new(Vec3::Z, Vec2::splat(REACH)).mesh().build();
-    if let Some(VertexAttributeValues::Float32x2(uvs)) = plane.attribute_mut(Mesh::ATTRIBUTE_UV_0) {
-        for uv in uvs {
-            // Tile corners meet at the centre of the floor.
-            *uv = uv.map(|at| (at - 0.5) * 2.0 * REACH / TILE_METRES);
-        }
-    }
-    if let Err(error) = plane.generate_tangents() {
-        debug!("the floor has no tangents: {error}");
-    }
     let material = materials.add(surface(StandardMaterial {
         // A rougher floor becomes brighter towards the horizon.
         perceptual_roughness: 0.6,
@@ -50,13 +41,36 @@ pub(super) fn spawn(
         ..default()
     }));
     commands.spawn((
-        Mesh3d(meshes.add(plane)),
+        Mesh3d(meshes.add(lattice())),
         MeshMaterial3d(material.clone()),
         NoFrustumCulling,
         NotShadowCaster,
         RenderLayers::layer(SHARED).with(1).with(2),
     ));
     commands.insert_resource(Floor(material));
+}
+
+/// A plane with vertices at the distances of [`LATTICE`] along both axes. Tile corners meet at its centre.
+fn lattice() -> Mesh {
+    let negative = LATTICE[1..].iter().rev().map(|at| -at);
+    let lines: Vec<f32> = negative.chain(LATTICE).collect();
+    let count = lines.len() as u16;
+    let vertices = lines.iter().flat_map(|&y| lines.iter().map(move |&x| [x, y]));
+    let vertices: Vec<_> = vertices.collect();
+    let cells = (0..count - 1).flat_map(|row| (0..count - 1).map(move |column| [row, column]));
+    let indices = cells.flat_map(|[row, column]| {
+        let first = row * count + column;
+        let corners = [first, first + 1, first + 1 + count, first + count];
+        [0, 1, 2, 0, 2, 3].map(|corner: usize| corners[corner])
+    });
+    let uvs: Vec<_> = vertices.iter().map(|at| at.map(|at| at / TILE_METRES)).collect();
+    let normals = vec![[0.0, 0.0, 1.0]; vertices.len()];
+    let positions: Vec<_> = vertices.into_iter().map(|[x, y]| [x, y, 0.0]).collect();
+    Mesh::new(PrimitiveTopology::TriangleList, RenderAssetUsages::default())
+        .with_inserted_attribute(Mesh::ATTRIBUTE_POSITION, positions)
+        .with_inserted_attribute(Mesh::ATTRIBUTE_NORMAL, normals)
+        .with_inserted_attribute(Mesh::ATTRIBUTE_UV_0, uvs)
+        .with_inserted_indices(Indices::U16(indices.collect()))
 }
 
 pub(super) fn paint(
