@@ -1,11 +1,11 @@
 //! Programs that are stopped or killed: files are complete or absent.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::slice;
 
 use serde_json::Value;
@@ -111,22 +111,43 @@ fn a_play_that_is_told_to_end_has_the_files_and_figures_so_far() {
     }
 }
 
-/// After the first signal the program blocks while it prints its figures: the pipe is full and has no reader.
-#[test]
-fn a_second_signal_ends_it_at_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let (_reader, full) = UnixStream::pair().unwrap();
+/// Tells a play to end. It blocks while it prints its figures: the pipe is full. Returns the other end of the pipe.
+fn blocked(folder: &Path) -> (Killed, UnixStream) {
+    let (reader, full) = UnixStream::pair().unwrap();
     full.set_nonblocking(true).unwrap();
-    while (&full).write(&[0; 4096]).is_ok() {}
+    while (&full).write(&[b' '; 4096]).is_ok() {}
     full.set_nonblocking(false).unwrap();
-    let mut play = play(folder.path(), OwnedFd::from(full).into());
+    let mut play = play(folder, OwnedFd::from(full).into());
     send("TERM", &play.0);
     let mut line = String::new();
     BufReader::new(play.0.stderr.take().unwrap()).read_line(&mut line).unwrap();
     assert!(line.starts_with("stopped after "), "{line}");
     assert_eq!(play.0.try_wait().unwrap(), None);
-    send("INT", &play.0);
-    assert_eq!(end(play).0, Some(130));
+    (play, reader)
+}
+
+#[test]
+fn a_signal_long_after_the_first_ends_it_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut play, _reader) = blocked(folder.path());
+    let ended = eventually("the end", || {
+        // It may have ended in the meantime.
+        let mut kill = Command::new("kill");
+        let _ = kill.arg("-INT").arg(play.0.id().to_string()).stderr(Stdio::null()).status();
+        play.0.try_wait().unwrap()
+    });
+    assert_eq!(ended.code(), Some(130));
+}
+
+/// `timeout` sends its signal to the program and again to its process group.
+#[test]
+fn a_signal_that_is_repeated_at_once_is_one_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let (play, reader) = blocked(folder.path());
+    send("TERM", &play.0);
+    let figures: Value = serde_json::from_str(&io::read_to_string(reader).unwrap()).unwrap();
+    assert!(figures["seconds"].is_f64());
+    assert_eq!(end(play).0, Some(143));
 }
 
 #[test]

@@ -7,6 +7,8 @@
 use std::io::{self, Write};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use bevy::prelude::*;
 #[cfg(unix)]
@@ -25,6 +27,12 @@ const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 /// The received signal, or 0.
 static SIGNAL: AtomicUsize = AtomicUsize::new(0);
 static IS_TOLD: AtomicBool = AtomicBool::new(false);
+/// Whether the next signal ends the program at once.
+static IS_URGENT: AtomicBool = AtomicBool::new(false);
+
+/// Time after a signal in which further signals mean the same request. `timeout` sends its signal twice: to the program
+/// and to its process group.
+const SAME_REQUEST: Duration = Duration::from_secs(1);
 
 pub struct StopPlugin;
 
@@ -40,19 +48,27 @@ impl Plugin for StopPlugin {
 #[error("stopped before {0}")]
 pub struct Stopped(pub &'static str);
 
-/// Starts listening for signals. After the first one, [`is_told`] returns true. A second one ends the program at once.
+/// Starts listening for signals. After the first one, [`is_told`] returns true. A signal more than a second or two later
+/// ends the program at once.
 fn listen() {
     static LISTENS: Once = Once::new();
     LISTENS.call_once(|| {
         for signal in SIGNALS.into_iter().filter(|&signal| !is_ignored(signal)) {
             // Actions registered for a signal run in this order.
-            let listens = flag::register_conditional_shutdown(signal, code(signal), &IS_TOLD)
+            let listens = flag::register_conditional_shutdown(signal, code(signal), &IS_URGENT)
                 .and_then(|_| flag::register_usize(signal, &SIGNAL, signal as usize))
                 .and_then(|_| flag::register(signal, &IS_TOLD));
             if let Err(error) = listens {
                 warn!("cannot handle signal {signal}, which will end the program at once: {error}");
             }
         }
+        thread::spawn(|| {
+            while !is_told() {
+                thread::sleep(SAME_REQUEST);
+            }
+            thread::sleep(SAME_REQUEST);
+            IS_URGENT.store(true, Ordering::SeqCst);
+        });
     });
 }
 
