@@ -90,17 +90,21 @@ fn a_limited_video_keeps_to_its_data_rate_and_a_simple_one_stays_below() {
     const FRAMES: u32 = 120;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.mp4");
-    let bytes = |picture: fn(u32) -> Vec<u8>, max_bps| {
-        let mut video = Video::create(&path, SIZE, 60, max_bps).unwrap();
+    let bytes_at = |fps, picture: fn(u32) -> Vec<u8>, max_bps| {
+        let mut video = Video::create(&path, SIZE, fps, max_bps).unwrap();
         for n in 0..FRAMES {
             video.add(&picture(n), None).unwrap();
         }
         video.finish(None).unwrap();
         fs::metadata(&path).unwrap().len()
     };
+    let bytes = |picture, max_bps| bytes_at(60, picture, max_bps);
     let free = bytes(texture, None);
-    let limited = bytes(texture, Some((free / 3 * 8 / 2) as u32));
-    assert!(limited <= free / 3 && limited > free / 4, "{limited} of {free} bytes");
+    for fps in [30, 60, 240] {
+        let max_bps = free / 3 * 8 * u64::from(fps) / u64::from(FRAMES);
+        let limited = bytes_at(fps, texture, Some(max_bps as u32));
+        assert!(limited <= free / 3 && limited > free / 4, "{limited} of {free} bytes at {fps}");
+    }
     // The limit is not a target.
     let simple = bytes(|n| frame(n as usize), None);
     let limited = bytes(|n| frame(n as usize), Some(8_000_000));

@@ -26,8 +26,10 @@ use shiguredo_mp4::{BoxSize, BoxType, Either, Encode as _, TrackKind};
 use super::{Encode, unsupported};
 use crate::files::NewFile;
 
+mod level;
 mod yuv;
 
+use level::level;
 use yuv::Yuv;
 
 pub(super) struct Mp4 {
@@ -36,6 +38,8 @@ pub(super) struct Mp4 {
     muxer: Mp4FileMuxer,
     file: NewFile,
     timescale: NonZeroU32,
+    /// Declared level of H.264.
+    level: u8,
     length: u64,
     /// The newest sample and its start tick. It is already in the file, but its duration is known only at the next
     /// sample.
@@ -81,6 +85,7 @@ impl Mp4 {
             muxer,
             file,
             timescale,
+            level: level(size, fps),
             newest: None,
             keyframe: 0,
         })
@@ -134,7 +139,7 @@ impl Encode for Mp4 {
         self.file.write_all(&data)?;
         let sample = Sample {
             track_kind: TrackKind::Video,
-            sample_entry: is_first.then(|| sample_entry(&annex_b)).transpose()?,
+            sample_entry: is_first.then(|| sample_entry(&annex_b, self.level)).transpose()?,
             keyframe,
             timescale: self.timescale,
             duration: TICKS_PER_FRAME,
@@ -206,6 +211,8 @@ fn config(size: (u32, u32), fps: u32, max_bps: Option<u32>) -> EncoderConfig {
         Some(bps) => {
             // The encoder keeps the mean rate within 1 %. The container needs about 6 bytes a frame.
             let kept = f64::from(bps) * 0.97 - 8.0 * 6.0 * f64::from(fps);
+            // It takes higher rates for this one.
+            let kept = kept * f64::from(fps.min(60)) / f64::from(fps);
             let kept = kept.clamp(1.0, busy.into()) as u32;
             (RateControlMode::Bitrate, COARSEST, kept)
         }
@@ -245,9 +252,17 @@ const COARSEST: u8 = 51;
 
 const REFERENCE_PIXELS: f64 = 921_600.0;
 
-fn sample_entry(annex_b: &[u8]) -> io::Result<SampleEntry> {
+/// Describes the samples by the encoder's parameter sets. The encoder's level can be lower than `level`, or higher because
+/// of the bit rate.
+fn sample_entry(annex_b: &[u8], level: u8) -> io::Result<SampleEntry> {
     let config = H264SampleEntryConfig { length_size: LengthSize::FourBytes };
     let mut avc1 = build_avc1_box_from_annexb(annex_b, &config).map_err(io::Error::other)?;
+    let avcc = &mut avc1.avcc_box;
+    // After the header of the unit, the profile and its constraints.
+    let in_sets = avcc.sps_list.iter_mut().filter_map(|sps| sps.get_mut(3));
+    for declared in in_sets.chain([&mut avcc.avc_level_indication]) {
+        *declared = level.max(*declared);
+    }
     avc1.unknown_boxes.push(UnknownBox {
         box_type: BoxType::Normal(*b"colr"),
         box_size: BoxSize::U32(8 + COLR.len() as u32),
