@@ -45,7 +45,7 @@ pub use cubes::{DisplayedTicks, ViewCube, shown_at};
 pub use exaggeration::Exaggeration;
 pub use halves::{content, lane_in, select_half, show};
 pub use notices::Notices;
-pub use overlay::{Card, Column, Flag, Overlay, Part, common, peak_kbps};
+pub use overlay::{Card, Column, Curves, Flag, Overlay, Part, common, title_of_halves};
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use panes::GAP;
 pub use quality::Quality;

@@ -117,9 +117,6 @@ pub struct RecordArgs {
     /// rung of the column]
     #[arg(long, value_name = "TEXT")]
     label: Vec<String>,
-    /// Logarithmic scale of the graphs, instead of a linear one
-    #[arg(long)]
-    log: bool,
     /// Largest size of an MP4 in megabytes (10⁶ bytes), at the cost of quality [default: no limit]
     #[arg(long, value_name = "N", value_parser = megabytes)]
     megabytes: Option<f64>,
@@ -134,7 +131,7 @@ pub struct RecordArgs {
 const OF_HALVES: [&str; 2] = ["left", "right"];
 
 /// Arguments that conflict with a series.
-const OF_ONE_VIDEO: [&str; 16] = [
+const OF_ONE_VIDEO: [&str; 15] = [
     "fall",
     "script",
     "replay",
@@ -148,7 +145,6 @@ const OF_ONE_VIDEO: [&str; 16] = [
     "title",
     "hide",
     "label",
-    "log",
     "megabytes",
     "json",
 ];
@@ -237,7 +233,6 @@ impl RecordArgs {
                 title: self.title.clone().or_else(|| self.fall.then(|| fall::TITLE.to_owned())),
                 hidden: self.hide.clone(),
                 names: [0, 1].map(|half| self.label.get(half).cloned()),
-                is_logarithmic: self.log,
                 ..Overlay::default()
             },
             look: self.look(),

@@ -16,7 +16,10 @@ use cubewire_scene::TICKS_PER_SECOND;
 use super::describe_change;
 use crate::history::{FilmedTick, LaneHistory, Moment, Wanted, WorldHistory};
 use crate::replication::{Lane, LaneMeter, LocalLane, METER_TICKS, Record, Sample};
-use crate::view::{CubeColors, Flag, Overlay, PaneContent, Side, Trails, ViewState, shown_at};
+use crate::view::{
+    CubeColors, Curves, Flag, Overlay, PaneContent, Side, Trails, ViewState, shown_at,
+    title_of_halves,
+};
 
 /// Keeps the histories of removed lanes for a minute, for [`Clip`]s.
 pub struct ClipPlugin;
@@ -207,26 +210,32 @@ impl Clip {
     }
 
     pub fn title(&self) -> &'static str {
-        let left = self.content(Side::Left, *self.ticks.start());
-        match (left, self.world.0.last_tick()) {
-            (PaneContent::Lane(_), _) => "The same game, sent in two ways",
-            (PaneContent::Simulation, Some(_)) => {
-                "A simulation and its replica, rebuilt from packets"
-            }
-            (PaneContent::Simulation, None) => "A replica, rebuilt from packets",
-        }
+        let left = |tick| self.lane_at(Side::Left, tick).is_some();
+        let simulates = self.world.0.last_tick().is_some();
+        let has_simulation = simulates && self.ticks.clone().any(|tick| !left(tick));
+        title_of_halves(has_simulation, self.ticks.clone().any(left))
     }
 
-    pub fn flags(&self) -> Vec<Flag> {
+    /// The graph, still without measurements. Only local lanes know their errors.
+    pub fn curves(&self) -> Curves {
         let ticks = *self.ticks.start() + 1..=*self.ticks.end();
         let changes = ticks.flat_map(|tick| Side::ALL.map(|side| self.change(side, tick)));
-        changes.flatten().collect()
+        let flags: Vec<_> = changes.flatten().collect();
+        let ticks = [*self.ticks.start()].into_iter().chain(flags.iter().map(|flag| flag.tick));
+        let contents = ticks.flat_map(|tick| {
+            Side::ALL.map(|side| {
+                let local = self.lane_at(side, tick).is_some_and(|(_, lane)| lane.is_local);
+                local.then(|| self.content(side, tick))
+            })
+        });
+        let contents: Vec<_> = contents.flatten().collect();
+        Curves::new(contents.iter().filter_map(PaneContent::lane), flags)
     }
 
     fn change(&self, side: Side, tick: u64) -> Option<Flag> {
         let [before, now] = [tick - 1, tick].map(|tick| self.content(side, tick));
         let title = describe_change(&before, &now)?;
-        Some(Flag { tick, side, title })
+        Some(Flag { tick, part: Some(side as usize), title })
     }
 
     /// Sets up an app without a game to show this clip.

@@ -18,7 +18,7 @@ use super::side::Side;
 
 pub use card::Card;
 pub(super) use draw::draw;
-pub use film::{Column, Flag, common, peak_kbps};
+pub use film::{Column, Curves, Flag, common, title_of_halves};
 
 const TITLE_TIME: Duration = Duration::from_secs(2);
 
@@ -27,11 +27,8 @@ pub struct Overlay {
     /// Title of a film, `None` in a window. Films have a title bar, a graph and a credit.
     pub title: Option<String>,
     pub column: Option<Column>,
-    /// Largest bandwidth in the film's graphs so far, or the largest budget, kilobits per second.
-    pub peak_kbps: f64,
-    pub is_logarithmic: bool,
-    /// Switches during the film, in ascending order of their ticks.
-    pub flags: Vec<Flag>,
+    /// Graph of a film.
+    pub curves: Curves,
     /// Title card over the whole picture before the film starts.
     pub card: Option<Card>,
     pub hidden: Vec<Part>,

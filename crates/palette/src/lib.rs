@@ -38,6 +38,8 @@ pub struct Colors {
     pub left: Rgb,
     /// The same for the right half and its replica, and the main button.
     pub right: Rgb,
+    /// The same for the third and the fourth of several lanes, on flat ground only.
+    further: [Rgb; 2],
     /// Background of selected text in the left half.
     pub left_tint: Rgb,
     /// Background of selected text in the right half.
@@ -82,6 +84,10 @@ const fn theme(index: usize) -> Colors {
         warning: [Rgb(0x63, 0x5A, 0x00), Rgb(0xF0, 0xC3, 0x6A)][index],
         left: [Rgb(0x00, 0x5A, 0x91), Rgb(0x7F, 0x9B, 0xFF)][index],
         right: [Rgb(0x9C, 0x3D, 0x00), Rgb(0xFF, 0x7A, 0x59)][index],
+        further: [
+            [Rgb(0x66, 0x00, 0x11), Rgb(0x22, 0x55, 0xFF)],
+            [Rgb(0x99, 0xFF, 0xBB), Rgb(0xFF, 0xE0, 0x22)],
+        ][index],
         left_tint: [Rgb(0xD3, 0xE2, 0xEE), Rgb(0x2A, 0x35, 0x5F)][index],
         right_tint: [Rgb(0xF0, 0xDD, 0xD0), Rgb(0x4E, 0x2C, 0x24)][index],
         above_target: [Rgb(0xC0, 0x7F, 0x58), Rgb(0xB5, 0x63, 0x4D)][index],
@@ -110,6 +116,16 @@ const BLACK: Rgb = Rgb(0x00, 0x00, 0x00);
 const WHITE: Rgb = Rgb(0xFF, 0xFF, 0xFF);
 
 impl Colors {
+    /// Colour of the curve and the figures of one of up to four lanes side by side, by its index. The first two have the
+    /// colours of the halves.
+    pub const fn column(&self, index: usize) -> Rgb {
+        match index {
+            0 => self.left,
+            1 => self.right,
+            index => self.further[index % 2],
+        }
+    }
+
     /// Fill colour of a kind of bits. Based on the palette of Okabe and Ito, without its blue and vermilion, which mark
     /// the halves.
     pub const fn bit_kind(&self, kind: BitKind) -> Rgb {

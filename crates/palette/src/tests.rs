@@ -82,6 +82,11 @@ fn halves(colors: &Colors) -> [(&'static str, Rgb); 2] {
     [("left", colors.left), ("right", colors.right)]
 }
 
+fn columns(colors: &Colors) -> [(&'static str, Rgb); 4] {
+    let names = [("first", 0), ("second", 1), ("third", 2), ("fourth", 3)];
+    names.map(|(name, index)| (name, colors.column(index)))
+}
+
 fn kinds(colors: &Colors) -> Vec<(&'static str, Rgb)> {
     BitKind::DEMO.iter().map(|kind| (kind.name(), colors.bit_kind(*kind))).collect()
 }
@@ -120,6 +125,9 @@ fn text_and_marks_have_their_contrast() {
         assert_text(left, &[left_tint]);
         assert_text(right, &[right_tint]);
         assert_text(ground, &[left, right, ink]);
+        for column in columns(&colors) {
+            assert_text(column, &flat);
+        }
         for mark in [("bar", colors.above_target), ("quiet", colors.quiet)] {
             assert_contrast(theme, MARK_CONTRAST, mark, &[ground]);
         }
@@ -146,7 +154,9 @@ fn areas_with_different_meanings_are_distinct_with_any_eyes() {
         assert_distinct(DISTINCT, &not_sent.chain(forms()).collect::<Vec<_>>());
         let [left, right] = halves(&colors);
         assert_distinct(4.0 * DISTINCT, &[left, right]);
-        assert_distinct(2.0 * DISTINCT, &[left, right, ("target", colors.ink)]);
+        let target = ("target", colors.ink);
+        assert_distinct(2.0 * DISTINCT, &[left, right, target]);
+        assert_distinct(DISTINCT, &[&columns(&colors)[..], &[target]].concat());
         for (half, kind) in [left, right]
             .into_iter()
             .flat_map(|half| kinds(&colors).into_iter().map(move |kind| (half, kind)))

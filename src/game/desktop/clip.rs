@@ -17,7 +17,7 @@ use crate::game::{Failure, exit};
 use crate::recording::Clip;
 use crate::recording::video::Video;
 use crate::replication::LaneMeter;
-use crate::view::{Overlay, peak_kbps, settle_cameras};
+use crate::view::{Overlay, Side, settle_cameras};
 
 /// Size of the film, pixels.
 pub const SIZE: UVec2 = UVec2::new(1280, 720);
@@ -62,7 +62,7 @@ fn shoot(
     add: &mut AddFrame<'_>,
 ) -> Result<u64, Failure> {
     let mut part = open(clip, size, progress)?;
-    let (mut frames, mut peak) = (0, 0.0);
+    let mut frames = 0;
     for tick in clip.ticks.clone() {
         if progress.stop.load(Ordering::Relaxed) || part.app.should_exit().is_some() {
             break;
@@ -71,9 +71,10 @@ fn shoot(
         if frames > 0 {
             clip.show(tick, world);
         }
-        let mut meters = world.query::<&LaneMeter>();
-        peak = meters.iter(world).map(peak_kbps).fold(peak, f64::max);
-        world.resource_mut::<Overlay>().peak_kbps = peak;
+        let mut lanes = world.query::<(&Side, &LaneMeter)>();
+        let mut curves = std::mem::take(&mut world.resource_mut::<Overlay>().curves);
+        curves.show(lanes.iter(world).map(|(&side, meter)| (side as usize, meter)));
+        world.resource_mut::<Overlay>().curves = curves;
         add(part.frame()?)?;
         frames += 1;
         progress.frames.store(frames, Ordering::Relaxed);
@@ -96,7 +97,7 @@ fn open(clip: &Clip, size: UVec2, progress: &Arc<Progress>) -> Result<OffScreen,
     let world = part.app.world_mut();
     world.insert_resource(Overlay {
         title: Some(clip.title().to_owned()),
-        flags: clip.flags(),
+        curves: clip.curves(),
         ..Overlay::default()
     });
     clip.set_up(world);

@@ -16,11 +16,11 @@ use crate::recording::{
     Outcome, Place, ReplayCheck, Script, ScriptPlayback, Switch, Turn, begin, course,
     describe_change,
 };
-use crate::replication::{LaneMeter, LaneSettings, TARGET_KBPS};
+use crate::replication::{LaneMeter, LaneSettings};
 use crate::simulation::CubeWorld;
 use crate::view::{
-    self, Canvas, Card, Column, FixedScale, Flag, GAP, Inset, Overlay, PaneContent, Part, Side,
-    ViewMode, ViewState,
+    self, Canvas, Card, Column, Curves, FixedScale, Flag, GAP, Inset, Overlay, PaneContent, Part,
+    Side, ViewMode, ViewState,
 };
 
 #[derive(Clone, Debug)]
@@ -77,6 +77,14 @@ impl FilmContent {
         }
     }
 
+    /// Index of a half, or of the column that shows it.
+    const fn part(&self, column: usize, side: Side) -> usize {
+        match self {
+            Self::Halves { .. } => side as usize,
+            Self::Columns { .. } => column,
+        }
+    }
+
     /// Changes of settings in the part at `index`. All halves are one part.
     fn switches(&self, index: usize) -> Vec<Switch> {
         let (Self::Halves { switches, .. } | Self::Columns { switches, .. }) = self;
@@ -128,34 +136,26 @@ impl Film {
             let card = self.card(&mut parts)?;
             (0..self.card_frames()).try_for_each(|_| add(card.clone()))?;
         }
-        let mut peak_kbps = self.least_peak_kbps();
+        let mut curves = self.curves();
         let mut sent = vec![Sent::default(); self.shown.contents().len()];
         for _ in 0..self.frames {
             if parts.iter().any(|part| part.app.should_exit().is_some()) {
                 break;
             }
-            for part in &mut parts {
-                let world = part.app.world_mut();
-                let mut meters = world.query::<&LaneMeter>();
-                let peaks = meters.iter(world).map(view::peak_kbps);
-                peak_kbps = peaks.fold(peak_kbps, f64::max);
-            }
+            self.measure(&mut parts, &mut curves);
             let mut pictures = Vec::new();
             let mut first = None;
             for (index, part) in parts.iter_mut().enumerate() {
                 let mut overlay = part.app.world_mut().resource_mut::<Overlay>();
-                overlay.peak_kbps = peak_kbps;
+                overlay.curves = curves.clone();
                 if let Some(column) = &mut overlay.column {
                     column.first = first.clone();
                 }
                 let before = part.app.world().resource::<CubeWorld>().tick();
                 pictures.push(part.frame()?);
                 let tick = part.app.world().resource::<CubeWorld>().tick();
-                let side = |side: Side| match self.shown {
-                    FilmContent::Halves { .. } => side as usize,
-                    FilmContent::Columns { .. } => index,
-                };
-                count_newest(&mut part.app, (tick - before) as usize, side, &mut sent);
+                let of = |side| self.shown.part(index, side);
+                count_newest(&mut part.app, (tick - before) as usize, of, &mut sent);
                 if index == 0 {
                     let world = part.app.world_mut();
                     let mut meters = world.query::<&LaneMeter>();
@@ -169,18 +169,23 @@ impl Film {
         Ok(Take { frames, checksum: checksum.finalize(), sent, replay })
     }
 
-    /// Smallest upper end of the graphs, kilobits per second, which all columns share: the largest budget. A logarithmic
-    /// scale also reaches the target.
-    fn least_peak_kbps(&self) -> f64 {
+    /// Updates the graph before a frame is drawn. Columns are drawn one after the other, so all of them show the measurements
+    /// of the previous frame.
+    fn measure(&self, parts: &mut [OffScreen], curves: &mut Curves) {
+        let worlds = parts.iter_mut().map(|part| part.app.world_mut());
+        let mut lanes: Vec<_> =
+            worlds.map(|world| (world.query::<(&Side, &LaneMeter)>(), &*world)).collect();
+        curves.show(lanes.iter_mut().enumerate().flat_map(|(index, (lanes, world))| {
+            let lanes = lanes.iter(world);
+            lanes.map(move |(&side, meter)| (self.shown.part(index, side), meter))
+        }));
+    }
+
+    /// The graph, still without measurements.
+    fn curves(&self) -> Curves {
         let turns = self.turns();
-        let lanes = turns.iter().flatten();
-        let lanes = lanes.filter_map(|turn| turn.content.lane());
-        let budgets = lanes.filter_map(|lane| lane.sender.kept_budget());
-        let least = match self.overlay.is_logarithmic {
-            true => TARGET_KBPS,
-            false => 0.0,
-        };
-        budgets.map(f64::from).fold(least, f64::max)
+        let lanes = turns.iter().flatten().filter_map(|turn| turn.content.lane());
+        Curves::new(lanes, Self::flags(&turns))
     }
 
     /// Number of frames of the title card, one second or 0.
@@ -190,15 +195,20 @@ impl Film {
     }
 
     fn title(&self) -> String {
-        let usual = match &self.shown {
-            FilmContent::Columns { .. } => "The same play, encoded in several ways",
-            FilmContent::Halves { left: PaneContent::Simulation, .. } => {
-                "A simulation and its replica, rebuilt from packets"
+        if let Some(title) = &self.overlay.title {
+            return title.clone();
+        }
+        match &self.shown {
+            FilmContent::Columns { lanes, .. } => {
+                let count = ["Two", "Three", "Four"][lanes.len() - 2];
+                format!("{count} replicas of the same game")
             }
-            FilmContent::Halves { .. } => "The same game, sent in two ways",
-        };
-        let title = self.overlay.title.as_deref();
-        title.unwrap_or(usual).to_owned()
+            FilmContent::Halves { .. } => {
+                let left = &self.turns()[0];
+                let simulations = left.iter().filter(|turn| turn.content.lane().is_none()).count();
+                view::title_of_halves(simulations > 0, simulations < left.len()).to_owned()
+            }
+        }
     }
 
     /// Tick of the first visible frame, counted from the start of the script.
@@ -252,18 +262,21 @@ impl Film {
         view::common(turns.filter_map(|turn| turn.content.lane()))
     }
 
-    fn flags<'a>(turns: impl IntoIterator<Item = &'a Vec<Turn>>) -> Vec<Flag> {
-        let pairs = turns.into_iter().flat_map(|turns| turns.windows(2));
-        let flags = pairs.filter_map(|pair| {
-            Some(Flag {
-                tick: pair[1].from,
-                side: pair[1].side,
-                title: describe_change(&pair[0].content, &pair[1].content)?,
-            })
+    /// Changes in ascending order. A change of all parts at once is one.
+    fn flags(turns: &[Vec<Turn>]) -> Vec<Flag> {
+        let of_part = |(part, turns): (usize, &Vec<Turn>)| {
+            let changes = changes(turns).into_iter();
+            changes.map(move |(tick, title)| Flag { tick, part: Some(part), title })
+        };
+        let mut flags: Vec<_> = turns.iter().enumerate().flat_map(of_part).collect();
+        let place = |flag: &Flag| (flag.tick, flag.title.clone());
+        flags.sort_by_key(place);
+        let alike = flags.chunk_by(|one, other| place(one) == place(other));
+        let merged = alike.flat_map(|alike| match alike.len() == turns.len() {
+            true => vec![Flag { part: None, ..alike[0].clone() }],
+            false => alike.to_vec(),
         });
-        let mut flags: Vec<_> = flags.collect();
-        flags.sort_by_key(|flag| flag.tick);
-        flags
+        merged.collect()
     }
 
     fn card(&self, parts: &mut [OffScreen]) -> Result<Vec<u8>, Failure> {
@@ -279,7 +292,7 @@ impl Film {
                     parts.join(" · ")
                 }
             };
-            let text = [text].into_iter().chain(changes(turns)).collect::<Vec<_>>().join(" → ");
+            let text = [text].into_iter().chain(summary(turns)).collect::<Vec<_>>().join(" → ");
             match &self.shown {
                 FilmContent::Halves { .. } => {
                     let side = Side::ALL[index];
@@ -330,10 +343,9 @@ impl Film {
     /// # Errors
     /// If the adapter does not support the size, or a lane cannot be set up.
     pub fn set_up(&self) -> Result<Vec<OffScreen>, Failure> {
-        let turns = self.turns();
         match &self.shown {
             FilmContent::Halves { left, right, .. } => {
-                let mut part = self.open(self.size, Self::flags(&turns), None)?;
+                let mut part = self.open(self.size, None)?;
                 let world = part.app.world_mut();
                 view::show(world, Side::Left, left.clone()).map_err(GameError::from)?;
                 self.begin(part, 0, right.clone()).map(|part| vec![part])
@@ -345,15 +357,13 @@ impl Film {
                         lanes: lanes.clone(),
                         labels: labels.clone(),
                         common: self.common(),
-                        has_flags: turns.iter().any(|turns| turns.len() > 1),
                         first: None,
                         index,
                         start: slice.start,
                         whole: self.size.x,
                     };
                     let size = UVec2::new(slice.len() as u32, self.size.y);
-                    let flags = Self::flags([&turns[index]]);
-                    let mut part = self.open(size, flags, Some(column))?;
+                    let mut part = self.open(size, Some(column))?;
                     let gap = if slice.end < self.size.x { GAP } else { 0 };
                     let right = gap as f32 / part.app.world().resource::<Canvas>().scale_factor;
                     part.app
@@ -366,16 +376,11 @@ impl Film {
         }
     }
 
-    fn open(
-        &self,
-        size: UVec2,
-        flags: Vec<Flag>,
-        column: Option<Column>,
-    ) -> Result<OffScreen, Failure> {
+    fn open(&self, size: UVec2, column: Option<Column>) -> Result<OffScreen, Failure> {
         let interface = Interface::Film { whole: self.size };
         let mut part = OffScreen::new(size, self.frames_per_second, interface)?;
-        let title = Some(self.title());
-        part.app.insert_resource(Overlay { title, flags, column, ..self.overlay.clone() });
+        let (title, curves) = (Some(self.title()), self.curves());
+        part.app.insert_resource(Overlay { title, curves, column, ..self.overlay.clone() });
         // With a changing scale, the same amount would change its colour during the film.
         let mut look = self.look;
         look.fixed = FixedScale(true);
@@ -408,10 +413,17 @@ impl Film {
     }
 }
 
-/// Descriptions of the changes of a half for the title card. Of many changes, their number and the last one.
-fn changes(turns: &Vec<Turn>) -> Vec<String> {
-    let flags = Film::flags([turns]).into_iter();
-    let mut changes: Vec<_> = flags.map(|flag| flag.title).collect();
+/// Changes of a part, with their ticks.
+fn changes(turns: &[Turn]) -> Vec<(u64, String)> {
+    let changes = turns.windows(2).filter_map(|pair| {
+        Some((pair[1].from, describe_change(&pair[0].content, &pair[1].content)?))
+    });
+    changes.collect()
+}
+
+/// Descriptions of the changes of a part for the title card. Of many changes, their number and the last one.
+fn summary(turns: &[Turn]) -> Vec<String> {
+    let mut changes: Vec<_> = changes(turns).into_iter().map(|(_, title)| title).collect();
     if changes.len() > MAX_CHANGES {
         let between = format!("{} more", changes.len() - 1);
         changes.splice(..changes.len() - 1, [between]);
@@ -449,7 +461,7 @@ mod tests {
         let listed = |script: &Script| {
             let turns = course(&PaneContent::Simulation, &usual, Some(script), &[]);
             let of_right = turns.into_iter().filter(|turn| turn.side == Side::Right);
-            changes(&of_right.skip(1).collect::<Vec<_>>())
+            summary(&of_right.skip(1).collect::<Vec<_>>())
         };
         let mut script = fall();
         assert_eq!(listed(&script), ["14 more", "simulated"]);
@@ -475,8 +487,8 @@ mod tests {
             })
         };
         let flags = Film::flags(&film.turns());
-        let flags = flags.iter().map(|flag| (flag.tick, flag.side, &*flag.title));
-        let wanted = [(150, Side::Right, "predicted, link: 4G"), (180, Side::Left, "delta")];
+        let flags = flags.iter().map(|flag| (flag.tick, flag.part, &*flag.title));
+        let wanted = [(150, Some(1), "predicted, link: 4G"), (180, Some(0), "delta")];
         assert_eq!(flags.collect::<Vec<_>>(), wanted);
         let [left, right] = &film.turns()[..] else {
             panic!("there are two halves");
@@ -496,20 +508,14 @@ mod tests {
             switches: switches.map(|text| text.parse().unwrap()).to_vec(),
         });
         let turns = film.turns();
-        let titles = |column: usize| {
-            let flags = Film::flags([&turns[column]]);
-            let flags = flags.into_iter().map(|flag| (flag.tick, flag.title));
-            flags.collect::<Vec<_>>()
-        };
-        let flag = |tick: u64, title: &str| (tick, title.to_owned());
-        assert_eq!(titles(0), [flag(180, "link: 4G"), flag(240, "delta")]);
-        assert_eq!(titles(1), [flag(120, "index"), flag(180, "link: 4G")]);
-        assert_eq!(titles(2), [flag(180, "link: 4G")]);
+        let flags = Film::flags(&turns);
+        let flags = flags.iter().map(|flag| (flag.tick, flag.part, &*flag.title));
+        let wanted = [(120, Some(1), "index"), (180, None, "link: 4G"), (240, Some(0), "delta")];
+        assert_eq!(flags.collect::<Vec<_>>(), wanted);
         assert_eq!(film.shown.name(0), "before");
         assert_eq!(film.shown.name(1), "column 2");
         // The network changes.
         let common = film.common();
         assert!(!common.iter().any(|part| part.contains("round trip")), "{common:?}");
-        assert_eq!(film.least_peak_kbps(), 64.0);
     }
 }

@@ -93,8 +93,9 @@ pub(in crate::view) fn draw(
         ViewMode::Difference => [Some(left), Some(right)],
     };
     let is_film = inputs.overlay.title.is_some();
-    let part = match inputs.overlay.column {
-        Some(_) => picture.width(),
+    let part = match &inputs.overlay.column {
+        // The same for all columns, which differ by a pixel.
+        Some(column) => column.whole as f32 / ctx.pixels_per_point() / column.lanes.len() as f32,
         None => left.width(),
     };
     let pen = |painter| Pen {
@@ -172,7 +173,9 @@ impl OverlayInputs<'_, '_> {
             };
             let cost = second.flatten().map(|second| Cost::of(&second));
             let is_remote = !is_local;
-            OverlayLane { side, settings, cost, estimate, meter, is_remote, is_selected }
+            let column = self.overlay.column.as_ref();
+            let part = column.map_or(side as usize, |column| column.index);
+            OverlayLane { side, part, settings, cost, estimate, meter, is_remote, is_selected }
         });
         let mut lanes: Vec<_> = lanes.collect();
         lanes.sort_by_key(|lane| lane.side);

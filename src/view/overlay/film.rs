@@ -1,15 +1,15 @@
 //! The bands of a film: title, names of columns and legend above the picture, and a graph, the conditions and a credit
-//! below it.
+//! below it. The picture has two thirds of the height.
 //!
-//! Each column of a film is rendered as a separate picture. It paints its own name and graph, and its slice of the
-//! shared text. Text without room is left out in whole items.
+//! Each column of a film is rendered as a separate picture. It paints its own name, and its slice of the shared text and
+//! of the graph. Text without room is left out in whole items.
 
+mod curves;
 mod graph;
 
 use bevy_egui::egui::{Align2, Rect, pos2, vec2};
 use cubewire_scene::CUBES;
 
-use self::graph::{Graph, SECONDS, TOP};
 use super::headline::{self, Cost, OverlayLane};
 use super::text::Pen;
 use super::{Overlay, Part};
@@ -17,46 +17,33 @@ use crate::replication::{LaneSettings, Totals};
 use crate::theme::egui_color;
 use crate::view::costs::{self, CubeColors};
 
-pub use self::graph::{Flag, peak_kbps};
+pub use self::curves::{Curves, Flag};
 
-const LEGEND: f32 = 32.0;
+/// Heights of rows, points.
+const TITLE: f32 = 34.0;
+const NAMES: f32 = 28.0;
+const LEGEND: f32 = 26.0;
+/// Row of flags above the graph.
+const FLAGS: f32 = 16.0;
+/// Row with the conditions and the credit.
+const LAST: f32 = 24.0;
 
-/// Height of the row with the names of the columns, points.
-const NAMES: f32 = 30.0;
+/// Distance of the plot from the top of its band, which its highest label needs, and from the row below it.
+const ABOVE: f32 = 10.0;
+const BELOW: f32 = 6.0;
+
+/// Smallest height of a plot. Without it, the film has no graph.
+const LEAST_PLOT: f32 = 24.0;
 
 /// Heights of the bands above and below the picture, points.
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Rows {
-    title: f32,
-    band: f32,
-    /// From the top of the band to its plot.
+    above: f32,
+    below: f32,
+    /// From the top of the lower band to the plot.
     top: f32,
+    /// Height of the plot, or 0.
     plot: f32,
-    /// From the top of the band to its last row with the conditions and the credit.
-    last: f32,
-    /// Whether the graph has a separate row for its times.
-    has_times: bool,
-}
-
-impl Rows {
-    /// Height of a film below which it has few pixels, so that small type is relatively large, points. One row then
-    /// describes the graph.
-    const LOW: f32 = 400.0;
-
-    /// Rows of a film of this height. The plot takes a fifth of it. Flags add a row above the plot.
-    const fn of(height: f32, has_flags: bool) -> Self {
-        let is_low = height < Self::LOW;
-        let top = TOP + if has_flags { FLAGS } else { 0.0 };
-        let plot = height / 5.0;
-        let last = top + plot + if is_low { 12.0 } else { 28.0 };
-        Self {
-            title: if is_low { 34.0 } else { 44.0 },
-            band: last + 25.0,
-            top,
-            plot,
-            last,
-            has_times: !is_low,
-        }
-    }
 }
 
 pub(super) const CREDIT: &str = "After Glenn Fiedler’s Snapshot Compression, gafferongames.com";
@@ -70,8 +57,6 @@ pub struct Column {
     pub labels: Vec<String>,
     /// Parts of the descriptions that all lanes have in common throughout the film.
     pub common: Vec<String>,
-    /// Whether a lane of any column changes, so that all graphs have a row of flags.
-    pub has_flags: bool,
     /// Last second of the first column, to compare with. `None` in the first column, and before a second was measured.
     pub first: Option<Totals>,
     pub index: usize,
@@ -84,21 +69,26 @@ pub struct Column {
 impl Overlay {
     /// Heights of the bands above and below the picture in a film of this height, points. Both are 0 in a window.
     pub(in crate::view) fn bands(&self, colors: CubeColors, height: f32) -> [f32; 2] {
-        if self.title.is_none() {
-            return [0.0; 2];
-        }
-        let band = |is_there, height| if is_there { height } else { 0.0 };
-        let rows = self.rows(height);
-        let title = band(self.shows(Part::Heading), rows.title);
-        let names = band(self.has_names(), NAMES);
-        let legend = band(colors.title().is_some(), LEGEND);
-        [title + names + legend, band(self.shows(Part::Graph), rows.band)]
+        let rows = self.rows(colors, height);
+        [rows.above, rows.below]
     }
 
-    fn rows(&self, height: f32) -> Rows {
-        let column = self.column.as_ref();
-        let has_flags = column.map_or(!self.flags.is_empty(), |column| column.has_flags);
-        Rows::of(height, has_flags)
+    fn rows(&self, colors: CubeColors, height: f32) -> Rows {
+        if self.title.is_none() {
+            return Rows { above: 0.0, below: 0.0, top: 0.0, plot: 0.0 };
+        }
+        let row = |is_there, height| if is_there { height } else { 0.0 };
+        let above = row(self.shows(Part::Heading), TITLE)
+            + row(self.has_names(), NAMES)
+            + row(colors.title().is_some(), LEGEND);
+        let top = ABOVE + row(!self.curves.flags.is_empty(), FLAGS);
+        let free = height / 3.0 - above - top - BELOW - LAST;
+        let plot = free.min(height / 6.0);
+        match (self.shows(Part::Graph), plot >= LEAST_PLOT) {
+            (true, true) => Rows { above, below: top + plot + BELOW + LAST, top, plot },
+            (true, false) => Rows { above, below: LAST, top: 0.0, plot: 0.0 },
+            (false, _) => Rows { above, below: 0.0, top: 0.0, plot: 0.0 },
+        }
     }
 
     fn has_names(&self) -> bool {
@@ -113,6 +103,17 @@ impl Overlay {
         let [start, width] =
             [column.start, column.whole].map(|side| side as f32 / pixels_per_point);
         Rect::from_min_size(picture.min - vec2(start, 0.0), vec2(width, picture.height()))
+    }
+}
+
+/// Title of a film of two halves, true for all that they show: the left half shows a simulation, a lane or first one and
+/// then the other, and the right half a lane.
+pub const fn title_of_halves(has_simulation: bool, has_lane: bool) -> &'static str {
+    match (has_simulation, has_lane) {
+        (true, true) => "The same game in both halves",
+        (true, false) => "A simulation and its replica, rebuilt from packets",
+        (false, true) => "Two replicas of the same game",
+        (false, false) => "A replica, rebuilt from packets",
     }
 }
 
@@ -136,8 +137,7 @@ impl Pen<'_> {
         common: &[String],
         legend: (CubeColors, costs::Scale),
     ) {
-        let rows = overlay.rows(film.height());
-        let [above, below] = overlay.bands(legend.0, film.height());
+        let Rows { above, below, top: to_plot, plot } = overlay.rows(legend.0, film.height());
         let ground = egui_color(self.colors().ground);
         let (top, _) = part.split_top_bottom_at_y(part.min.y + above);
         let (_, band) = part.split_top_bottom_at_y(part.max.y - below);
@@ -146,7 +146,7 @@ impl Pen<'_> {
         }
         let mut y = part.min.y;
         if overlay.shows(Part::Heading) {
-            let end = y + rows.title;
+            let end = y + TITLE;
             let bar = Rect::from_x_y_ranges(film.x_range(), y..=end);
             self.title(overlay.title.as_deref().unwrap_or_default(), bar);
             y = end;
@@ -170,41 +170,18 @@ impl Pen<'_> {
             let x = film.x_range().shrink(self.sizes.margin);
             self.legend_strip(x, y + LEGEND / 2.0, legend);
         }
+        if plot > 0.0 {
+            let left = graph::LEFT * self.sizes.small;
+            let at = pos2(film.min.x + left, band.min.y + to_plot);
+            let width = film.width() - left - self.sizes.margin;
+            self.plot(Rect::from_min_size(at, vec2(width, plot)), &overlay.curves);
+        }
         if below > 0.0 {
-            self.graph(overlay, &rows, [film, band], lanes, common);
+            let graph = (plot > 0.0).then(|| graph::about(&overlay.curves));
+            let common = if overlay.shows(Part::Link) { common } else { &[] };
+            let said = graph.as_ref().into_iter().chain(common);
+            self.conditions(film, band.max.y - LAST, &said.map(String::as_str).collect::<Vec<_>>());
         }
-    }
-
-    /// Paints the graph in a `band` below the picture, and the conditions and the credit of the `film`.
-    fn graph(
-        &self,
-        overlay: &Overlay,
-        rows: &Rows,
-        [film, band]: [Rect; 2],
-        lanes: &[OverlayLane<'_>],
-        common: &[String],
-    ) {
-        let left = graph::LEFT * self.sizes.small;
-        let right = if overlay.column.is_some() { GAP } else { 0.0 } + self.sizes.margin;
-        let plot = Rect::from_min_max(
-            band.min + vec2(left, rows.top),
-            pos2(band.max.x - right, band.min.y + rows.top + rows.plot),
-        );
-        let graph = Graph::new(plot, overlay);
-        let (dashes, what) = self.dashes(&graph, lanes);
-        if plot.width() > left {
-            self.plot(&graph, lanes, &dashes, &overlay.flags);
-            if rows.has_times {
-                self.times(plot, what);
-            }
-        }
-        let in_one_row = [format!("last {SECONDS} s, {what}")];
-        let said: &[String] = match overlay.shows(Part::Link) {
-            _ if !rows.has_times => &in_one_row,
-            true => common,
-            false => &[],
-        };
-        self.conditions(film, band.min.y + rows.last, said);
     }
 
     fn title(&self, title: &str, bar: Rect) {
@@ -255,7 +232,8 @@ impl Pen<'_> {
         let (names, size) = fitting.unwrap_or((&forms[1], sizes.small));
         let name = self.words(&names[column.index], size, width);
         let at = pos2(bar.min.x + margin, bar.center().y);
-        self.write(at, Align2::LEFT_CENTER, (&name, size, self.colors().ink))
+        let color = self.colors().column(column.index);
+        self.write(at, Align2::LEFT_CENTER, (&name, size, color))
     }
 
     /// Paints the ratio of a column to the first one, to the right of a name of this width.
@@ -274,11 +252,11 @@ impl Pen<'_> {
         self.ground(at, Align2::RIGHT_CENTER, padding, &[line], fill);
     }
 
-    /// Paints as many of the common conditions as fit, and a credit at the right.
-    fn conditions(&self, film: Rect, y: f32, common: &[String]) {
+    /// Paints as many of the descriptions as fit, the number of cubes, and a credit at the right.
+    fn conditions(&self, film: Rect, y: f32, said: &[&str]) {
         let (colors, small) = (self.colors(), self.sizes.small);
         let cubes = format!("{CUBES} cubes");
-        let parts: Vec<_> = common.iter().chain([&cubes]).map(String::as_str).collect();
+        let parts = [said, &[&cubes]].concat();
         let width = film.width() - 3.0 * self.sizes.margin;
         let mut wishes = (0..=parts.len()).rev().flat_map(|count| {
             let said = parts[..count].join(" · ");
@@ -298,62 +276,18 @@ impl Pen<'_> {
 /// Long text of a ratio, which gets room next to a name.
 const LONG_RATIO: &str = "1.5× further off";
 
-/// Height of the row of flags above the graph, points.
-const FLAGS: f32 = 16.0;
-
-/// Gap between the graphs of two columns, points.
-const GAP: f32 = 4.0;
-
 #[cfg(test)]
 mod tests {
     use super::super::text::Sizes;
     use super::super::text::tests::with_pen;
     use super::*;
-    use crate::view::side::Side;
 
-    #[test]
-    fn the_credit_is_in_the_band_of_a_film_of_any_size() {
-        for (height, pixels_per_point) in [(360.0, 0.5), (540.0, 0.5), (540.0, 1.0), (540.0, 4.0)] {
-            let small = Sizes::of(true, 640.0, 320.0, pixels_per_point).small;
-            let rows = Rows::of(height, false);
-            let end = rows.last + 1.25 * small;
-            assert!(end <= rows.band, "{end} at {pixels_per_point}");
-            // The times, or the lower half of the lowest label.
-            let above = match rows.has_times {
-                true => 3.0 + 1.25 * small,
-                false => 0.625 * small,
-            };
-            assert!(rows.top + rows.plot + above <= rows.last, "{height}");
-            assert_eq!(rows.plot, height / 5.0);
-        }
-    }
-
-    #[test]
-    fn only_a_film_has_bands_and_parts_of_it_can_be_hidden() {
-        let mut overlay = Overlay::default();
-        let usual = CubeColors::Interaction;
-        assert_eq!(overlay.bands(CubeColors::Bits, 540.0), [0.0; 2]);
-        overlay.title = Some("a film".to_owned());
-        for height in [540.0, 360.0] {
-            let Rows { title, band, .. } = Rows::of(height, false);
-            assert_eq!(overlay.bands(usual, height), [title, band]);
-            let with_legend = overlay.bands(CubeColors::Bits, height);
-            assert_eq!(with_legend, [title + LEGEND, band]);
-        }
-        let without = overlay.bands(usual, 540.0)[1];
-        overlay.flags = vec![Flag { tick: 60, side: Side::Right, title: "delta".to_owned() }];
-        assert_eq!(overlay.bands(usual, 540.0)[1], without + FLAGS);
-        overlay.hidden = vec![Part::Graph];
-        assert_eq!(overlay.bands(usual, 540.0)[1], 0.0);
-    }
-
-    fn column(labels: &[&str], has_flags: bool) -> Overlay {
+    fn column(labels: &[&str]) -> Overlay {
         let lanes = ["rung:delta", "rung:predicted,budget:64kbps"];
         let column = Column {
             lanes: lanes.map(|lane| lane.parse().unwrap()).into(),
             labels: labels.iter().map(|&label| label.to_owned()).collect(),
             common: Vec::new(),
-            has_flags,
             first: None,
             index: 1,
             start: 642,
@@ -363,17 +297,34 @@ mod tests {
     }
 
     #[test]
-    fn columns_have_a_title_and_names_and_rows_of_equal_height() {
-        let usual = CubeColors::Interaction;
-        let rows = Rows::of(540.0, false);
-        let mut overlay = column(&[], false);
-        let wanted = [rows.title + NAMES, rows.band];
-        assert_eq!(overlay.bands(usual, 540.0), wanted);
-        overlay.hidden = vec![Part::Labels];
-        assert_eq!(overlay.bands(usual, 540.0), [rows.title, rows.band]);
-        // Another column has a flag.
-        let flagged = column(&[], true).bands(usual, 540.0);
-        assert_eq!(flagged[1], rows.band + FLAGS);
+    fn the_picture_has_two_thirds_of_the_height() {
+        let flag = Flag { tick: 1, part: None, title: "delta".to_owned() };
+        let halves = Overlay { title: Some("a film".to_owned()), ..Overlay::default() };
+        for mut overlay in [halves, column(&[])] {
+            for flags in [vec![], vec![flag.clone()]] {
+                overlay.curves.flags = flags;
+                for colors in [CubeColors::Interaction, CubeColors::Distance] {
+                    let rows = overlay.rows(colors, 540.0);
+                    assert!(540.0 - rows.above - rows.below >= 360.0, "{rows:?}");
+                    assert!(rows.plot >= LEAST_PLOT, "{rows:?}");
+                }
+            }
+        }
+        // A low film has no room for a graph.
+        let low = column(&[]).rows(CubeColors::Distance, 300.0);
+        assert_eq!((low.plot, low.below), (0.0, LAST));
+        let hidden = vec![Part::Labels, Part::Graph];
+        let bands = Overlay { hidden, ..column(&[]) }.bands(CubeColors::Interaction, 540.0);
+        assert_eq!(bands, [TITLE, 0.0]);
+    }
+
+    #[test]
+    fn the_last_row_and_the_lowest_label_have_room_at_any_scale() {
+        for pixels_per_point in [0.5, 1.0, 4.0] {
+            let small = Sizes::of(true, 640.0, 320.0, pixels_per_point).small;
+            assert!(1.25 * small <= LAST, "{small} at {pixels_per_point}");
+            assert!(0.625 * small <= ABOVE.min(BELOW + 3.0), "{small} at {pixels_per_point}");
+        }
     }
 
     #[test]
@@ -381,7 +332,7 @@ mod tests {
         let now: LaneSettings = "rung:index".parse().unwrap();
         let bar = Rect::from_min_size(pos2(0.0, 0.0), vec2(400.0, NAMES));
         let is_painted = |labels: &[&str], lane, text: &str| {
-            let overlay = column(labels, false);
+            let overlay = column(labels);
             let column = overlay.column.as_ref().unwrap();
             let mut is_painted = false;
             with_pen(|pen| {
@@ -396,7 +347,7 @@ mod tests {
         assert!(is_painted(&["before", "after"], Some(&now), "after"));
         with_pen(|pen| {
             let long = "a label that is much too long for a column";
-            let overlay = column(&["before", &long.repeat(3)], false);
+            let overlay = column(&["before", &long.repeat(3)]);
             let name = pen.name(overlay.column.as_ref().unwrap(), None, bar);
             let ratio = pen.width(LONG_RATIO, pen.sizes.line);
             assert!(name.max.x + ratio < bar.max.x, "{name}");

@@ -82,6 +82,8 @@ impl Cost {
 #[derive(Clone, Debug)]
 pub(super) struct OverlayLane<'a> {
     pub(super) side: Side,
+    /// Index of the half, or of the column of a film.
+    pub(super) part: usize,
     pub(super) settings: LaneSettings,
     /// Measured cost, once a whole second was measured.
     pub(super) cost: Option<Cost>,
@@ -100,7 +102,7 @@ impl OverlayLane<'_> {
 
     const fn color(&self, colors: &Colors) -> Rgb {
         match self.cost {
-            Some(_) => self.side.color_of(colors),
+            Some(_) => colors.column(self.part),
             None => colors.muted,
         }
     }
@@ -325,7 +327,8 @@ mod tests {
     fn lane(cost: Option<Cost>, estimate: Option<f64>, meter: &LaneMeter) -> OverlayLane<'_> {
         let (side, settings) = (Side::Right, LaneSettings::default());
         let [is_remote, is_selected] = [false; 2];
-        OverlayLane { side, settings, cost, estimate, meter, is_remote, is_selected }
+        let part = side as usize;
+        OverlayLane { side, part, settings, cost, estimate, meter, is_remote, is_selected }
     }
 
     #[test]
@@ -433,7 +436,7 @@ mod tests {
                 let meter = LaneMeter::default();
                 let right_lane =
                     OverlayLane { settings, ..lane(Some(cost(17_368.8)), None, &meter) };
-                let left_lane = OverlayLane { side: Side::Left, ..right_lane.clone() };
+                let left_lane = OverlayLane { side: Side::Left, part: 0, ..right_lane.clone() };
                 let plates = [
                     pen.compared(left, &left_lane, &right_lane),
                     pen.compared(right, &right_lane, &left_lane),

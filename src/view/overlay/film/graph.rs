@@ -1,4 +1,4 @@
-//! The graph of a film: the bandwidths of the last seconds.
+//! The graph of a film: one plot for all its halves or columns.
 
 use std::ops::RangeInclusive;
 
@@ -8,107 +8,69 @@ use cubewire_inspector::words::short;
 use cubewire_palette::Rgb;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::super::headline::OverlayLane;
 use super::super::text::Pen;
 use super::FLAGS;
-use crate::replication::{Accounting, LaneMeter, TARGET_KBPS};
+use super::curves::{Curve, Curves, Quantity};
+use crate::replication::TARGET_KBPS;
 use crate::theme::egui_color;
-use crate::view::overlay::Overlay;
-use crate::view::side::Side;
 
 pub(super) const SECONDS: usize = 8;
 
-const TICKS: usize = SECONDS * TICKS_PER_SECOND as usize;
+pub(super) const TICKS: usize = SECONDS * TICKS_PER_SECOND as usize;
 
-/// Lower end of the logarithmic scale, and smallest upper end of the linear one, kilobits per second.
-const FROM_KBPS: f64 = 10.0;
-
-/// Distance of two points of a line.
-const STEP_TICKS: usize = 3;
+/// Distance of two points of a curve.
+pub(super) const STEP_TICKS: usize = 3;
 
 /// Width left of the plot for the labels, in multiples of the type size.
 pub(super) const LEFT: f32 = 4.0;
 
-/// Distance of the plot from the top edge of the band, points.
-pub(super) const TOP: f32 = 10.0;
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flag {
-    /// Simulation tick at which the new setting starts.
-    pub tick: u64,
-    pub side: Side,
-    pub title: String,
-}
-
 impl Pen<'_> {
-    /// Bandwidths to mark with a dashed line, and a description of the graph. The bandwidths are the budgets or else the
-    /// target, if the graph reaches it.
-    pub(super) fn dashes(
-        &self,
-        graph: &Graph,
-        lanes: &[OverlayLane<'_>],
-    ) -> (Vec<(f64, Rgb)>, &'static str) {
-        let colors = self.colors();
-        let budgets = lanes.iter().filter_map(|lane| {
-            let kbps = lane.settings.sender.kept_budget()?;
-            Some((f64::from(kbps), lane.side.color_of(colors)))
-        });
-        let budgets: Vec<_> = budgets.collect();
-        match budgets.is_empty() {
-            false => (budgets, "kbps; dashes: budget"),
-            true if graph.ends.contains(&TARGET_KBPS) => {
-                let dashes = vec![(TARGET_KBPS, colors.ink)];
-                (dashes, "kbps; dashes: target 256")
-            }
-            true => (Vec::new(), "kbps"),
-        }
-    }
-
-    pub(super) fn plot(
-        &self,
-        graph: &Graph,
-        lanes: &[OverlayLane<'_>],
-        dashes: &[(f64, Rgb)],
-        flags: &[Flag],
-    ) {
-        let colors = self.colors();
-        let (plot, small) = (graph.plot, self.sizes.small);
-        self.painter.rect_filled(plot, 0.0, egui_color(colors.sunken));
+    /// Paints the graph into `rect`.
+    pub(super) fn plot(&self, rect: Rect, curves: &Curves) {
+        let (plot, colors, small) = (Plot::new(rect, curves), self.colors(), self.sizes.small);
+        self.painter.rect_filled(rect, 0.0, egui_color(colors.sunken));
         let line = Stroke::new(1.0, egui_color(colors.line));
-        for kbps in graph.marks(small) {
-            let y = graph.height(kbps);
-            self.painter.hline(plot.x_range(), y, line);
-            let label = (&*short(kbps), small, colors.muted);
-            self.write(pos2(plot.min.x - 6.0, y), Align2::RIGHT_CENTER, label);
+        for value in plot.marks(small) {
+            let y = plot.height(value);
+            self.painter.hline(rect.x_range(), y, line);
+            let label = (&*label(curves.quantity, value), small, colors.muted);
+            self.write(pos2(rect.min.x - 6.0, y), Align2::RIGHT_CENTER, label);
         }
-        for &(kbps, color) in dashes {
-            let y = graph.height(kbps);
-            let line = [pos2(plot.min.x, y), pos2(plot.max.x, y)];
-            let stroke = Stroke::new(1.0, egui_color(color));
+        for (kbps, part) in plot.dashes(curves) {
+            let y = plot.height(kbps);
+            let line = [pos2(rect.min.x, y), pos2(rect.max.x, y)];
+            let stroke = Stroke::new(1.0, egui_color(self.color_of(part)));
             self.painter.extend(Shape::dashed_line(&line, stroke, 5.0, 3.0));
         }
-        for lane in lanes {
-            let color = egui_color(lane.side.color_of(colors));
-            self.painter.line(graph.points(lane.meter), Stroke::new(2.0, color));
+        for curve in &curves.curves {
+            let stroke = Stroke::new(2.0, egui_color(colors.column(curve.part)));
+            for line in plot.lines(curve) {
+                self.painter.line(line, stroke);
+            }
         }
-        let newest = lanes.iter().filter_map(|lane| lane.meter.newest_tick());
-        if let Some(now) = newest.max() {
-            self.flags(plot, now, flags);
-        }
+        self.flags(rect, curves);
+    }
+
+    /// Colour of a half or column, or of what they have in common.
+    fn color_of(&self, part: Option<usize>) -> Rgb {
+        let colors = self.colors();
+        part.map_or(colors.ink, |part| colors.column(part))
     }
 
     /// Paints a line through the plot for each switch of the last seconds, with its title above, to the right or to the
     /// left. Without room next to a newer flag, only the line is painted.
-    fn flags(&self, plot: Rect, now: u64, flags: &[Flag]) {
+    fn flags(&self, plot: Rect, curves: &Curves) {
         let (colors, small) = (self.colors(), self.sizes.small);
+        let Some(now) = curves.curves.iter().map(|curve| curve.newest_tick).max() else {
+            return;
+        };
         let mut right = plot.max.x;
-        for flag in flags.iter().rev().filter(|flag| flag.tick <= now) {
+        for flag in curves.flags.iter().rev().filter(|flag| flag.tick <= now) {
             let x = plot.max.x - (now - flag.tick) as f32 / TICKS as f32 * plot.width();
             if x < plot.min.x {
                 break;
             }
-            let color = flag.side.color_of(colors);
-            let stroke = Stroke::new(1.0, egui_color(color));
+            let stroke = Stroke::new(1.0, egui_color(self.color_of(flag.part)));
             let width = self.width(&flag.title, small) + 8.0;
             let left = x.min(right - width);
             let top = plot.min.y - FLAGS;
@@ -124,169 +86,177 @@ impl Pen<'_> {
             }
         }
     }
+}
 
-    /// Paints the labels below a plot: its start, its end, and the description `what`.
-    pub(super) fn times(&self, plot: Rect, what: &str) {
-        let small = self.sizes.small;
-        let y = plot.max.y + 3.0;
-        let write = |x, anchor, text: &str| {
-            let part = (text, small, self.colors().muted);
-            self.write(pos2(x, y), anchor, part)
-        };
-        let start = write(plot.min.x, Align2::LEFT_TOP, &format!("{SECONDS} s ago"));
-        let end = write(plot.max.x, Align2::RIGHT_TOP, "now");
-        // The longest text that fits.
-        let what = [what, "kbps"].into_iter().find(|text| {
-            let width = self.width(text, small);
-            let from = plot.center().x - width / 2.0;
-            from > start.max.x + small && from + width < end.min.x - small
-        });
-        if let Some(what) = what {
-            write(plot.center().x, Align2::CENTER_TOP, what);
-        }
+/// Text of a value at an axis, in kilobits per second or millimetres.
+fn label(quantity: Quantity, value: f64) -> String {
+    match (quantity, value / 1000.0) {
+        (Quantity::Bandwidth, _) => short(value),
+        (Quantity::Error, millimetres) if millimetres < 10.0 => millimetres.to_string(),
+        (Quantity::Error, millimetres) => short(millimetres),
     }
 }
 
-pub(super) struct Graph {
-    plot: Rect,
+/// Description of a graph.
+pub(super) fn about(curves: &Curves) -> String {
+    let what = match (curves.quantity, &Plot::new(Rect::ZERO, curves).dashes(curves)[..]) {
+        (Quantity::Error, _) => "mean error, mm",
+        (Quantity::Bandwidth, []) => "kbps",
+        (Quantity::Bandwidth, [(_, None), ..]) => "kbps; dashes: target 256",
+        (Quantity::Bandwidth, [(_, Some(_)), ..]) => "kbps; dashes: budget",
+    };
+    format!("last {SECONDS} s, {what}")
+}
+
+struct Plot {
+    rect: Rect,
     scale: Scale,
     ends: RangeInclusive<f64>,
 }
 
-impl Graph {
-    /// Creates a plot that reaches the largest bandwidth of the film so far. A linear scale starts at 0, so that heights
+impl Plot {
+    /// Creates a plot that reaches the largest value of the film so far. A linear scale starts at 0, so that heights
     /// are in proportion.
-    pub(super) fn new(plot: Rect, overlay: &Overlay) -> Self {
-        let scale = match overlay.is_logarithmic {
+    fn new(rect: Rect, curves: &Curves) -> Self {
+        let scale = match curves.is_logarithmic {
             true => Scale::Logarithmic,
             false => Scale::Linear,
         };
-        Self { plot, scale, ends: scale.ends(FROM_KBPS, overlay.peak_kbps.max(FROM_KBPS)) }
+        // Lower end of a logarithmic scale, and smallest upper end of a linear one.
+        let from = match curves.quantity {
+            Quantity::Bandwidth => 10.0,
+            Quantity::Error => 100.0,
+        };
+        Self { rect, scale, ends: scale.ends(from, curves.peak().max(from)) }
     }
 
-    fn height(&self, kbps: f64) -> f32 {
-        let share = self.scale.fraction(kbps, &self.ends);
-        self.plot.max.y - share as f32 * self.plot.height()
+    fn height(&self, value: f64) -> f32 {
+        let share = self.scale.fraction(value, &self.ends);
+        self.rect.max.y - share as f32 * self.rect.height()
+    }
+
+    /// Bandwidths to mark with a dashed line, and the index of the half or column that they belong to: the budgets, or
+    /// else the target, if the graph reaches it.
+    fn dashes(&self, curves: &Curves) -> Vec<(f64, Option<usize>)> {
+        if curves.quantity == Quantity::Error {
+            return Vec::new();
+        }
+        let budgets = curves.curves.iter().filter_map(|curve| {
+            let kbps = curve.budget_kbps?;
+            Some((kbps, Some(curve.part)))
+        });
+        let budgets: Vec<_> = budgets.collect();
+        match budgets.is_empty() && self.ends.contains(&TARGET_KBPS) {
+            true => vec![(TARGET_KBPS, None)],
+            false => budgets,
+        }
     }
 
     /// Labelled values, largest first, as far as labels of height `size` have room.
     fn marks(&self, size: f32) -> Vec<f64> {
         let mut marks = vec![*self.ends.end()];
-        for kbps in self.scale.marks(&self.ends).into_iter().rev().skip(1) {
+        for value in self.scale.marks(&self.ends).into_iter().rev().skip(1) {
             let above = marks.last().map_or(0.0, |&above| self.height(above));
-            if self.height(kbps) - above >= size {
-                marks.push(kbps);
+            if self.height(value) - above >= size {
+                marks.push(value);
             }
         }
         marks
     }
 
-    fn points(&self, meter: &LaneMeter) -> Vec<Pos2> {
-        let plot = self.plot;
-        let points = means(meter).into_iter().enumerate().map(|(index, kbps)| {
-            let ago = (index * STEP_TICKS) as f32 / TICKS as f32;
-            pos2(plot.max.x - ago * plot.width(), self.height(kbps))
-        });
-        let mut points: Vec<_> = points.collect();
-        points.reverse();
-        points
+    /// The pieces of a curve without a gap.
+    fn lines(&self, curve: &Curve) -> Vec<Vec<Pos2>> {
+        let points: Vec<_> = (0..)
+            .zip(&curve.means)
+            .map(|(index, &mean)| {
+                let ago = (index * STEP_TICKS) as f32 / TICKS as f32;
+                Some(pos2(self.rect.max.x - ago * self.rect.width(), self.height(mean?)))
+            })
+            .collect();
+        let pieces = points.split(Option::is_none).map(|piece| piece.iter().flatten().copied());
+        pieces.map(Iterator::collect).collect()
     }
-}
-
-/// Mean bandwidths of the graph, newest first. Each covers one second, or the time since a switch if that is shorter,
-/// but at least one send interval.
-fn means(meter: &LaneMeter) -> Vec<f64> {
-    let second = TICKS_PER_SECOND as usize;
-    let samples: Vec<_> = meter.newest(TICKS + second).collect();
-    let means = samples.windows(second).rev().step_by(STEP_TICKS);
-    let means = means.take(TICKS / STEP_TICKS + 1).map(|window| {
-        let newest = window[second - 1];
-        let alike = window.iter().rev();
-        let alike = alike.take_while(|sample| sample.is_sent_like(newest));
-        let ticks = alike.count().max(newest.send_interval_ticks as usize);
-        let sent = window[second - ticks.min(second)..].iter();
-        let bytes = sent.map(|sample| sample.bytes(Accounting::PayloadAndUdp));
-        crate::replication::kbps(bytes.sum(), ticks)
-    });
-    means.collect()
-}
-
-/// Largest mean bandwidth in a film's graph, kilobits per second, or 0 without samples.
-pub fn peak_kbps(meter: &LaneMeter) -> f64 {
-    means(meter).into_iter().fold(0.0, f64::max)
 }
 
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::ladder;
-
     use super::*;
-    use crate::replication::{Sample, sample};
+    use crate::replication::{LaneMeter, LaneSettings, sample};
 
-    fn graph(peak_kbps: f64, is_logarithmic: bool) -> Graph {
-        let plot = Rect::from_min_size(pos2(80.0, 0.0), vec2(500.0, 108.0));
-        let overlay = Overlay { peak_kbps, is_logarithmic, ..Overlay::default() };
-        Graph::new(plot, &overlay)
+    /// Graph of one lane with this many bytes a packet, next to an expensive one if it is logarithmic.
+    fn curves(payload_bytes: usize, is_logarithmic: bool) -> Curves {
+        let lanes: [LaneSettings; 2] =
+            ["rung:predicted", if is_logarithmic { "rung:at-rest" } else { "rung:delta" }]
+                .map(|lane| lane.parse().unwrap());
+        let mut curves = Curves::new(&lanes, Vec::new());
+        curves.show([(
+            0,
+            &LaneMeter::from_samples((0..900).map(|tick| sample(tick, payload_bytes))),
+        )]);
+        curves
+    }
+
+    fn plot(curves: &Curves) -> Plot {
+        Plot::new(Rect::from_min_size(pos2(80.0, 0.0), vec2(500.0, 108.0)), curves)
     }
 
     #[test]
     fn the_graph_ends_now_and_at_a_round_number_above_what_is_shown() {
-        let meter = LaneMeter::from_samples((0..900).map(|tick| sample(tick, 492)));
-        let peak = peak_kbps(&meter);
-        assert!((249.0..250.0).contains(&peak), "{peak}");
         for is_logarithmic in [false, true] {
-            let graph = graph(peak, is_logarithmic);
-            let points = graph.points(&meter);
-            assert_eq!(points.last().unwrap().x, graph.plot.max.x);
-            let start = points[0].x - graph.plot.min.x;
-            assert!((0.0..5.0).contains(&start), "{start}");
+            let curves = curves(492, is_logarithmic);
+            let plot = plot(&curves);
+            let points = &plot.lines(&curves.curves[0])[0];
+            assert_eq!(points[0].x, plot.rect.max.x);
+            assert_eq!(points.last().unwrap().x, plot.rect.min.x);
             // Just below the target.
             assert!(points.iter().all(|at| at.y == points[0].y));
-            assert!(points[0].y > graph.height(TARGET_KBPS));
-            assert_eq!([graph.height(1.0e-9), graph.height(1e6)], [108.0, 0.0]);
+            assert!(points[0].y > plot.height(TARGET_KBPS));
+            assert_eq!([plot.height(1.0e-9), plot.height(1e6)], [108.0, 0.0]);
         }
-        for (largest, end, logarithmic) in
-            [(0.0, 15.0, 100.0), (32.0, 40.0, 100.0), (17_369.0, 20_000.0, 100_000.0)]
+        // With 28 bytes of headers, 480 bits a byte and second.
+        for (payload_bytes, end, logarithmic) in
+            [(2, 20.0, 1_000.0), (39, 40.0, 1_000.0), (36_157, 20_000.0, 100_000.0)]
         {
-            assert_eq!(*graph(largest, false).ends.end(), end);
-            assert_eq!(*graph(largest, true).ends.end(), logarithmic);
+            assert_eq!(*plot(&curves(payload_bytes, false)).ends.end(), end);
+            assert_eq!(*plot(&curves(payload_bytes, true)).ends.end(), logarithmic);
         }
     }
 
     #[test]
     fn three_times_as_much_is_three_times_as_high() {
-        let graph = graph(17_369.0, false);
-        let high = |kbps| graph.plot.max.y - graph.height(kbps);
+        let plot = plot(&curves(36_157, false));
+        let high = |kbps| plot.rect.max.y - plot.height(kbps);
         assert!((high(15_000.0) / high(5_000.0) - 3.0).abs() < 1e-4);
     }
 
     #[test]
-    fn the_curve_falls_where_stages_are_switched() {
-        let meter = LaneMeter::from_samples((0..300).map(|tick| {
-            let (stages, payload_bytes) = match tick < 270 {
-                true => (ladder::DELTA.stages, 972),
-                false => (ladder::INDEX.stages, 472),
-            };
-            Sample { stages, ..sample(tick, payload_bytes) }
-        }));
-        let means = means(&meter);
-        let (after, before) = means.split_at(30 / STEP_TICKS);
-        assert!(after.iter().all(|&kbps| kbps == 240.0), "{after:?}");
-        assert!(before.iter().all(|&kbps| kbps == 480.0), "{before:?}");
-    }
-
-    #[test]
     fn the_marks_of_the_graph_do_not_overlap() {
-        for (largest, is_logarithmic) in
-            [(20.0, false), (64.0, true), (256.0, false), (17_369.0, true), (17_369.0, false)]
+        for (payload_bytes, is_logarithmic) in
+            [(10, false), (64, true), (500, false), (36_157, true), (36_157, false)]
         {
             for size in [14.0, 18.0] {
-                let scale = graph(largest, is_logarithmic);
-                let marks = scale.marks(size);
+                let plot = plot(&curves(payload_bytes, is_logarithmic));
+                let marks = plot.marks(size);
                 assert!(marks.len() >= 2, "{marks:?}");
-                let heights: Vec<_> = marks.iter().map(|&kbps| scale.height(kbps)).collect();
+                let heights: Vec<_> = marks.iter().map(|&kbps| plot.height(kbps)).collect();
                 assert!(heights.windows(2).all(|two| two[1] - two[0] >= size));
             }
         }
+    }
+
+    #[test]
+    fn a_graph_says_what_its_dashes_are() {
+        assert_eq!(about(&curves(39, false)), "last 8 s, kbps");
+        assert_eq!(about(&curves(492, false)), "last 8 s, kbps; dashes: target 256");
+        assert_eq!(label(Quantity::Error, 500.0), "0.5");
+        assert_eq!(label(Quantity::Error, 20_000.0), "20");
+    }
+
+    #[test]
+    fn a_curve_has_a_gap_where_nothing_was_measured() {
+        let mut curves = curves(492, false);
+        curves.curves[0].means = vec![Some(1.0), Some(2.0), None, Some(3.0)];
+        let lengths = plot(&curves).lines(&curves.curves[0]).into_iter().map(|line| line.len());
+        assert!(lengths.eq([2, 1]));
     }
 }
