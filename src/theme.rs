@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+#[cfg(not(target_family = "wasm"))]
+use ab_glyph::{Font, FontRef, GlyphId};
 use bevy::color::Color;
 use bevy::prelude::Resource;
 use bevy_egui::egui::{self, FontData, FontDefinitions, FontFamily};
@@ -52,10 +54,45 @@ pub fn fonts() -> FontDefinitions {
     fonts
 }
 
+/// The characters of a text that the proportional fonts have no glyph for, each once. They are shown as boxes.
+#[cfg(not(target_family = "wasm"))]
+pub fn without_glyph(text: &str) -> String {
+    let mut missing = String::new();
+    for letter in text.chars() {
+        if !has_glyph(&FontFamily::Proportional, letter) && !missing.contains(letter) {
+            missing.push(letter);
+        }
+    }
+    missing
+}
+
+#[cfg(not(target_family = "wasm"))]
+pub(crate) fn has_glyph(family: &FontFamily, letter: char) -> bool {
+    let fonts = fonts();
+    let mut names = fonts.families[family].iter();
+    let is_found = names.any(|name| {
+        let font = FontRef::try_from_slice(&fonts.font_data[name].font);
+        font.expect("the fonts are part of the program").glyph_id(letter) != GlyphId(0)
+    });
+    // egui draws white space without a glyph.
+    is_found || letter.is_whitespace()
+}
+
 /// The font in front of egui's fonts.
 pub(crate) const INTER: &[u8] = include_bytes!("../assets/fonts/Inter-Regular.otf");
 
 /// Converts a colour to Bevy.
 pub fn bevy_color(Rgb(red, green, blue): Rgb) -> Color {
     Color::srgb_u8(red, green, blue)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_of_other_scripts_are_found_once_each() {
+        assert_eq!(without_glyph("Änderungen: 17 Mbps → 256 kbps, 10×, “Снимок”\u{2009}😀"), "");
+        assert_eq!(without_glyph("快照 (snapshot) 快"), "快照");
+    }
 }

@@ -158,8 +158,8 @@ impl WindowlessArgs {
     /// Starts the digest of a run, if it is asked for.
     pub(super) fn start_digest(&self, app: &mut App) -> Result<(), Failure> {
         if let Some(path) = &self.digest {
-            of_replaced(path);
             app.insert_resource(Digest::create(path).map_err(FileError::at(path))?);
+            of_replaced(path);
         }
         Ok(())
     }
@@ -175,8 +175,9 @@ impl WindowlessArgs {
 
 /// Creates an output file before a run, so that a mistyped path fails at once. Warns if it replaces a file.
 pub(super) fn create(path: &Path) -> Result<NewFile, FileError> {
+    let file = NewFile::create(path).map_err(FileError::at(path))?;
     of_replaced(path);
-    NewFile::create(path).map_err(FileError::at(path))
+    Ok(file)
 }
 
 /// Writes the text and gives the file its name.

@@ -15,7 +15,7 @@ use super::args::{
     skips_all,
 };
 use super::figures;
-use super::warning::{of_replaced, warn};
+use super::warning::{of_replaced, warn, warn_of_boxes};
 use crate::files::FileError;
 use crate::game::desktop::film::{Film, FilmContent, MAX_COLUMNS};
 use crate::game::desktop::progress;
@@ -162,15 +162,13 @@ impl RecordArgs {
             }
             let report = |line: &str| writeln!(out, "{line}").and_then(|()| out.flush());
             let size = self.size.unwrap_or_else(|| series.size());
-            of_replaced(&self.out.join("index.html"));
-            return record_series(series, size, self.look(), &self.out, report);
+            return record_series(series, size, self.look(), &self.out, of_replaced, report);
         }
         let film = self.film(self.size.unwrap_or(DEFAULT_SIZE))?;
-        of_replaced(&self.out);
         let frames = film.card_frames() + film.frames;
         let progress = progress(frames, "frames");
         let max_bytes = self.megabytes.map(|megabytes| (megabytes * 1e6) as u64);
-        let take = record(&film, &self.out, max_bytes, &progress)?;
+        let take = record(&film, &self.out, max_bytes, &progress, || of_replaced(&self.out))?;
         progress.finish_and_clear();
         stop::say_if_early(take.frames, frames, "frames");
         warn_if_over(&self.out, max_bytes);
@@ -219,6 +217,9 @@ impl RecordArgs {
         let play = script.as_ref().and_then(|script| script.about.clone());
         let file_name = path.and_then(|path| path.file_name());
         let play = play.or_else(|| Some(format!("keys of {}", file_name?.display())));
+        let texts = [("--title", &self.title), ("the description of the script", &play)];
+        let texts = texts.into_iter().filter_map(|(what, text)| Some((what, text.as_ref()?)));
+        warn_of_boxes(texts.chain(self.label.iter().map(|label| ("--label", label))));
         Ok(Film {
             size,
             frames_per_second: fps,

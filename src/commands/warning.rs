@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::recording::{Script, Switch, Turn, course};
 use crate::replication::LaneSettings;
+use crate::theme::without_glyph;
 use crate::view::{PaneContent, Side};
 
 pub(super) fn say(sentence: impl Display) {
@@ -18,6 +19,16 @@ pub(super) fn say(sentence: impl Display) {
 pub(super) fn of_replaced(path: &Path) {
     if path.is_file() {
         say(format_args!("{} exists and will be replaced", path.display()));
+    }
+}
+
+/// Warns of characters that a film shows as boxes. Each text has a description.
+pub(super) fn warn_of_boxes<'a>(texts: impl IntoIterator<Item = (&'a str, &'a String)>) {
+    for (what, text) in texts {
+        let missing = without_glyph(text);
+        if !missing.is_empty() {
+            say(format_args!("{what}: no font has {missing}, so the film shows boxes instead"));
+        }
     }
 }
 

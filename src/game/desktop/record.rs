@@ -14,8 +14,9 @@ use crate::recording::video::Video;
 
 const MAX_WAITING_FRAMES: usize = 4;
 
-/// Records a film to a file. Its extension selects the format. `max_bytes` limits the size of an MP4. If the program
-/// receives a signal, the file is completed with the frames so far.
+/// Records a film to a file. Its extension selects the format. `max_bytes` limits the size of an MP4. Calls `begins` when
+/// all settings are checked and the first frame is drawn. If the program receives a signal, the file is completed with the
+/// frames so far.
 ///
 /// # Errors
 /// If there is no adapter, the film cannot be drawn, or the file cannot be written. [`Stopped`] if a signal arrives
@@ -25,6 +26,7 @@ pub fn record(
     path: &Path,
     max_bytes: Option<u64>,
     progress: &ProgressBar,
+    begins: impl FnOnce(),
 ) -> Result<Take, Failure> {
     let (fps, frames) = (film.frames_per_second, film.card_frames() + film.frames);
     let max_bps = max_bytes.map(|bytes| {
@@ -34,8 +36,12 @@ pub fn record(
     });
     let video = Video::create(path, film.size.into(), fps, max_bps)?;
     check_adapter()?;
+    let mut begins = Some(begins);
     let shoot = |add: &mut AddFrame<'_>| {
         film.shoot(|frame| {
+            if let Some(begins) = begins.take() {
+                progress.suspend(begins);
+            }
             progress.inc(1);
             announce(progress, film.card_frames());
             add(frame)

@@ -119,7 +119,11 @@ fn of_rung(index: usize, film: impl FnOnce(PaneContent, LaneSettings) -> Film) -
     if index > 0 {
         film.overlay.names = ["Before", "After"].map(|name| Some(name.to_owned()));
     }
-    film.overlay.title = Some(format!("{}, rung {} of {}", rung.name, index + 1, LADDER.len()));
+    let what = match index.checked_sub(1) {
+        Some(before) => format!("from {} to {}", LADDER[before].name, rung.name),
+        None => rung.name.to_owned(),
+    };
+    film.overlay.title = Some(format!("Rung {} of {}: {what}", index + 1, LADDER.len()));
     Episode {
         section: Section::Rungs,
         title: rung.name,
@@ -147,7 +151,7 @@ const INTERPOLATIONS: [(Interpolation, &str); Interpolation::ALL.len()] = [
 ];
 
 /// Records the videos of a series and an HTML page that plays them to a folder, which is created if necessary. Calls
-/// `report` with a line per video.
+/// `begins` with the path of each file before it is written, and `report` with a line per video.
 ///
 /// # Errors
 /// If a video cannot be recorded, or any error of `report`. Videos finished before the error remain.
@@ -156,6 +160,7 @@ pub fn record_series(
     size: UVec2,
     look: ViewState,
     folder: &Path,
+    begins: impl Fn(&Path),
     mut report: impl FnMut(&str) -> io::Result<()>,
 ) -> Result<(), Failure> {
     check_adapter()?;
@@ -170,7 +175,8 @@ pub fn record_series(
     for episode in &episodes {
         bar.set_message(episode.name.clone());
         let file = format!("{}.mp4", episode.name);
-        let take = match record(&episode.film, &folder.join(&file), None, &bar) {
+        let path = folder.join(&file);
+        let take = match record(&episode.film, &path, None, &bar, || begins(&path)) {
             // Write the page for the videos finished so far.
             Err(error) if error.is::<Stopped>() && !clips.is_empty() => break,
             take => take?,
@@ -189,6 +195,7 @@ pub fn record_series(
     }
     bar.finish_and_clear();
     let path = folder.join("index.html");
+    begins(&path);
     let page = page::html(&clips).map_err(io::Error::other);
     let written = page.and_then(|page| write_whole(&path, page.as_bytes()));
     Ok(written.map_err(FileError::at(&path))?)

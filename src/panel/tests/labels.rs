@@ -1,10 +1,10 @@
 //! Every painted text is legible: no overlap, no cut text, no small font, and no missing glyph.
 
-use ab_glyph::{Font, FontRef, GlyphId};
 use bevy_egui::egui::{FontFamily, FontId, Rect};
 
 use super::*;
 use crate::panel::pages::ranges::tradeoff::Tradeoff;
+use crate::theme::has_glyph;
 
 struct Label {
     text: String,
@@ -27,16 +27,6 @@ fn labels(harness: &Test) -> Vec<Label> {
         })
     });
     labels.collect()
-}
-
-fn has_glyph(family: &FontFamily, glyph: char) -> bool {
-    let fonts = crate::theme::fonts();
-    let mut names = fonts.families[family].iter();
-    names.any(|name| {
-        let font = FontRef::try_from_slice(&fonts.font_data[name].font).unwrap();
-        // egui draws thin spaces without a glyph.
-        matches!(glyph, '\n' | '\u{2009}') || font.glyph_id(glyph) != GlyphId(0)
-    })
 }
 
 /// Returns a panel with all optional content: measured rungs, two close changes of stages, a budget with waiting cubes, a
