@@ -30,7 +30,7 @@ const LAST: f32 = 24.0;
 
 /// Distance of the plot from the top of its band, which its highest label needs, and from the row below it.
 const ABOVE: f32 = 10.0;
-const BELOW: f32 = 6.0;
+const BELOW: f32 = 9.0;
 
 /// Smallest height of a plot. Without it, the film has no graph.
 const LEAST_PLOT: f32 = 24.0;
@@ -323,7 +323,7 @@ mod tests {
         for pixels_per_point in [0.5, 1.0, 4.0] {
             let small = Sizes::of(true, 640.0, 320.0, pixels_per_point).small;
             assert!(1.25 * small <= LAST, "{small} at {pixels_per_point}");
-            assert!(0.625 * small <= ABOVE.min(BELOW + 3.0), "{small} at {pixels_per_point}");
+            assert!(0.5 * small <= ABOVE.min(BELOW), "{small} at {pixels_per_point}");
         }
     }
 

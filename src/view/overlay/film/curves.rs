@@ -173,7 +173,7 @@ mod tests {
         // One lane.
         assert!(!error(&["rung:delta,budget:64kbps"]));
         for differs in
-            ["playout:adaptive", "interpolation:linear", "link:loss=0.2", "budget:64kbps"]
+            ["playout:adaptive", "interpolation:hermite", "link:loss=0.2", "budget:64kbps"]
         {
             assert!(error(&["rung:at-rest", &format!("rung:at-rest,{differs}")]), "{differs}");
         }
