@@ -22,6 +22,14 @@ use cubewire_scene::Keys;
 pub use bindings::{BINDINGS, Binding, RUNG_KEYS, Trigger, help, key_of};
 pub use letters::{Letters, character};
 
+/// A film of the last seconds of both halves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PastFilm {
+    pub seconds: u32,
+    /// Frame rate, 30 or 60. Every frame shows a whole tick.
+    pub frames_per_second: u32,
+}
+
 #[derive(Event, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     Reset,
@@ -41,14 +49,12 @@ pub enum Action {
     Help,
     Panel,
     Replay,
-    Video,
     /// Opens or closes the card *Film this*. Pressed again, its key films the chosen length.
     Film,
-    /// Films the last seconds of both halves, this many.
-    FilmLast(u32),
+    FilmLast(PastFilm),
     StopFilm,
-    /// Saves a replay of the last seconds, this many, and copies the command that films it.
-    CopyFilm(u32),
+    /// Saves a replay of the last seconds, and copies the command that films it.
+    CopyFilm(PastFilm),
     Screenshot,
     /// Saves the last minute of the selected lane as a table with one row per tick.
     SaveCsv,

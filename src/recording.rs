@@ -1,12 +1,12 @@
-//! Scripts, replays, videos of the screen, and exports.
+//! Scripts, replays, films and exports.
 
 mod clip;
 mod course;
 pub mod export;
 mod keyboard;
-mod live;
 pub(crate) mod picture;
 mod play;
+mod recorder;
 mod replay;
 mod script;
 mod switch;
@@ -17,8 +17,8 @@ pub use crate::files::FileError;
 pub use clip::{Clip, ClipPlugin};
 pub use course::{Turn, course, describe_change};
 pub use keyboard::KeyboardPlugin;
-pub use live::{LivePlugin, LiveSystems, RecordingFolder};
 pub use play::{ScriptPlayback, ScriptPlugin, begin};
+pub use recorder::{RecorderPlugin, RecorderSystems, RecordingFolder};
 pub use replay::{Difference, InputLog, InputLogPlugin, Outcome, ReplayCheck};
 pub use script::{Key, Recorded, Script, ScriptError, Step};
 pub(crate) use switch::LENGTH_OF_PLAY;

@@ -44,7 +44,7 @@ pub use costs::{CubeColors, FixedScale};
 pub use cubes::{DisplayedTicks, ViewCube, shown_at};
 pub use exaggeration::Exaggeration;
 pub use halves::{content, lane_in, select_half, show};
-pub use notices::Notices;
+pub use notices::{FilmProgress, Notices};
 pub use overlay::{Card, Column, Curves, Flag, Overlay, Part, common, title_of_halves};
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use panes::GAP;

@@ -47,7 +47,7 @@ pub struct WindowArgs {
 
 #[derive(Clone, Debug, Args)]
 pub struct FrameArgs {
-    /// Folder for replays (F9), videos (F10), pictures (F12) and exports
+    /// Folder for replays (F9), films (F11), pictures (F12) and exports
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(super) recordings: PathBuf,
     /// Stop after this many seconds

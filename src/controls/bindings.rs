@@ -35,7 +35,7 @@ const fn row(
     Binding { keys, about, presses, works_while_typing: false }
 }
 
-pub const BINDINGS: [Binding; 31] = [
+pub const BINDINGS: [Binding; 30] = [
     row("arrow keys", "roll", &[]),
     row("Space", "blow: hover, and push cubes away", &[]),
     row("Z", "katamari: pull cubes in, and roll them along", &[]),
@@ -82,12 +82,6 @@ pub const BINDINGS: [Binding; 31] = [
     row("F4", "the previous step of the tour", &[(Key(KeyCode::F4), Action::TourBack)]),
     row("F5", "the next step of the tour", &[(Key(KeyCode::F5), Action::TourNext)]),
     row("F9", "start or stop recording a replay", &[(Key(KeyCode::F9), Action::Replay)]).always(),
-    row(
-        "F10",
-        "start or stop recording a video of the screen",
-        &[(Key(KeyCode::F10), Action::Video)],
-    )
-    .always(),
     row(
         "F11",
         "film the last 10, 30 or 60 seconds (not in a browser)",

@@ -22,7 +22,7 @@ use crate::controls::Action;
 use crate::display;
 use crate::panel::{PanelPlugin, PanelState};
 use crate::recording::export::ExportPlugin;
-use crate::recording::{InputLogPlugin, KeyboardPlugin, LivePlugin, RecordingFolder, Script};
+use crate::recording::{InputLogPlugin, KeyboardPlugin, RecorderPlugin, RecordingFolder, Script};
 use crate::replication::LaneSettings;
 use crate::theme::Theme;
 use crate::view::{AppearancePlugin, PaneContent, Quality, ViewPlugin};
@@ -35,7 +35,7 @@ pub struct WindowSettings {
     /// Whether the game waits for the player instead of playing [the fall](super::fall). With a script there is no fall
     /// either.
     pub calm: bool,
-    /// Folder for replays, videos, pictures and exports.
+    /// Folder for replays, films, pictures and exports.
     pub recordings: PathBuf,
     pub seconds: Option<f64>,
     pub size: UVec2,
@@ -103,7 +103,7 @@ pub(super) fn add_frame(app: &mut App, settings: &WindowSettings) {
         PanelPlugin { settings: settings.panel.clone() },
     ));
     app.add_observer(browse)
-        .add_plugins((LivePlugin, ExportPlugin))
+        .add_plugins((RecorderPlugin, ExportPlugin))
         .insert_resource(RecordingFolder(settings.recordings.clone()))
         .insert_resource(settings.quality);
     #[cfg(not(target_family = "wasm"))]

@@ -29,7 +29,7 @@ pub(super) fn on_action(
         // On the page, the key shows a notice.
         Action::Film if cfg!(not(target_family = "wasm")) => {
             if state.film_card {
-                commands.trigger(Action::FilmLast(state.film_seconds()));
+                commands.trigger(Action::FilmLast(state.past_film()));
             }
             state.film_card ^= true;
         }
@@ -72,7 +72,7 @@ mod tests {
 
     use super::super::settings::PanelSize;
     use super::*;
-    use crate::controls::{BINDINGS, ControlsPlugin, Trigger};
+    use crate::controls::{BINDINGS, ControlsPlugin, PastFilm, Trigger};
     use crate::replication::{LaneSettings, LinkSettings, SenderSettings, change_lane};
 
     fn app() -> (App, Entity) {
@@ -134,12 +134,12 @@ mod tests {
     #[test]
     fn f11_opens_the_card_and_pressed_again_films_the_chosen_length() {
         #[derive(Resource, Default)]
-        struct Filmed(Vec<u32>);
+        struct Filmed(Vec<PastFilm>);
         let (mut app, _) = app();
         app.init_resource::<Filmed>().add_observer(
             |action: On<Action>, mut filmed: ResMut<Filmed>| {
-                if let Action::FilmLast(seconds) = *action {
-                    filmed.0.push(seconds);
+                if let Action::FilmLast(film) = *action {
+                    filmed.0.push(film);
                 }
             },
         );
@@ -152,6 +152,7 @@ mod tests {
         app.world_mut().resource_mut::<PanelState>().film_length = 1;
         tap(&mut app, KeyCode::F11);
         assert!(!is_open(&app));
-        assert_eq!(app.world().resource::<Filmed>().0, [30]);
+        let wanted = PastFilm { seconds: 30, frames_per_second: 30 };
+        assert_eq!(app.world().resource::<Filmed>().0, [wanted]);
     }
 }

@@ -13,7 +13,7 @@ use crate::replication::{
     Ablation, CubeError, DeltaCounts, LaneMeter, LaneSettings, LaneSync, RungCosts, SendStates,
     SenderSettings, ShadowLadder, Totals,
 };
-use crate::view::{Exaggeration, Inset, PaneContent, Side, ViewMode};
+use crate::view::{Exaggeration, FilmProgress, Inset, PaneContent, Side, ViewMode};
 
 use super::pages::peers::Peers;
 use super::pages::ranges::tradeoff::Tradeoffs;
@@ -118,9 +118,8 @@ pub(crate) struct Status<'a> {
     pub(crate) has_trails: bool,
     pub(crate) exaggeration: Exaggeration,
     pub(crate) records_replay: bool,
-    pub(crate) records_video: bool,
-    /// Fraction of the film of the past that is rendered. `None` without such a film.
-    pub(crate) film: Option<f32>,
+    /// Progress of the film that is rendered. `None` without a film.
+    pub(crate) film: Option<FilmProgress>,
     /// The settings file, if the state of the panel is saved.
     pub(crate) settings: Option<&'a Path>,
     /// The tour; `None` if the app has no tour.

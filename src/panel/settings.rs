@@ -10,11 +10,13 @@ use cubewire_inspector::graph::{Axis, Point};
 use cubewire_inspector::packet::Order;
 use serde::{Deserialize, Serialize};
 
+use crate::controls::PastFilm;
 use crate::theme::Theme;
 use crate::view::{CubeColors, Side};
 
-/// Lengths of a film of the past, seconds.
+/// Lengths of a film of the past, seconds, and its frame rates. The first ones are the defaults.
 pub(super) const FILM_LENGTHS: [u32; 3] = [10, 30, 60];
+pub(super) const FILM_RATES: [u32; 2] = [30, 60];
 
 /// The state of the panel. Most fields are saved to the file.
 #[derive(Resource, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -47,6 +49,8 @@ pub struct PanelState {
     pub(super) film_card: bool,
     #[serde(skip)]
     pub(super) film_length: usize,
+    #[serde(skip)]
+    pub(super) film_rate: usize,
     #[serde(skip)]
     pub has_touch: bool,
     /// Whether the window is too narrow to start with the whole panel.
@@ -189,8 +193,11 @@ impl PanelState {
         }
     }
 
-    pub(super) fn film_seconds(&self) -> u32 {
-        FILM_LENGTHS[self.film_length.min(FILM_LENGTHS.len() - 1)]
+    pub(super) const fn past_film(&self) -> PastFilm {
+        PastFilm {
+            seconds: FILM_LENGTHS[self.film_length % FILM_LENGTHS.len()],
+            frames_per_second: FILM_RATES[self.film_rate % FILM_RATES.len()],
+        }
     }
 
     /// Whether the timeline is shown: on request, and while the game is paused if there is room. The tour hides it.

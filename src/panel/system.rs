@@ -70,7 +70,6 @@ impl PanelInputs<'_, '_> {
             exaggeration: self.exaggeration.as_deref().copied().unwrap_or_default(),
             has_trails: self.trails.as_ref().is_some_and(|trails| trails.shown),
             records_replay: self.notices.replay.is_some(),
-            records_video: self.notices.are_hidden,
             film: self.notices.film,
             settings: self.file.as_ref().map(|file| &*file.path),
             tour: self.tour.as_deref().copied(),

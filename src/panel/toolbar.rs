@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::film::{ABOUT_FILM, ABOUT_STOP};
 use super::lane::Status;
 use super::settings::PanelState;
 use crate::panel::prelude::*;
@@ -116,12 +117,13 @@ fn looking(state: &PanelState, status: &Status<'_>) -> [Entry; 7] {
 }
 
 fn saving(status: &Status<'_>) -> [Entry; 5] {
-    let video = either(status.records_video, "Stop the video", "Video");
+    let films = status.film.is_some();
+    let film = if films { Action::StopFilm } else { Action::Film };
     let replay = either(status.records_replay, "Stop the replay", "Replay");
     let copy = either(cfg!(target_family = "wasm"), "Copy address", "Copy command");
     [
         Entry::new(Action::Screenshot, "Picture", false),
-        Entry::new(Action::Video, video, status.records_video),
+        Entry::new(film, either(films, "Stop the film", "Film the last seconds"), films),
         Entry::new(Action::Replay, replay, status.records_replay),
         Entry::new(Action::CopyLink, copy, false),
         Entry::new(Action::SaveCsv, "Last minute, CSV", false),
@@ -130,7 +132,7 @@ fn saving(status: &Status<'_>) -> [Entry; 5] {
 
 const fn refusal(action: Action, status: &Status<'_>) -> Option<&'static str> {
     match action {
-        Action::Video if cfg!(target_family = "wasm") => Some("A browser records no videos."),
+        Action::Film if cfg!(target_family = "wasm") => Some("A browser records no films."),
         Action::Pause
         | Action::Reset
         | Action::NextView
@@ -166,7 +168,8 @@ const fn about(action: Action) -> &'static str {
         }
         Action::Help => "Explains the screen with a card for each part.",
         Action::Screenshot => "Saves a picture of the window as a PNG.",
-        Action::Video => "Records the screen to an MP4.",
+        Action::Film => ABOUT_FILM,
+        Action::StopFilm => ABOUT_STOP,
         Action::Replay => "Records the keys to a small file that plays back bit for bit.",
         Action::CopyLink => {
             "Copies an address or command that opens the window with both halves' settings."

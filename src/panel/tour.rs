@@ -48,8 +48,8 @@ impl Tour {
         let index = match (action, self.index) {
             (Action::Tour, None) => Some(0),
             (Action::Tour | Action::LeaveTour, Some(_)) => None,
-            // The card must not be in the video.
-            (Action::Video, Some(_)) if self.is_over() => None,
+            // The card *Film this* replaces the one at the end.
+            (Action::Film, Some(_)) if self.is_over() => None,
             (Action::TourNext, Some(index)) => (index < STEPS.len()).then_some(index + 1),
             (Action::TourStep(step), Some(_)) if step < STEPS.len() => Some(step),
             (Action::TourBack, Some(index)) => Some(index.saturating_sub(1)),
@@ -106,7 +106,7 @@ mod tests {
         for index in 0..STEPS.len() {
             assert_eq!(tour.index, Some(index));
             assert_eq!(tour.after(Action::TourBack).index, Some(index.max(1) - 1));
-            assert_eq!(tour.after(Action::Video), tour);
+            assert_eq!(tour.after(Action::Film), tour);
             for leave in [Action::Tour, Action::LeaveTour] {
                 assert_eq!(tour.after(leave), Tour::default());
             }
@@ -116,7 +116,7 @@ mod tests {
         }
         assert!(tour.is_over() && tour.step().is_none());
         assert_eq!(tour.after(Action::TourBack).index, Some(STEPS.len() - 1));
-        for leave in [Action::Tour, Action::TourNext, Action::LeaveTour, Action::Video] {
+        for leave in [Action::Tour, Action::TourNext, Action::LeaveTour, Action::Film] {
             assert_eq!(tour.after(leave), Tour::default());
         }
         assert_eq!(tour.after(Action::TourStep(4)).index, Some(4));

@@ -16,7 +16,7 @@ use bevy::tasks::{IoTaskPool, Task, TaskPool, block_on};
 use bevy::window::exit_on_all_closed;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::live::{LiveSystems, RecordingFolder};
+use super::recorder::{RecorderSystems, RecordingFolder};
 use crate::controls::Action;
 use crate::files::{FileError, NewFile};
 use crate::replication::{LaneMeter, Sample};
@@ -39,7 +39,7 @@ impl Plugin for ExportPlugin {
             .add_systems(
                 Last,
                 (
-                    collect.after(LiveSystems::Collect),
+                    collect.after(RecorderSystems::Collect),
                     finish.after(exit_on_all_closed).run_if(on_message::<AppExit>),
                 )
                     .chain(),

@@ -8,7 +8,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 mod gif;
 mod mp4;
@@ -34,13 +33,10 @@ pub struct Video {
 pub(crate) type Encoder = JoinHandle<Result<Video, FileError>>;
 
 trait Encode: Send {
-    /// Appends a frame. It is shown from `at`, counted from the start of the video, or without `at` right after the
-    /// previous frame.
-    fn add(&mut self, frame: &[u8], at: Option<Duration>) -> io::Result<()>;
+    fn add(&mut self, frame: &[u8]) -> io::Result<()>;
 
-    /// Completes the file, gives it its name and returns its path. The last frame is shown until `end`, or for its
-    /// usual time.
-    fn finish(self: Box<Self>, end: Option<Duration>) -> io::Result<PathBuf>;
+    /// Completes the file, gives it its name and returns its path.
+    fn finish(self: Box<Self>) -> io::Result<PathBuf>;
 
     /// Path of the file that is being written.
     fn path(&self) -> PathBuf;
@@ -80,10 +76,7 @@ impl Video {
     /// Appends a frame of width × height × 4 bytes: sRGB, RGBA with one byte per channel, rows from the top, no padding.
     /// Alpha is ignored. A frame of another length is an error, which leaves the video unchanged. After any other error, the
     /// video cannot be continued.
-    ///
-    /// In an MP4, the frame is shown from `at`, counted from the start of the video, until the next frame. The first frame is
-    /// always shown from the start. A frame that is not later than the previous one is shown a thousandth of a frame after it.
-    pub fn add(&mut self, frame: &[u8], at: Option<Duration>) -> Result<(), FileError> {
+    pub fn add(&mut self, frame: &[u8]) -> Result<(), FileError> {
         let (width, height) = self.size;
         let wanted = u64::from(width) * u64::from(height) * 4;
         if frame.len() as u64 != wanted {
@@ -91,34 +84,28 @@ impl Video {
             return Err(FileError::at(&self.path)(why));
         }
         let mut encoder = self.encoder.take().ok_or_else(|| self.given_up())?;
-        let added = encoder.add(frame, at);
+        let added = encoder.add(frame);
         added.map_err(FileError::at(&encoder.path()))?;
         self.encoder = Some(encoder);
         self.is_empty = false;
         Ok(())
     }
 
-    /// Completes the file, gives it its name and returns its path. The last frame is shown as long as the others or, in an MP4,
-    /// until `end`, counted from the start of the video. Fails if the video has no frame, or after an earlier error.
-    pub fn finish(mut self, end: Option<Duration>) -> Result<PathBuf, FileError> {
+    /// Completes the file, gives it its name and returns its path. Fails if the video has no frame, or after an earlier error.
+    pub fn finish(mut self) -> Result<PathBuf, FileError> {
         let encoder = self.encoder.take().ok_or_else(|| self.given_up())?;
         if self.is_empty {
             return Err(FileError::at(&self.path)("a video must have at least one frame"));
         }
-        encoder.finish(end).map_err(FileError::at(&self.path))
+        encoder.finish().map_err(FileError::at(&self.path))
     }
 
-    /// Encodes frames in another thread, until the sender is dropped. `read` converts each sent frame to the arguments of
-    /// [`add`](Self::add), or skips it. The queue has room for `waiting` frames.
-    pub(crate) fn in_thread<F: Send + 'static>(
-        mut self,
-        waiting: usize,
-        read: impl FnMut(F) -> Option<(Vec<u8>, Option<Duration>)> + Send + 'static,
-    ) -> (SyncSender<F>, Encoder) {
-        let (sender, receiver) = sync_channel(waiting);
+    /// Encodes frames in another thread, until the sender is dropped. The queue has room for `waiting` frames.
+    pub(crate) fn in_thread(mut self, waiting: usize) -> (SyncSender<Vec<u8>>, Encoder) {
+        let (sender, receiver) = sync_channel::<Vec<u8>>(waiting);
         let encoder = thread::spawn(move || {
-            for (frame, at) in receiver.into_iter().filter_map(read) {
-                self.add(&frame, at)?;
+            for frame in receiver {
+                self.add(&frame)?;
             }
             Ok(self)
         });
@@ -202,9 +189,9 @@ mod tests {
     pub(super) fn write(path: &Path, size: (u32, u32), fps: u32, frames: u32) {
         let mut video = Video::create(path, size, fps, None).unwrap();
         for n in 0..frames {
-            video.add(&scene(size, n), None).unwrap();
+            video.add(&scene(size, n)).unwrap();
         }
-        video.finish(None).unwrap();
+        video.finish().unwrap();
     }
 
     fn refusal(name: &str, size: (u32, u32), fps: u32) -> String {
@@ -249,12 +236,12 @@ mod tests {
         for name in ["a.mp4", "a.gif", "a.png"] {
             let mut video = Video::create(&folder.path().join(name), (64, 32), 50, None).unwrap();
             for length in [0, 64 * 32 * 3, 64 * 32 * 4 + 1] {
-                let error = video.add(&vec![0; length], None).unwrap_err().to_string();
+                let error = video.add(&vec![0; length]).unwrap_err().to_string();
                 let text = format!("{name}: a frame must have 8192 bytes, not {length}");
                 assert!(error.ends_with(&text), "{error}");
             }
-            video.add(&[0; 8192], None).unwrap();
-            video.finish(None).unwrap();
+            video.add(&[0; 8192]).unwrap();
+            video.finish().unwrap();
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
     }
@@ -264,10 +251,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for name in ["a.mp4", "a.gif", "a.png"] {
             let create = || Video::create(&folder.path().join(name), (64, 64), 50, None).unwrap();
-            let error = create().finish(None).unwrap_err().to_string();
+            let error = create().finish().unwrap_err().to_string();
             assert!(error.ends_with("at least one frame"), "{error}");
             if name != "a.png" {
-                create().add(&scene((64, 64), 0), None).unwrap();
+                create().add(&scene((64, 64), 0)).unwrap();
             }
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -311,12 +298,12 @@ mod tests {
                 Video::create(&folder.path().join(name), (side, side), 50, None).unwrap();
             let noise = |n: u32| n.wrapping_mul(2_654_435_769).rotate_left(9) as u8;
             let frame: Vec<u8> = (0..side * side * 4).map(noise).collect();
-            let error = if let Err(error) = video.add(&frame, None) {
-                assert!(video.add(&frame, None).is_err());
-                assert!(video.finish(None).is_err());
+            let error = if let Err(error) = video.add(&frame) {
+                assert!(video.add(&frame).is_err());
+                assert!(video.finish().is_err());
                 error.to_string()
             } else {
-                video.finish(None).unwrap_err().to_string()
+                video.finish().unwrap_err().to_string()
             };
             assert!(error.ends_with(": File too large"), "{error}");
             assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);

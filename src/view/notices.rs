@@ -20,15 +20,23 @@ pub struct Notices {
     pub replay: Option<String>,
     pub connection: Option<String>,
     pub autoplay: Option<&'static str>,
-    /// Fraction of the film of the past that is rendered. `None` without such a film.
-    pub film: Option<f32>,
+    /// Progress of the film that is rendered. `None` without a film.
+    pub film: Option<FilmProgress>,
     pub hint: Option<&'static str>,
     /// Speed of the game while it is slower than real time.
     pub(super) slow: Option<String>,
     state: Option<String>,
     sentences: VecDeque<Sentence>,
-    /// Whether messages are hidden because the window is being recorded. Changed by [`hide`](Self::hide).
+    /// Whether no message is shown, for pictures.
     pub are_hidden: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FilmProgress {
+    /// Rendered part, 0 to 1.
+    pub fraction: f32,
+    /// Estimated time until the film is complete. `None` before the first frames.
+    pub left_seconds: Option<u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -66,19 +74,10 @@ impl Notices {
         self.sentences.iter().map(|sentence| sentence.text.as_str())
     }
 
-    /// Hides all messages or shows them again. The display time of the first message restarts when they reappear,
-    /// because the user could not read it.
-    pub fn hide(&mut self, are_hidden: bool) {
-        if let Some(first) = self.sentences.front_mut() {
-            first.until = None;
-        }
-        self.are_hidden = are_hidden;
-    }
-
     /// Removes the first message when its time is over or, for an error, when a key is pressed. `now` is the real
     /// clock.
     fn go_on(&mut self, now: Duration, is_pressed: bool) {
-        let Some(first) = self.sentences.front_mut().filter(|_| !self.are_hidden) else {
+        let Some(first) = self.sentences.front_mut() else {
             return;
         };
         let until = *first.until.get_or_insert(now + SHOWN_FOR);
@@ -108,8 +107,7 @@ impl Notices {
     }
 
     pub(super) fn recording(&self) -> &str {
-        let replay = self.replay.as_deref().filter(|_| !self.are_hidden);
-        replay.unwrap_or_default()
+        self.replay.as_deref().unwrap_or_default()
     }
 }
 
@@ -142,26 +140,6 @@ mod tests {
 
     fn shown(notices: &Notices) -> &str {
         notices.shown().map_or("", |(text, _)| text)
-    }
-
-    #[test]
-    fn what_is_said_during_a_video_is_shown_after_it() {
-        let mut notices =
-            Notices { replay: Some("Replay 0:01.0".to_owned()), ..Notices::default() };
-        notices.show("before");
-        notices.go_on(SECOND, false);
-        notices.hide(true);
-        notices.show("during");
-        notices.go_on(SECOND * 60, true);
-        assert_eq!((shown(&notices), notices.recording()), ("", ""));
-        notices.hide(false);
-        notices.go_on(SECOND * 60, true);
-        assert_eq!(shown(&notices), "before");
-        assert_eq!(notices.recording(), "Replay 0:01.0");
-        notices.go_on(SECOND * 60 + SHOWN_FOR, false);
-        assert_eq!(shown(&notices), "during");
-        notices.go_on(SECOND * 60 + 2 * SHOWN_FOR, false);
-        assert_eq!(shown(&notices), "");
     }
 
     #[test]

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use bevy::prelude::*;
-use cubewire::controls::Action;
+use cubewire::controls::{Action, PastFilm};
 use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::LaneGame;
 use cubewire::game::window::film::{FilmPlugin, FilmSize};
@@ -39,6 +40,10 @@ fn small_films(folder: &Path) -> impl Plugin {
 fn game(settings: LaneSettings, folder: &Path) -> LaneGame {
     let plugins = (small_films(folder), InputLogPlugin, ExportPlugin);
     LaneGame::with_plugins(Some(script("katamari")), settings, plugins).unwrap()
+}
+
+const fn film(seconds: u32) -> Action {
+    Action::FilmLast(PastFilm { seconds, frames_per_second: 30 })
 }
 
 /// Hash of positions, orientations and the interacting flags, as of drawn cubes.
@@ -129,7 +134,7 @@ fn a_film_made_during_play_equals_what_was_shown() {
         note(&mut game.app, &mut shown);
     }
     let clip = Clip::of_last(3, game.app.world_mut()).unwrap();
-    game.app.world_mut().trigger(Action::FilmLast(3));
+    game.app.world_mut().trigger(film(3));
     let newest = game.cubes().tick();
     let sentence = eventually("the film", || {
         game.step();
@@ -152,7 +157,8 @@ fn a_film_made_during_play_equals_what_was_shown() {
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
     assert!(name.starts_with("cubewire-20") && name.ends_with(".mp4"), "{name}");
     let (info, frames) = read_mp4(&path).unwrap();
-    assert_eq!((frames.len(), info.size), (180, (160, 90)));
+    assert_eq!((frames.len(), info.size), (90, (160, 90)));
+    assert_eq!(info.duration, Duration::from_secs(3));
     assert_eq!(sentence, format!("{}: 3.0 s of what both halves showed", path.display()));
 }
 
@@ -174,7 +180,7 @@ fn a_film_made_in_a_viewer_equals_what_was_shown() {
     }
     assert_eq!(status(&viewer), ConnectionStatus::Connected);
     let clip = Clip::of_last(1, viewer.app.world_mut()).unwrap();
-    viewer.app.world_mut().trigger(Action::FilmLast(1));
+    viewer.app.world_mut().trigger(film(1));
     eventually("the film", || {
         step(&mut game, &mut [&mut viewer], 1);
         said(&viewer.app).pop()
@@ -183,7 +189,7 @@ fn a_film_made_in_a_viewer_equals_what_was_shown() {
     for (tick, [_, right]) in filmed(&clip) {
         assert_eq!(Some(right), shown[&tick][1], "{tick}");
     }
-    assert_eq!(read_mp4(&only_file(folder.path())).unwrap().1.len(), 60);
+    assert_eq!(read_mp4(&only_file(folder.path())).unwrap().1.len(), 30);
 }
 
 #[test]
@@ -191,11 +197,11 @@ fn why_there_is_no_film_is_one_sentence() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("no");
     let mut game = game(lane("delta"), &missing);
-    game.app.world_mut().trigger(Action::FilmLast(10));
+    game.app.world_mut().trigger(film(10));
     game.step();
     assert_eq!(said(&game.app), ["No film: nothing was shown yet"]);
     steps(&mut game, 60);
-    game.app.world_mut().trigger(Action::FilmLast(10));
+    game.app.world_mut().trigger(film(10));
     let sentences = eventually("an error", || {
         game.step();
         Some(said(&game.app)).filter(|said| said.len() > 1)
@@ -212,17 +218,17 @@ fn a_game_that_is_closed_during_a_film_leaves_the_frames_so_far() {
     game.app.insert_resource(CubeColors::Distance);
     game.app.world_mut().resource_mut::<Trails>().shown = true;
     steps(&mut game, 900);
-    game.app.world_mut().trigger(Action::FilmLast(60));
+    game.app.world_mut().trigger(film(60));
     // A second film has to wait for the first one.
-    game.app.world_mut().trigger(Action::FilmLast(60));
+    game.app.world_mut().trigger(film(60));
     eventually("the first frames", || {
         game.step();
-        game.app.world().resource::<Notices>().film.filter(|film| *film > 0.0)
+        game.app.world().resource::<Notices>().film.and_then(|film| film.left_seconds)
     });
     game.app.world_mut().write_message(AppExit::Success);
     game.step();
     let (_, frames) = read_mp4(&only_file(folder.path())).unwrap();
-    assert!((1..850).contains(&frames.len()), "{}", frames.len());
+    assert!((1..425).contains(&frames.len()), "{}", frames.len());
 }
 
 #[test]
@@ -232,7 +238,9 @@ fn the_copied_command_films_a_replay_and_says_what_differs() {
     steps(&mut game, 300);
     let copied = |game: &mut LaneGame| {
         game.app.insert_resource(Notices::default());
-        game.app.world_mut().trigger(Action::CopyFilm(2));
+        game.app
+            .world_mut()
+            .trigger(Action::CopyFilm(PastFilm { seconds: 2, frames_per_second: 60 }));
         game.step();
         said(&game.app)
     };

@@ -10,7 +10,7 @@ use cubewire::commands::play::{Played, play};
 use cubewire::controls::ControlsPlugin;
 use cubewire::game::headless::LaneGame;
 use cubewire::recording::{
-    InputLog, InputLogPlugin, LivePlugin, Outcome, RecordingFolder, Script, ScriptPlayback,
+    InputLog, InputLogPlugin, Outcome, RecorderPlugin, RecordingFolder, Script, ScriptPlayback,
 };
 use cubewire::replication::{
     LaneSettings, LaneSettingsQuery, LinkSettings, SenderSettings, ShadowLadder,
@@ -32,7 +32,7 @@ fn game() -> LaneGame {
             .insert_resource(RecordingFolder("not a folder".into()));
         app.world_mut().spawn((Window::default(), PrimaryWindow));
     };
-    let plugins = (ViewPlugin, ControlsPlugin, InputLogPlugin, LivePlugin, resources);
+    let plugins = (ViewPlugin, ControlsPlugin, InputLogPlugin, RecorderPlugin, resources);
     LaneGame::with_plugins(None, LaneSettings::default(), plugins).unwrap()
 }
 

@@ -152,13 +152,14 @@ fn a_signal_that_is_repeated_at_once_is_one_request() {
 
 #[test]
 #[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
-fn a_window_that_is_killed_leaves_no_video_and_one_that_is_told_to_end_finishes_it() {
-    let recorded = |folder: &Path, signal: &str| {
-        let folder = folder.to_str().unwrap();
-        let mut window = Window::start(None, &["--recordings", folder]);
+fn a_window_that_is_killed_leaves_no_film_and_one_that_is_told_to_end_finishes_it() {
+    let filmed = |folder: &Path, signal: &str| {
+        let mut window = Window::start(None, &["--recordings", folder.to_str().unwrap()]);
         window.press("F9");
-        window.press("F10");
-        eventually("some of the video", || {
+        window.ticks(60);
+        window.press("F11");
+        window.press("F11");
+        eventually("some of the film", || {
             let mut files = fs::read_dir(folder).unwrap().map(Result::unwrap);
             files.find(|file| {
                 let is_unfinished = file.file_name().to_string_lossy().starts_with(".cubewire-");
@@ -170,16 +171,17 @@ fn a_window_that_is_killed_leaves_no_video_and_one_that_is_told_to_end_finishes_
     };
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    assert_eq!(recorded(folder, "KILL"), None);
+    assert_eq!(filmed(folder, "KILL"), None);
     let left = names(folder);
     assert_eq!(left.len(), 1);
     assert!(left[0].starts_with(".cubewire-"), "{left:?}");
-    assert_eq!(recorded(folder, "TERM"), Some(143));
-    assert_eq!(names(folder), ["cubewire-1.mp4", "cubewire-1.ron"]);
-    assert_eq!(recorded(folder, "HUP"), Some(129));
-    let all = ["1.mp4", "1.ron", "2.mp4", "2.ron"];
-    assert_eq!(names(folder), all.map(|end| format!("cubewire-{end}")));
-    for name in ["cubewire-1.mp4", "cubewire-2.mp4"] {
+    for (number, signal, code) in [(1, "TERM", 143), (2, "HUP", 129)] {
+        assert_eq!(filmed(folder, signal), Some(code));
+        let ends = |end| names(folder).into_iter().filter(move |name| name.ends_with(end));
+        assert_eq!([ends(".mp4").count(), ends(".ron").count()], [number; 2]);
+        assert_eq!(names(folder).len(), 2 * number);
+    }
+    for name in names(folder).into_iter().filter(|name| name.ends_with(".mp4")) {
         let (_, frames) = crate::decode::read_mp4(&folder.join(name)).unwrap();
         assert!(!frames.is_empty());
     }

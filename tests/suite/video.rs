@@ -44,8 +44,8 @@ fn made(fill: impl FnOnce(&Path)) -> (Mp4Info, Frames) {
 fn made_of(frames_per_second: u32, count: usize) -> (Mp4Info, Frames) {
     made(|path| {
         let mut video = Video::create(path, SIZE, frames_per_second, None).unwrap();
-        (0..count).for_each(|n| video.add(&frame(n), None).unwrap());
-        video.finish(None).unwrap();
+        (0..count).for_each(|n| video.add(&frame(n)).unwrap());
+        video.finish().unwrap();
     })
 }
 
@@ -93,9 +93,9 @@ fn a_limited_video_keeps_to_its_data_rate_and_a_simple_one_stays_below() {
     let bytes_at = |fps, picture: fn(u32) -> Vec<u8>, max_bps| {
         let mut video = Video::create(&path, SIZE, fps, max_bps).unwrap();
         for n in 0..FRAMES {
-            video.add(&picture(n), None).unwrap();
+            video.add(&picture(n)).unwrap();
         }
-        video.finish(None).unwrap();
+        video.finish().unwrap();
         fs::metadata(&path).unwrap().len()
     };
     let bytes = |picture, max_bps| bytes_at(60, picture, max_bps);
@@ -126,25 +126,4 @@ fn a_player_has_to_go_back_two_seconds_at_most() {
     let (info, frames) = made_of(10, 45);
     assert_eq!(frames.len(), 45);
     assert_eq!(info.keyframes, [0, 20, 40]);
-}
-
-#[test]
-fn a_captured_frame_is_shown_when_it_was_seen() {
-    // A late frame, one at the same time, one earlier, and one after a pause.
-    let times_ms = [7, 40, 40, 30, 2500];
-    let (info, frames) = made(|path| {
-        let mut video = Video::create(path, SIZE, 60, None).unwrap();
-        for (n, ms) in times_ms.into_iter().enumerate() {
-            video.add(&frame(n), Some(Duration::from_millis(ms))).unwrap();
-        }
-        video.finish(Some(Duration::from_millis(3_500))).unwrap();
-    });
-    assert_eq!(frames.len(), 5);
-    let ticks: Vec<f64> = info.starts.iter().map(|start| start.as_secs_f64() * 60_000.0).collect();
-    assert_eq!(
-        ticks.iter().map(|tick| tick.round()).collect::<Vec<_>>(),
-        [0.0, 2400.0, 2401.0, 2402.0, 150_000.0]
-    );
-    assert_eq!(info.duration, Duration::from_millis(3_500));
-    assert_eq!(info.keyframes, [0, 4]);
 }

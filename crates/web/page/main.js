@@ -106,7 +106,7 @@ window.addEventListener('message', (event) => {
 
 const KEYS = new Set(
   ('ArrowLeft ArrowRight ArrowUp ArrowDown Space Backspace PageUp PageDown Home End Tab ' +
-    'F1 F2 F3 F4 F9 F10 F12').split(' '),
+    'F1 F2 F3 F4 F9 F12').split(' '),
 );
 canvas.addEventListener('keydown', (event) => {
   const isShortcut = event.ctrlKey || event.metaKey || event.altKey;

@@ -32,8 +32,17 @@ pub struct Progress {
     pub stop: AtomicBool,
 }
 
-/// Renders a clip, one frame per tick, and writes it to an MP4 in `folder` with the first free name of the form
-/// `name.mp4`, `name-2.mp4`. If [`Progress::stop`] is set or the program receives a signal, the film has the frames so
+/// Number of frames of a clip at a frame rate that divides 60.
+pub const fn frames(clip: &Clip, frames_per_second: u32) -> u64 {
+    clip.length().div_ceil(ticks_per_frame(frames_per_second))
+}
+
+const fn ticks_per_frame(frames_per_second: u32) -> u64 {
+    (TICKS_PER_SECOND / frames_per_second) as u64
+}
+
+/// Renders a clip with a size and a frame rate that divides 60, and writes it to an MP4 in `folder` with the first free
+/// name of the form `name.mp4`, `name-2.mp4`. If [`Progress::stop`] is set or the program receives a signal, the film has the frames so
 /// far.
 ///
 /// Returns the path of the film and its number of frames.
@@ -45,31 +54,35 @@ pub fn record(
     clip: &Clip,
     folder: &Path,
     name: &str,
-    size: UVec2,
+    (size, fps): (UVec2, u32),
     progress: &Arc<Progress>,
 ) -> Result<(PathBuf, u64), Failure> {
     let file = NewFile::create_named(folder, name, "mp4");
-    let video = Video::in_folder(folder, file, size.into(), TICKS_PER_SECOND)?;
+    let video = Video::in_folder(folder, file, size.into(), fps)?;
     check_adapter()?;
-    let (frames, video) = encode(video, |add| shoot(clip, size, progress, add))?;
-    Ok((video.finish(None)?, frames))
+    let (frames, video) = encode(video, |add| shoot(clip, (size, fps), progress, add))?;
+    Ok((video.finish()?, frames))
 }
 
 fn shoot(
     clip: &Clip,
-    size: UVec2,
+    (size, fps): (UVec2, u32),
     progress: &Arc<Progress>,
     add: &mut AddFrame<'_>,
 ) -> Result<u64, Failure> {
-    let mut part = open(clip, size, progress)?;
+    let mut part = open(clip, (size, fps), progress)?;
     let mut frames = 0;
+    let first = *clip.ticks.start();
     for tick in clip.ticks.clone() {
         if progress.stop.load(Ordering::Relaxed) || part.app.should_exit().is_some() {
             break;
         }
         let world = part.app.world_mut();
-        if frames > 0 {
+        if tick > first {
             clip.show(tick, world);
+        }
+        if !(tick - first).is_multiple_of(ticks_per_frame(fps)) {
+            continue;
         }
         let mut lanes = world.query::<(&Side, &LaneMeter)>();
         let mut curves = std::mem::take(&mut world.resource_mut::<Overlay>().curves);
@@ -85,9 +98,13 @@ fn shoot(
     }
 }
 
-fn open(clip: &Clip, size: UVec2, progress: &Arc<Progress>) -> Result<OffScreen, Failure> {
+fn open(
+    clip: &Clip,
+    (size, fps): (UVec2, u32),
+    progress: &Arc<Progress>,
+) -> Result<OffScreen, Failure> {
     keep_logs();
-    let mut part = OffScreen::new(size, TICKS_PER_SECOND, Interface::Past)?;
+    let mut part = OffScreen::new(size, fps, Interface::Past)?;
     let progress = progress.clone();
     let is_stopped = move || progress.stop.load(Ordering::Relaxed);
     part.app.add_systems(Update, exit.run_if(is_stopped));

@@ -51,7 +51,7 @@ pub fn record(
     if take.frames == 0 {
         return Err(Stopped("the first frame").into());
     }
-    video.finish(None)?;
+    video.finish()?;
     Ok(take)
 }
 
@@ -62,7 +62,7 @@ pub(super) fn encode<T>(
     video: Video,
     shoot: impl FnOnce(&mut AddFrame<'_>) -> Result<T, Failure>,
 ) -> Result<(T, Video), Failure> {
-    let (sender, encoder) = video.in_thread(MAX_WAITING_FRAMES, |frame| Some((frame, None)));
+    let (sender, encoder) = video.in_thread(MAX_WAITING_FRAMES);
     // The encoder receives until it fails.
     let shot = shoot(&mut |frame| Ok(sender.send(frame)?));
     drop(sender);

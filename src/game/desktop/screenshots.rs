@@ -232,7 +232,7 @@ impl Shot {
         world.resource_mut::<Trails>().shown = has_trails;
         world.resource_mut::<Selection>().cube = (self.focus == Focus::Cube).then_some(CUBE);
         // Do not show the hint about the hidden panel.
-        world.resource_mut::<Notices>().hide(panel.size == PanelSize::Hidden);
+        world.resource_mut::<Notices>().are_hidden = panel.size == PanelSize::Hidden;
         world.insert_resource(panel);
         renderer.skip(ticks);
         renderer.warm_up()?;

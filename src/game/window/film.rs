@@ -4,18 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use bevy::ecs::message::MessageUpdateSystems;
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
 use chrono::Local;
-use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::controls::Action;
+use crate::controls::{Action, PastFilm};
 use crate::game::Failure;
-use crate::game::desktop::clip::{Progress, SIZE, record};
+use crate::game::desktop::clip::{Progress, SIZE, frames, record};
 use crate::recording::{Clip, ClipPlugin, RecordingFolder};
-use crate::view::Notices;
+use crate::view::{FilmProgress, Notices};
 
 /// Handles the actions that film the past. Needs [`RecordingFolder`] and [`Notices`].
 pub struct FilmPlugin;
@@ -45,7 +45,11 @@ impl Default for FilmSize {
 
 #[derive(Resource, Debug)]
 struct Filming {
-    ticks: u64,
+    /// Number of frames of the whole film.
+    frames: u64,
+    frames_per_second: u32,
+    /// Real time and number of frames when the first frames were seen, to estimate the time left.
+    first: Option<(Duration, u64)>,
     progress: Arc<Progress>,
     thread: JoinHandle<Result<(PathBuf, u64), Failure>>,
 }
@@ -54,7 +58,9 @@ impl Filming {
     /// Waits for the end of the film.
     fn outcome(self) -> Result<String, String> {
         match self.thread.join() {
-            Ok(Ok((path, frames))) => Ok(about(&path, frames, self.ticks)),
+            Ok(Ok((path, frames))) => {
+                Ok(about(&path, [frames, self.frames], self.frames_per_second))
+            }
             Ok(Err(error)) => Err(format!("No film: {error}")),
             // The panic is on standard error.
             Err(_) => Err("No film: the renderer failed".to_owned()),
@@ -64,8 +70,8 @@ impl Filming {
 
 fn on_action(action: On<Action>, filming: Option<Res<Filming>>, mut commands: Commands) {
     match *action {
-        Action::FilmLast(seconds) => {
-            commands.queue(move |world: &mut World| begin(world, seconds));
+        Action::FilmLast(film) => {
+            commands.queue(move |world: &mut World| begin(world, film));
         }
         Action::StopFilm => {
             if let Some(filming) = filming {
@@ -77,11 +83,11 @@ fn on_action(action: On<Action>, filming: Option<Res<Filming>>, mut commands: Co
 }
 
 /// Starts a film of the last seconds, or shows the reason for an error. Ignored during a film.
-fn begin(world: &mut World, seconds: u32) {
+fn begin(world: &mut World, film: PastFilm) {
     if world.contains_resource::<Filming>() {
         return;
     }
-    let clip = match Clip::of_last(seconds, world) {
+    let clip = match Clip::of_last(film.seconds, world) {
         Ok(clip) => clip,
         Err(sentence) => return world.resource_mut::<Notices>().fail(sentence),
     };
@@ -89,18 +95,32 @@ fn begin(world: &mut World, seconds: u32) {
     let size = world.resource::<FilmSize>().0;
     let name = Local::now().format("cubewire-%Y-%m-%d-%H%M%S").to_string();
     let progress = Arc::new(Progress::default());
+    let fps = film.frames_per_second;
     world.insert_resource(Filming {
-        ticks: clip.length(),
+        frames: frames(&clip, fps),
+        frames_per_second: fps,
+        first: None,
         progress: progress.clone(),
-        thread: thread::spawn(move || record(&clip, &folder, &name, size, &progress)),
+        thread: thread::spawn(move || record(&clip, &folder, &name, (size, fps), &progress)),
     });
 }
 
-fn follow(filming: Res<Filming>, mut notices: ResMut<Notices>, mut commands: Commands) {
-    let frames = filming.progress.frames.load(Ordering::Relaxed);
-    let fraction = Some(frames as f32 / filming.ticks as f32);
-    if notices.film != fraction {
-        notices.film = fraction;
+fn follow(
+    time: Res<Time<Real>>,
+    mut filming: ResMut<Filming>,
+    mut notices: ResMut<Notices>,
+    mut commands: Commands,
+) {
+    let (now, frames) = (time.elapsed(), filming.progress.frames.load(Ordering::Relaxed));
+    let of_all = filming.frames;
+    let left_seconds = (frames > 0).then(|| *filming.first.get_or_insert((now, frames)));
+    let left_seconds = left_seconds.filter(|&(_, first)| frames > first).map(|(start, first)| {
+        let seconds_per_frame = (now - start).as_secs_f64() / (frames - first) as f64;
+        (seconds_per_frame * (of_all - frames) as f64).ceil() as u32
+    });
+    let film = Some(FilmProgress { fraction: frames as f32 / of_all as f32, left_seconds });
+    if notices.film != film {
+        notices.film = film;
     }
     if filming.thread.is_finished() {
         commands.queue(finish);
@@ -122,12 +142,12 @@ fn end(filming: Res<Filming>, mut commands: Commands) {
     commands.queue(finish);
 }
 
-/// Sentence about a film with `frames` of the wanted `ticks`.
-fn about(path: &Path, frames: u64, ticks: u64) -> String {
-    let [frames, all] = [frames, ticks].map(|ticks| ticks as f64 / f64::from(TICKS_PER_SECOND));
+/// Sentence about a film that has the first number of frames, of the second.
+fn about(path: &Path, frames: [u64; 2], frames_per_second: u32) -> String {
+    let [seconds, all] = frames.map(|frames| frames as f64 / f64::from(frames_per_second));
     let path = path.display();
-    match frames < all {
-        true => format!("{path}: stopped after {frames:.1} of {all:.1} s"),
+    match frames[0] < frames[1] {
+        true => format!("{path}: stopped after {seconds:.1} of {all:.1} s"),
         false => format!("{path}: {all:.1} s of what both halves showed"),
     }
 }

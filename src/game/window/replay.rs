@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 
 use crate::controls::ControlsSystems;
-use crate::recording::{LiveSystems, Outcome, ReplayCheck, Script, ScriptPlayback, begin};
+use crate::recording::{Outcome, RecorderSystems, ReplayCheck, Script, ScriptPlayback, begin};
 use crate::simulation::CubeWorld;
 use crate::view::Notices;
 
@@ -15,7 +15,7 @@ pub(super) fn play(app: &mut App, script: Script) {
     begin(app.world_mut(), playing);
     app.add_systems(
         Update,
-        show_outcome.after(LiveSystems::Notices).run_if(resource_exists::<ReplayCheck>),
+        show_outcome.after(RecorderSystems::Notices).run_if(resource_exists::<ReplayCheck>),
     );
     app.insert_resource(LeadIn(lead_in)).add_systems(
         RunFixedMainLoop,

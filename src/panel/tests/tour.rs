@@ -126,7 +126,7 @@ fn the_tour_ends_with_a_card_from_the_first_rung_to_the_last() {
     }
     for (name, action) in [
         ("Play on", Action::Tour),
-        ("Film it", Action::Video),
+        ("Film it", Action::Film),
         ("Read the article", Action::Open(STEPS[0].address)),
     ] {
         click_on(&mut harness, name);

@@ -1,6 +1,8 @@
 //! The whole panel: buttons, sizes, graph, the cards over the view, and the page *Help*.
 
 use super::*;
+use crate::controls::PastFilm;
+use crate::view::FilmProgress;
 
 #[test]
 fn every_button_and_entry_asks_for_its_action() {
@@ -17,7 +19,7 @@ fn every_button_and_entry_asks_for_its_action() {
         (Some("Look"), "Camera: turn back", Action::ResetCamera),
         (Some("Look"), "What am I looking at?", Action::Help),
         (Some("Save"), "Picture", Action::Screenshot),
-        (Some("Save"), "Video", Action::Video),
+        (Some("Save"), "Film the last seconds", Action::Film),
         (Some("Save"), "Replay", Action::Replay),
         (Some("Save"), "Copy command", Action::CopyLink),
         (Some("Save"), "Last minute, CSV", Action::SaveCsv),
@@ -216,10 +218,12 @@ fn the_card_films_the_chosen_length_and_copies_a_command() {
     change(&mut harness, |panel| panel.state.film_card = true);
     assert!(!says(&harness, "Film this"));
     click(&mut harness, "60 s");
+    click(&mut harness, "60 fps");
     harness.state_mut().actions.clear();
     click_on(&mut harness, "Copy command");
     click(&mut harness, "Film F11");
-    assert_eq!(harness.state().actions, [Action::CopyFilm(60), Action::Film]);
+    let film = PastFilm { seconds: 60, frames_per_second: 60 };
+    assert_eq!(harness.state().actions, [Action::CopyFilm(film), Action::Film]);
     change(&mut harness, |panel| panel.status.plays = false);
     assert!(is_disabled(&harness, "Copy command"));
 }
@@ -230,9 +234,16 @@ fn while_a_film_is_rendered_its_progress_replaces_the_button() {
     change(&mut harness, |panel| {
         panel.state.size = PanelSize::Hidden;
         panel.state.film_card = true;
-        panel.status.film = Some(0.43);
+        panel.status.film = Some(FilmProgress { fraction: 0.43, left_seconds: None });
     });
     assert_eq!(words(&harness, "43 %").count(), 1);
+    for (left_seconds, text) in [(7, "43 %, about 7 s left"), (150, "43 %, about 3 min left")] {
+        let left_seconds = Some(left_seconds);
+        change(&mut harness, |panel| {
+            panel.status.film = Some(FilmProgress { fraction: 0.43, left_seconds });
+        });
+        assert_eq!(words(&harness, text).count(), 1, "{text}");
+    }
     assert!(!says(&harness, "Film this"));
     assert!(!harness.state().state.film_card);
     click_on(&mut harness, "Stop");
@@ -242,11 +253,19 @@ fn while_a_film_is_rendered_its_progress_replaces_the_button() {
 }
 
 #[test]
-fn what_is_over_the_view_is_hidden_while_the_window_is_recorded() {
+fn the_button_that_films_stays_in_its_place() {
     let mut harness = harness(Page::Ladder);
-    assert!(says(&harness, "Film this"));
-    change(&mut harness, |panel| panel.status.records_video = true);
-    assert!(!says(&harness, "Film this"));
+    let closed = harness.get_by_label_contains("Film this").rect();
+    change(&mut harness, |panel| panel.state.film_card = true);
+    assert_eq!(harness.get_by_label("Film F11").rect(), closed);
+    change(&mut harness, |panel| panel.status.film = Some(FilmProgress::default()));
+    assert_eq!(harness.get_by_label("Stop").rect(), closed);
+    // The entry of the list, too.
+    click(&mut harness, "Save");
+    let stop = harness.get_by_label_contains("Stop the film").rect();
+    change(&mut harness, |panel| panel.status.film = None);
+    let film = harness.get_by_label_contains("Film the last seconds").rect();
+    assert_eq!(film, stop);
 }
 
 #[test]

@@ -98,10 +98,10 @@ fn bars(ui: &mut Ui, kbps: &[Option<f64>], height: f32) {
 fn buttons(ui: &mut Ui) -> Option<Action> {
     let mut offers = vec![
         ("Play on", Action::Tour, "roll the cubes yourself", Kind::Primary),
-        ("Film it", Action::Video, "then climb by PageDown", Kind::Usual),
+        ("Film it", Action::Film, "the last minute at most", Kind::Usual),
         ("Read the article", Action::Open(STEPS[0].address), "by Glenn Fiedler, 2015", Kind::Usual),
     ];
-    offers.retain(|(_, action, ..)| cfg!(not(target_family = "wasm")) || *action != Action::Video);
+    offers.retain(|(_, action, ..)| cfg!(not(target_family = "wasm")) || *action != Action::Film);
     let mut pressed = None;
     let has_captions = ui.available_width() >= NARROW;
     ui.spacing_mut().interact_size.y = 44.0;

@@ -7,7 +7,7 @@ use bevy::prelude::*;
 use bevy_egui::{EguiContext, PrimaryEguiContext};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::controls::Action;
+use crate::controls::{Action, PastFilm};
 use crate::display;
 use crate::recording::{InputLog, RecordingFolder, Script};
 use crate::replication::LaneSettings;
@@ -44,11 +44,11 @@ pub(super) fn on_action(
 }
 
 pub(super) fn on_film(action: On<Action>, mut commands: Commands) {
-    let Action::CopyFilm(seconds) = *action else {
+    let Action::CopyFilm(film) = *action else {
         return;
     };
     commands.queue(move |world: &mut World| {
-        let said = copy_film(seconds, world);
+        let said = copy_film(film, world);
         let mut notices = world.resource_mut::<Notices>();
         match said {
             Ok(sentences) => sentences.into_iter().for_each(|it| notices.show(it)),
@@ -58,17 +58,17 @@ pub(super) fn on_film(action: On<Action>, mut commands: Commands) {
 }
 
 /// Returns sentences about the copied command, and about what its film shows differently.
-fn copy_film(seconds: u32, world: &mut World) -> Result<Vec<String>, String> {
+fn copy_film(film: PastFilm, world: &mut World) -> Result<Vec<String>, String> {
     let log = world.get_resource::<InputLog>();
     let log = log.ok_or("A viewer cannot record replays; F11 films what it showed")?;
-    let ticks = u64::from(seconds * TICKS_PER_SECOND);
+    let ticks = u64::from(film.seconds * TICKS_PER_SECOND);
     let script = log.replay_of_last(ticks);
     let script = script.ok_or("No replay: no tick was played")?;
     let is_after_reset = log.is_after_reset;
     let saved = script.save_numbered(&world.resource::<RecordingFolder>().0);
     let path = saved.map_err(|error| error.to_string())?;
     let view = ViewState::of(world);
-    let command = film_command(&path, &view);
+    let command = film_command(&path, &view, film.frames_per_second);
     let mut egui = world.query_filtered::<&mut EguiContext, With<PrimaryEguiContext>>();
     if let Ok(mut egui) = egui.single_mut(world) {
         display::copy(egui.get_mut(), &command);
@@ -82,7 +82,7 @@ fn copy_film(seconds: u32, world: &mut World) -> Result<Vec<String>, String> {
 }
 
 /// Command that films a replay. Its film does not replace a video with the number of the replay.
-fn film_command(replay: &Path, view: &ViewState) -> String {
+fn film_command(replay: &Path, view: &ViewState, fps: u32) -> String {
     let film = replay.with_extension("film.mp4");
     let [replay, film] = [replay, &*film].map(|path| quoted(&path.to_string_lossy()));
     let colours = match view.colors {
@@ -93,7 +93,7 @@ fn film_command(replay: &Path, view: &ViewState) -> String {
         Theme::Dark => "",
         Theme::Light => " --theme light",
     };
-    format!("cubewire record --replay {replay}{colours}{theme} --out {film}")
+    format!("cubewire record --replay {replay}{colours}{theme} --fps {fps} --out {film}")
 }
 
 /// Differences between the film of a replay of the last `ticks` ticks and the halves in these ticks.
@@ -156,9 +156,9 @@ mod tests {
     fn a_film_of_a_replay_says_where_it_differs() {
         let mut view = ViewState::default();
         (view.colors, view.theme) = (CubeColors::Bits, Theme::Light);
-        let command = film_command(Path::new("a b/cubewire-1.ron"), &view);
+        let command = film_command(Path::new("a b/cubewire-1.ron"), &view, 30);
         let wanted = "cubewire record --replay 'a b/cubewire-1.ron' --colour bits --theme light \
-                      --out 'a b/cubewire-1.film.mp4'";
+                      --fps 30 --out 'a b/cubewire-1.film.mp4'";
         assert_eq!(command, wanted);
         let right = PaneContent::Lane(LaneSettings::default());
         let script = Script { ticks: 90, right: Some(Box::new(right)), ..Script::default() };

@@ -8,7 +8,6 @@ use png::Compression;
 
 use super::{RecordingFolder, Saving};
 use crate::controls::Action;
-use crate::recording::live::SharedPicture;
 use crate::recording::picture::write_rgb;
 
 pub(super) fn on_action(action: On<Action>, mut commands: Commands) {
@@ -17,11 +16,11 @@ pub(super) fn on_action(action: On<Action>, mut commands: Commands) {
     }
 }
 
-/// Requests a picture, which a video can use, too. The renderer takes one picture per frame.
+/// Requests a picture. The renderer takes one per frame.
 fn request(world: &mut World) {
     let mut pending = world.query_filtered::<(), (With<Screenshot>, Without<Capturing>)>();
     if pending.iter(world).next().is_none() {
-        world.spawn((Screenshot::primary_window(), SharedPicture)).observe(save);
+        world.spawn(Screenshot::primary_window()).observe(save);
     }
 }
 
@@ -48,7 +47,7 @@ mod tests {
 
     use super::super::ExportPlugin;
     use super::*;
-    use crate::recording::live::LivePlugin;
+    use crate::recording::recorder::RecorderPlugin;
     use crate::view::Notices;
     use bevy::window::PrimaryWindow;
 
@@ -67,19 +66,16 @@ mod tests {
     }
 
     #[test]
-    fn f12_saves_one_picture_also_while_a_video_is_recorded() {
+    fn f12_saves_one_picture_a_frame() {
         let folder = tempfile::tempdir().unwrap();
         let mut app = App::new();
-        app.add_plugins((MinimalPlugins, LivePlugin, ExportPlugin))
+        app.add_plugins((MinimalPlugins, RecorderPlugin, ExportPlugin))
             .init_resource::<Notices>()
             .insert_resource(RecordingFolder(folder.path().to_owned()));
         app.world_mut().spawn((Window::default(), PrimaryWindow));
         app.update();
         assert_eq!(pending(&mut app), []);
-        for is_filmed in [false, true] {
-            if is_filmed {
-                app.world_mut().trigger(Action::Video);
-            }
+        for _ in 0..2 {
             app.world_mut().trigger(Action::Screenshot);
             app.world_mut().trigger(Action::Screenshot);
             app.update();
@@ -89,9 +85,6 @@ mod tests {
             app.world_mut().despawn(entity);
             app.world_mut().write_message(AppExit::Success);
             app.update();
-            for entity in pending(&mut app) {
-                app.world_mut().despawn(entity);
-            }
         }
         for name in ["cubewire-1.png", "cubewire-2.png"] {
             let file = fs::File::open(folder.path().join(name)).unwrap();

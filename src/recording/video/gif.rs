@@ -12,7 +12,6 @@ use std::io;
 use std::iter;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use ::gif::{Encoder, EncodingError, Frame, Repeat};
 
@@ -82,13 +81,13 @@ impl Gif {
 }
 
 impl Encode for Gif {
-    fn add(&mut self, frame: &[u8], _: Option<Duration>) -> io::Result<()> {
+    fn add(&mut self, frame: &[u8]) -> io::Result<()> {
         let (pixels, _) = frame.as_chunks();
         let frame = self.draw(pixels);
         self.encoder.write_frame(&frame).map_err(reason)
     }
 
-    fn finish(self: Box<Self>, _: Option<Duration>) -> io::Result<PathBuf> {
+    fn finish(self: Box<Self>) -> io::Result<PathBuf> {
         self.encoder.into_inner().map_err(reason)?.finish()
     }
 
@@ -169,9 +168,9 @@ mod tests {
         let path = folder.path().join("a.gif");
         let mut video = Video::create(&path, SIZE, 25, None).unwrap();
         for frame in frames {
-            video.add(frame, None).unwrap();
+            video.add(frame).unwrap();
         }
-        video.finish(None).unwrap();
+        video.finish().unwrap();
         let mut options = DecodeOptions::new();
         options.set_color_output(ColorOutput::RGBA);
         let decoder = options.read_info(File::open(path).unwrap()).unwrap();

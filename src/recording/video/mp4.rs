@@ -8,7 +8,6 @@
 use std::io::{self, Seek, SeekFrom, Write};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use openh264::OpenH264API;
 use openh264::encoder::{
@@ -41,10 +40,9 @@ pub(super) struct Mp4 {
     /// Declared level of H.264.
     level: u8,
     length: u64,
-    /// The newest sample and its start tick. It is already in the file, but its duration is known only at the next
-    /// sample.
-    newest: Option<(Sample, u64)>,
-    keyframe: u64,
+    frames: u64,
+    /// Number of frames from a keyframe to the next one.
+    keyframe_interval: u64,
 }
 
 impl Mp4 {
@@ -86,39 +84,16 @@ impl Mp4 {
             file,
             timescale,
             level: level(size, fps),
-            newest: None,
-            keyframe: 0,
+            frames: 0,
+            keyframe_interval: KEYFRAME_SECONDS * u64::from(fps),
         })
-    }
-
-    fn tick(&self, time: Duration) -> u64 {
-        let ticks = time.as_nanos() * u128::from(self.timescale.get());
-        u64::try_from((ticks + 500_000_000) / 1_000_000_000).unwrap_or(u64::MAX)
-    }
-
-    /// Ends the newest sample at `tick`, or after the duration of a frame. Returns the tick at which the next sample
-    /// starts.
-    fn end_newest(&mut self, tick: Option<u64>) -> io::Result<u64> {
-        let Some((mut sample, start)) = self.newest.take() else {
-            return Ok(0);
-        };
-        let tick = match tick {
-            Some(tick) => tick.max(start + 1),
-            None => start + u64::from(TICKS_PER_FRAME),
-        };
-        // The muxer needs the duration, so a sample is appended only when the start of the next one is known.
-        sample.duration = u32::try_from(tick - start)
-            .map_err(|_| io::Error::other("a frame lasts too long for an MP4"))?;
-        self.muxer.append_sample(&sample).map_err(io::Error::other)?;
-        Ok(tick)
     }
 }
 
 impl Encode for Mp4 {
-    fn add(&mut self, frame: &[u8], at: Option<Duration>) -> io::Result<()> {
-        let is_first = self.newest.is_none();
-        let tick = self.end_newest(at.map(|at| self.tick(at)))?;
-        if tick - self.keyframe >= KEYFRAME_SECONDS * u64::from(self.timescale.get()) {
+    fn add(&mut self, frame: &[u8]) -> io::Result<()> {
+        let is_first = self.frames == 0;
+        if self.frames.is_multiple_of(self.keyframe_interval) {
             self.encoder.force_intra_frame();
         }
         let encoded = self.encoder.encode(&self.yuv.read(frame)).map_err(io::Error::other)?;
@@ -147,16 +122,13 @@ impl Encode for Mp4 {
             data_offset: self.length,
             data_size: data.len(),
         };
-        self.newest = Some((sample, tick));
+        self.muxer.append_sample(&sample).map_err(io::Error::other)?;
         self.length += data.len() as u64;
-        if keyframe {
-            self.keyframe = tick;
-        }
+        self.frames += 1;
         Ok(())
     }
 
-    fn finish(mut self: Box<Self>, end: Option<Duration>) -> io::Result<PathBuf> {
-        self.end_newest(end.map(|end| self.tick(end)))?;
+    fn finish(mut self: Box<Self>) -> io::Result<PathBuf> {
         let boxes = self.muxer.finalize().map_err(io::Error::other)?;
         // The last box before the end is the header of the samples. The sample table would follow the samples.
         let mut mdat = 0;
@@ -271,7 +243,7 @@ fn sample_entry(annex_b: &[u8], level: u8) -> io::Result<SampleEntry> {
     Ok(SampleEntry::Avc1(avc1))
 }
 
-/// Time resolution, fine enough for the actual times of a display's frames.
+/// Time resolution. Players expect a fine one.
 const TICKS_PER_FRAME: u32 = 1000;
 /// Time between two keyframes. Limits how far a player decodes back when seeking.
 const KEYFRAME_SECONDS: u64 = 2;

@@ -3,7 +3,6 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use ::png::Compression;
 
@@ -46,13 +45,13 @@ pub fn write_png(
 }
 
 impl Encode for Pngs {
-    fn add(&mut self, frame: &[u8], _: Option<Duration>) -> io::Result<()> {
+    fn add(&mut self, frame: &[u8]) -> io::Result<()> {
         write_png(&self.path(), self.size, frame, Compression::Fast)?;
         self.written += 1;
         Ok(())
     }
 
-    fn finish(self: Box<Self>, _: Option<Duration>) -> io::Result<PathBuf> {
+    fn finish(self: Box<Self>) -> io::Result<PathBuf> {
         // Remove the remaining files of an earlier, longer video.
         for number in self.written.. {
             match fs::remove_file(numbered(&self.path, number)) {
@@ -126,7 +125,7 @@ mod tests {
         fs::create_dir(&later).unwrap();
         let mut video = Video::create(&path, (16, 16), 1, None).unwrap();
         fs::remove_dir(&later).unwrap();
-        let error = video.add(&scene((16, 16), 0), None).unwrap_err().to_string();
+        let error = video.add(&scene((16, 16), 0)).unwrap_err().to_string();
         assert!(error.contains("later/a-00000.png: "), "{error}");
     }
 }

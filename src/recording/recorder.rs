@@ -1,7 +1,4 @@
-//! Records replays (F9), and videos of the window in real time (F10).
-
-#[cfg(not(target_family = "wasm"))]
-mod video;
+//! Records replays (F9).
 
 use std::path::{Path, PathBuf};
 
@@ -15,40 +12,34 @@ use crate::display;
 use crate::panel::PanelSystems;
 use crate::view::Notices;
 
-/// Folder for replays, videos, pictures and exports.
+/// Folder for replays, films, pictures and exports.
 #[derive(Resource, Clone, Debug)]
 pub struct RecordingFolder(pub PathBuf);
 
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LiveSystems {
+pub enum RecorderSystems {
     /// Updates the notices of recordings, in [`Update`].
     Notices,
     /// Reports finished recordings, in [`Last`].
     Collect,
 }
 
-/// Marks a requested picture of the window that is also saved.
-#[derive(Component, Clone, Copy, Debug)]
-pub(super) struct SharedPicture;
+/// Records replays. Needs [`RecordingFolder`] and [`Notices`].
+pub struct RecorderPlugin;
 
-/// Records replays, and on a desktop videos, when their keys are pressed. Needs [`RecordingFolder`] and [`Notices`].
-pub struct LivePlugin;
-
-impl Plugin for LivePlugin {
+impl Plugin for RecorderPlugin {
     fn build(&self, app: &mut App) {
         app.add_observer(on_action)
             .add_systems(
                 Update,
-                show_length.in_set(LiveSystems::Notices).after(PanelSystems::Notices),
+                show_length.in_set(RecorderSystems::Notices).after(PanelSystems::Notices),
             )
             .add_systems(
                 Last,
                 end.after(exit_on_all_closed)
                     .run_if(on_message::<AppExit>)
-                    .in_set(LiveSystems::Collect),
+                    .in_set(RecorderSystems::Collect),
             );
-        #[cfg(not(target_family = "wasm"))]
-        app.add_plugins(video::VideoPlugin);
     }
 }
 
@@ -58,7 +49,7 @@ fn on_action(
     log: Option<ResMut<InputLog>>,
     mut notices: ResMut<Notices>,
 ) {
-    if matches!(*action, Action::Video | Action::Film) && cfg!(target_family = "wasm") {
+    if *action == Action::Film && cfg!(target_family = "wasm") {
         notices.show("A browser cannot record a video; use `cubewire record`");
     }
     if *action != Action::Replay {
@@ -67,21 +58,17 @@ fn on_action(
     match log {
         Some(mut log) if log.recorded_ticks().is_none() => log.begin(),
         Some(mut log) => notices.show(end_replay(&mut log, &folder.0)),
-        None => notices.show("A viewer cannot record replays; F10 records a video"),
+        None => notices.show("A viewer cannot record replays; F11 films the last minute"),
     }
 }
 
 fn show_length(log: Option<Res<InputLog>>, mut notices: ResMut<Notices>) {
-    let replay = replay_seconds(log.as_deref());
-    let text = replay.map(|seconds| format!("Replay {}", clock(seconds, 1)));
+    let ticks = log.and_then(|log| log.recorded_ticks());
+    let seconds = ticks.map(|ticks| ticks as f64 / f64::from(TICKS_PER_SECOND));
+    let text = seconds.map(|seconds| format!("Replay {}", clock(seconds)));
     if notices.replay != text {
         notices.replay = text;
     }
-}
-
-fn replay_seconds(log: Option<&InputLog>) -> Option<f64> {
-    let ticks = log?.recorded_ticks()?;
-    Some(ticks as f64 / f64::from(TICKS_PER_SECOND))
 }
 
 fn end(folder: Res<RecordingFolder>, log: Option<ResMut<InputLog>>, mut notices: ResMut<Notices>) {
@@ -112,17 +99,11 @@ fn end_replay(log: &mut InputLog, folder: &Path) -> String {
     }
 }
 
-/// Formats minutes and seconds with `decimals` decimals.
-fn clock(seconds: f64, decimals: usize) -> String {
-    let scale = 10_f64.powi(decimals as i32);
-    // Without decimals, round down like a clock.
-    let seconds = match decimals {
-        0 => seconds.floor(),
-        _ => (seconds * scale).round() / scale,
-    };
-    let width = if decimals == 0 { 2 } else { 3 + decimals };
+/// Formats minutes and seconds with one decimal.
+fn clock(seconds: f64) -> String {
+    let seconds = (seconds * 10.0).round() / 10.0;
     let minutes = (seconds / 60.0).floor();
-    format!("{minutes}:{:0width$.decimals$}", seconds - minutes * 60.0)
+    format!("{minutes}:{:04.1}", seconds - minutes * 60.0)
 }
 
 #[cfg(test)]
@@ -131,10 +112,8 @@ mod tests {
 
     #[test]
     fn a_clock_shows_minutes_and_seconds() {
-        assert_eq!(clock(0.0, 1), "0:00.0");
-        assert_eq!(clock(59.96, 1), "1:00.0");
-        assert_eq!(clock(754.32, 1), "12:34.3");
-        assert_eq!(clock(59.96, 0), "0:59");
-        assert_eq!(clock(754.32, 0), "12:34");
+        assert_eq!(clock(0.0), "0:00.0");
+        assert_eq!(clock(59.96), "1:00.0");
+        assert_eq!(clock(754.32), "12:34.3");
     }
 }
