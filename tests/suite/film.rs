@@ -246,7 +246,7 @@ fn the_copied_command_films_a_replay_and_says_what_differs() {
     };
     let sentences = copied(&mut game);
     let replay = folder.path().join("cubewire-1.ron");
-    let wanted = format!("Copied: cubewire record --replay {} --out ", replay.display());
+    let wanted = format!("Copied: cubewire record --replay {} --fps 60 --out ", replay.display());
     assert!(sentences[0].starts_with(&wanted), "{sentences:?}");
     assert_eq!(sentences.len(), 1, "{sentences:?}");
     let script = Script::load(&replay).unwrap();
