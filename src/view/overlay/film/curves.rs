@@ -119,7 +119,7 @@ impl Quantity {
     /// The quantity in which lanes with these settings differ. Lanes that send the same, or that all fill a budget, differ
     /// in their error.
     fn of(lanes: &[&LaneSettings]) -> Self {
-        let sends = |lane: &LaneSettings| SenderSettings { budget: None, ..lane.sender.clone() };
+        let sends = |lane: &LaneSettings| SenderSettings { budget: None, ..lane.sender };
         let differ = lanes.windows(2).any(|pair| pair[0] != pair[1]);
         let is_sent_alike = lanes.windows(2).all(|pair| sends(pair[0]) == sends(pair[1]));
         let have_budgets = lanes.iter().all(|lane| lane.sender.kept_budget().is_some());
