@@ -97,6 +97,22 @@ record --out a.mp4 --replay assets/scripts/katamari.ron | this is a script, not 
 record --out a.mp4 --script assets/scripts/katamari.ron --skip 1000 | --skip: 1000 s must be less than the ";
 
 #[test]
+fn a_refused_film_does_not_say_that_it_replaces_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, option, value, why) in [
+        ("a.mp4", "--size", "641x360", "an even height, not 641x360\n"),
+        ("a.gif", "--fps", "60", "frames a second, not 60\n"),
+        ("a.gif", "--megabytes", "1", "only the size of an MP4 can be limited\n"),
+    ] {
+        let path = folder.path().join(name);
+        fs::write(&path, "old").unwrap();
+        let said = complaint_of(cubewire(&["record", option, value, "--out"]).arg(&path));
+        assert!(said.ends_with(why) && said.lines().count() == 1, "{said}");
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+    }
+}
+
+#[test]
 fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
     for row in MISTAKES.lines() {
         let (arguments, wanted) = row.split_once(" | ").unwrap();
