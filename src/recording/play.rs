@@ -34,7 +34,8 @@ pub struct ScriptPlayback {
 }
 
 impl ScriptPlayback {
-    /// Plays the keys of `script` in a loop, starting with the next tick. Ignores the contents of the halves.
+    /// Plays the keys of `script` in a loop, starting with the next tick. Each pass begins with a reset of the scene, so
+    /// that all passes have the same states. Ignores the contents of the halves.
     pub const fn new(script: Script) -> Self {
         Self { script, start: None, repeats: true, shows_halves: false, switches: Vec::new() }
     }
@@ -85,6 +86,8 @@ fn play(
 ) {
     let played = world.tick() - *playing.start.get_or_insert(world.tick());
     let tick = played % playing.script.ticks.max(1);
+    // Not in every tick of a script without ticks, which holds no keys.
+    let begins = played.is_multiple_of(playing.script.ticks);
     let is_over = playing.is_over(&world);
     if is_over {
         held.0 = cubewire_scene::Keys::default();
@@ -92,19 +95,18 @@ fn play(
         commands.remove_resource::<RebuildsAsRecorded>();
     } else {
         held.0 = playing.script.keys_at(tick);
-        if let Some(step) = playing.script.step_at(tick) {
-            if step.reset {
-                resets.write(ResetSimulation);
-            }
-            rebuilds.0 |= step.rebuild;
+        let step = playing.script.step_at(tick);
+        if begins || step.is_some_and(|step| step.reset) {
+            resets.write(ResetSimulation);
         }
+        rebuilds.0 |= step.is_some_and(|step| step.rebuild);
     }
     if playing.shows_halves && !is_over {
         for side in Side::ALL {
             let content = playing.script.content_at(tick, side);
             // When a script repeats, restore the initial contents of the halves.
             let content = content.or_else(|| {
-                let has_restarted = tick == 0 && played > 0;
+                let has_restarted = begins && played > 0;
                 playing.script.content_at_start(side).filter(|_| has_restarted)
             });
             if let Some(content) = content.cloned() {

@@ -94,7 +94,7 @@ mod tests {
     use crate::panel::PanelPlugin;
     use crate::recording::KeyboardPlugin;
     use crate::replication::{LaneSettings, SenderSettings};
-    use crate::simulation::HeldKeys;
+    use crate::simulation::{HeldKeys, state_hash};
     use crate::view::{PaneContent, Selected, ViewPlugin};
 
     /// A game at its first start, or at a later one, after the screen was explained.
@@ -158,6 +158,30 @@ mod tests {
         assert!(!plays(&game) && panel(&game).explaining);
         key(&mut game, KeyCode::ArrowUp, ButtonState::Pressed);
         assert!(!panel(&game).explaining && panel(&game).explained);
+    }
+
+    /// Hash of every state of the next ticks.
+    fn hash(game: &mut HeadlessGame, ticks: u64) -> u64 {
+        (0..ticks).fold(0, |hash, _| {
+            game.step();
+            state_hash(hash, game.cubes().current())
+        })
+    }
+
+    #[test]
+    fn every_pass_is_like_the_first_down_to_the_last_rung_and_at_a_later_start() {
+        let ticks = fall().ticks;
+        let mut game = self::game(false);
+        let beginning = hash(&mut game, 300);
+        let rest = hash(&mut game, ticks - 300);
+        assert_eq!(rung(&mut game), LADDER[LADDER.len() - 1].name);
+        assert_eq!(hash(&mut game, 300), beginning);
+        assert_eq!(rung(&mut game), LADDER[2].name);
+        assert_eq!(hash(&mut game, ticks - 300), rest);
+        let mut later = self::game(true);
+        steps(&mut later, PATIENCE);
+        assert!(!plays(&later));
+        assert_eq!(hash(&mut later, 300), beginning);
     }
 
     #[test]

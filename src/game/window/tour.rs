@@ -9,7 +9,6 @@ use crate::game::script_of;
 use crate::panel::{Page, PanelState, PanelSystems, STEPS, Scene, Task, Tour, TourStep};
 use crate::recording::ScriptPlayback;
 use crate::replication::LinkSettings;
-use crate::simulation::ResetSimulation;
 use crate::view::{
     self, CubeColors, Exaggeration, PaneContent, Selected, Side, TouchKeys, Trails, ViewMode,
 };
@@ -139,7 +138,6 @@ impl Course {
         // Do not restart the scene if the next step has the same one, so that rungs can be compared.
         if self.scene != Some(step.scene) {
             self.scene = Some(step.scene);
-            world.write_message(ResetSimulation);
             world.insert_resource(ScriptPlayback::new(script_of(step.scene)));
         }
         world.resource_mut::<Tour>().plays = true;
