@@ -70,9 +70,13 @@ impl<'a> LaneView<'a> {
         SenderSettings { stages: sample.map_or(sender.stages, |sample| sample.stages), ..sender }
     }
 
-    /// Whether packets arrive. Otherwise bandwidths cannot be compared.
-    pub(super) fn arrives(&self) -> bool {
-        self.meter.arrives(self.past.moment)
+    /// Reason why ratios of bandwidths say nothing about the compression. `None` if they do.
+    pub(super) fn why_no_ratio(&self) -> Option<&'static str> {
+        if !self.meter.arrives(self.past.moment) {
+            return Some("no packets arrive");
+        }
+        let is_at_rest = self.second().is_some_and(|second| second.is_at_rest());
+        is_at_rest.then_some("no cube moves")
     }
 
     /// Returns the totals of the second before the displayed tick: see [`Record::second`](crate::replication::Record::second).

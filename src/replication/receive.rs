@@ -76,9 +76,18 @@ pub(super) fn receive(
                         is_simulated: baseline.and_then(Baseline::origin).is_some(),
                     });
                     let packet = receiver.decoder().packet(message);
-                    if let (Some(packet), Some(baseline)) = (packet, baseline) {
+                    if let (Some(mut packet), Some(baseline)) = (packet, baseline) {
                         let sample = meter.current();
                         let stages = baseline.stages();
+                        // Such packets count bodies that differ from the initial state, which says nothing about motion.
+                        let before = newest.filter(|_| !stages.uses_baseline());
+                        let before = before.and_then(|before| receiver.get(before));
+                        if let Some(before) = before.map(Baseline::snapshot)
+                            && before.has_form_of(baseline.snapshot())
+                        {
+                            let differs = |&body: &usize| baseline.snapshot().differs(before, body);
+                            packet.changed_bodies = (0..before.len()).filter(differs).count();
+                        }
                         // Coverage varies from packet to packet and is not a setting of the lane.
                         let complete = stages.with_coverage(Coverage::Complete);
                         sample.stages = complete.expect("all stages support complete packets");

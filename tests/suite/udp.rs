@@ -11,10 +11,12 @@ use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
 use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
+use cubewire::recording::ScriptPlayback;
 use cubewire::replication::{
     Accounting, ConnectionStatus, Digest, HEADER_BYTES, LaneMeter, LaneSettings, LinkSettings,
     Reconnect, RemoteViewer, SEND_INTERVALS, Sample, SenderSettings,
 };
+use cubewire::simulation::HeldKeys;
 use cubewire::transport::udp::{UdpServerPlugin, UdpViewer, ViewerSettings, Viewers};
 use cubewire_bevy::SocketTraffic;
 use cubewire_bevy::udp::{Key, UdpHost, UdpServer};
@@ -200,6 +202,28 @@ fn viewers_have_stages_of_their_own_and_decode_what_was_sent() {
             assert_eq!(seen.changed_bodies, newest.changed_bodies);
         }
     }
+}
+
+#[test]
+fn a_viewer_tells_rest_from_motion_on_rungs_with_and_without_a_baseline() {
+    let mut game = server(8);
+    let mut viewers = ["uncompressed", "no-velocity", "predicted"].map(|rung| viewer(&game, rung));
+    let is_at_rest = |viewer: &HeadlessViewer| {
+        let second = viewer.meter().second(None);
+        second.is_some_and(|second| second.is_at_rest())
+    };
+    step(&mut game, &mut viewers.each_mut(), 180);
+    assert!(viewers.iter().all(|viewer| viewer.meter().received > 120 && !is_at_rest(viewer)));
+    let world = game.app.world_mut();
+    world.remove_resource::<ScriptPlayback>();
+    world.insert_resource(HeldKeys::default());
+    for _ in 0..20 {
+        step(&mut game, &mut viewers.each_mut(), 60);
+        if viewers.iter().all(is_at_rest) {
+            return;
+        }
+    }
+    panic!("at rest: {:?}", viewers.each_ref().map(is_at_rest));
 }
 
 #[test]

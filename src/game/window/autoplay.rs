@@ -171,14 +171,14 @@ mod tests {
     #[test]
     fn every_pass_is_like_the_first_down_to_the_last_rung_and_at_a_later_start() {
         let ticks = fall().ticks;
-        let mut game = self::game(false);
-        let beginning = hash(&mut game, 300);
-        let rest = hash(&mut game, ticks - 300);
-        assert_eq!(rung(&mut game), LADDER[LADDER.len() - 1].name);
-        assert_eq!(hash(&mut game, 300), beginning);
-        assert_eq!(rung(&mut game), LADDER[2].name);
-        assert_eq!(hash(&mut game, ticks - 300), rest);
-        let mut later = self::game(true);
+        let mut first = game(false);
+        let beginning = hash(&mut first, 300);
+        let rest = hash(&mut first, ticks - 300);
+        assert_eq!(rung(&mut first), LADDER[LADDER.len() - 1].name);
+        assert_eq!(hash(&mut first, 300), beginning);
+        assert_eq!(rung(&mut first), LADDER[2].name);
+        assert_eq!(hash(&mut first, ticks - 300), rest);
+        let mut later = game(true);
         steps(&mut later, PATIENCE);
         assert!(!plays(&later));
         assert_eq!(hash(&mut later, 300), beginning);

@@ -236,18 +236,24 @@ fn without_a_stage_the_lane_costs_more_and_a_row_says_of_what_part() {
 }
 
 #[test]
-fn while_nothing_arrives_no_ratio_is_shown() {
-    for (column, ratio) in [(Column::Cost, "×"), (Column::Savings, "×"), (Column::Savings, "less.")]
+fn while_nothing_arrives_or_moves_no_ratio_is_shown() {
+    let resting = PacketRecord {
+        arrival: Some(ARRIVAL),
+        changed_bodies: 0,
+        ..packet_of(ladder::SIMULATED.stages)
+    };
+    let shown = [(Column::Cost, "×"), (Column::Savings, "×"), (Column::Savings, "less.")];
+    for ((column, ratio), packet) in shown
+        .into_iter()
+        .flat_map(|shown| [(shown, packet_of(ladder::SIMULATED.stages)), (shown, resting.clone())])
     {
         let mut harness = open(table(column, ladder::SIMULATED.stages));
         let has_ratio = |harness: &Test| paints(harness, |text| text.ends_with(ratio));
         assert!(has_ratio(&harness), "{column:?}");
         for tick in 400..520 {
-            let sample = Sample {
-                tick,
-                snapshots: vec![packet_of(ladder::SIMULATED.stages)],
-                ..Sample::default()
-            };
+            let stages = ladder::SIMULATED.stages;
+            let sample =
+                Sample { tick, stages, snapshots: vec![packet.clone()], ..Sample::default() };
             harness.state_mut().meter.begin(sample);
         }
         harness.run();

@@ -121,6 +121,8 @@ fn the_tour_ends_with_a_card_from_the_first_rung_to_the_last() {
     change(&mut harness, |panel| {
         panel.shadow = Some(ShadowLadder::of_bytes(60, |index, _| 36_000 >> index.min(9)));
     });
+    assert!(says(&harness, "60 times a second; no packets arrive."));
+    change(&mut harness, |panel| panel.meter = measured(Page::Ladder, ladder::DELTA.stages).meter);
     for text in ["The end of the tour", "kbps", "less. Rungs 1 to 12 are the article's"] {
         assert!(says(&harness, text), "{text}");
     }

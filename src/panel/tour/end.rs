@@ -28,7 +28,7 @@ pub(crate) fn draw_end(
         let card = frame.inner_margin(Margin::symmetric(24, 20)).show(ui, |ui| {
             ui.set_width(width - 52.0);
             ui.spacing_mut().item_spacing = Vec2::splat(8.0);
-            said(ui, &kbps, picture.height() >= HEIGHT);
+            said(ui, lane, &kbps, picture.height() >= HEIGHT);
             // A narrow card has more rows of text.
             bars(ui, &kbps, if width < NARROW { LOW_BARS } else { BARS });
             buttons(ui)
@@ -38,7 +38,7 @@ pub(crate) fn draw_end(
     shown.inner
 }
 
-fn said(ui: &mut Ui, kbps: &[Option<f64>], has_caption: bool) {
+fn said(ui: &mut Ui, lane: &LaneView<'_>, kbps: &[Option<f64>], has_caption: bool) {
     let look = Look::of(ui);
     if has_caption {
         note(ui, format!("The end of the tour: {} steps", STEPS.len()));
@@ -50,10 +50,13 @@ fn said(ui: &mut Ui, kbps: &[Option<f64>], has_caption: bool) {
         let last = format!("{} kbps", grouped(*last));
         ui.label(RichText::new(last).size(HEADLINE).color(Side::Right.color_in(look)));
     });
+    let less = match lane.why_no_ratio() {
+        None => format!(", {} less", factor(first / last)),
+        Some(why) => format!("; {why}"),
+    };
     let words = format!(
-        "The same 901 cubes, 60 times a second, {} less. Rungs 1 to 12 are the article's: the last keeps to its target \
-         of {TARGET_KBPS:.0}\u{a0}kbps, the dashed line, unless the ball is large. Rungs 13 to 16 go further.",
-        factor(first / last)
+        "The same 901 cubes, 60 times a second{less}. Rungs 1 to 12 are the article's: the last keeps to its target \
+         of {TARGET_KBPS:.0}\u{a0}kbps, the dashed line, unless the ball is large. Rungs 13 to 16 go further."
     );
     paragraph(ui, &words, BODY, look.ink);
 }

@@ -199,9 +199,9 @@ impl OverlayInputs<'_, '_> {
             }
             // The headline shows the error of a single lane with a budget, and of all lanes of a film.
             let error = |lane: &OverlayLane<'_>| {
-                let has_budget = is_alone && lane.settings.sender.kept_budget().is_some();
+                let is_headed = is_alone && lane.heads_error();
                 let cost = lane.cost.as_ref();
-                cost.filter(|_| !has_budget && !is_compared)?.error()
+                cost.filter(|_| !is_headed && !is_compared)?.error()
             };
             let lane = half.lane;
             let (name, rest) = self.overlay.caption(

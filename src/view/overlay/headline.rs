@@ -18,7 +18,18 @@ pub(super) struct Cost {
     wire_kbps: f64,
     /// Distance of the replica from the simulation, metres. `None` if it is not measured.
     error_m: Option<f64>,
-    is_at_rest: bool,
+    motion: Motion,
+}
+
+/// What decides the cost. Ratios describe the compression, so they are only shown while it decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Motion {
+    /// The cubes that move, and the compression.
+    Moving,
+    /// No cube moves. Few bytes are no achievement of the compression then.
+    AtRest,
+    /// [The budget](Totals::held_to_kbps), kilobits per second.
+    HeldTo(u32),
 }
 
 /// Two lanes within this factor cost the same.
@@ -45,7 +56,11 @@ impl Cost {
             kbps: second.kbps(second.accounting()),
             wire_kbps: second.kbps(Accounting::OnTheWire),
             error_m: second.mean_error_m(),
-            is_at_rest: second.is_at_rest(),
+            motion: match second.held_to_kbps() {
+                _ if second.is_at_rest() => Motion::AtRest,
+                Some(budget) => Motion::HeldTo(budget),
+                None => Motion::Moving,
+            },
         }
     }
 
@@ -53,20 +68,28 @@ impl Cost {
         self.error_m.map(millimetres)
     }
 
-    /// Text of the ratio to `uncompressed_kbps`, or `None` if the cost is not lower.
-    fn less(&self, uncompressed_kbps: f64) -> Option<String> {
-        let less = uncompressed_kbps / self.kbps;
-        (self.kbps >= 0.5 && less >= SAME).then(|| format!("{} less", factor(less)))
+    /// Text of the bandwidth without its unit, with what decides it unless that is the compression.
+    fn figure(&self) -> String {
+        match self.motion {
+            Motion::Moving => grouped(self.kbps),
+            Motion::AtRest => format!("at rest: {}", grouped(self.kbps)),
+            Motion::HeldTo(budget) => format!("held to {budget}"),
+        }
     }
 
-    /// Line below the ratio: the two bandwidths, and the error under a budget.
+    /// Text of the ratio to `uncompressed_kbps`, or `None` if the cost is not lower or the compression does not decide it.
+    fn less(&self, uncompressed_kbps: f64) -> Option<String> {
+        let less = uncompressed_kbps / self.kbps;
+        let is_less = self.motion == Motion::Moving && self.kbps >= 0.5 && less >= SAME;
+        is_less.then(|| format!("{} less", factor(less)))
+    }
+
+    /// Line below a ratio or a budget: the two bandwidths, and the error under a budget.
     fn instead_of(&self, uncompressed_kbps: f64, has_budget: bool) -> String {
         let [now, before] = [self.kbps, uncompressed_kbps].map(grouped);
         let error = self.error().filter(|_| has_budget);
         let error = error.map_or(String::new(), |error| format!(", error {error}"));
-        // Mark a scene at rest, where few bytes are no achievement of the compression.
-        let at_rest = if self.is_at_rest { "at rest: " } else { "" };
-        format!("{at_rest}{now} kbps instead of {before}{error}")
+        format!("{now} kbps instead of {before}{error}")
     }
 
     pub(super) fn accounting(&self) -> String {
@@ -97,7 +120,13 @@ pub(super) struct OverlayLane<'a> {
 impl OverlayLane<'_> {
     fn figure(&self) -> Option<String> {
         let estimate = || Some(format!("about {}", grouped(self.estimate?)));
-        self.cost.as_ref().map(|cost| grouped(cost.kbps)).or_else(estimate)
+        self.cost.as_ref().map(Cost::figure).or_else(estimate)
+    }
+
+    /// Whether the headline of a single lane has the error: with a budget, while cubes move.
+    pub(super) fn heads_error(&self) -> bool {
+        let is_moving = self.cost.as_ref().is_some_and(|cost| cost.motion != Motion::AtRest);
+        is_moving && self.settings.sender.kept_budget().is_some()
     }
 
     const fn color(&self, colors: &Colors) -> Rgb {
@@ -109,17 +138,24 @@ impl OverlayLane<'_> {
 }
 
 /// Ratio of the costs of two lanes or, if the costs are the same, of their errors. Returns the words for the better and the
-/// worse lane, and the better side. `None` if the lanes do not differ enough.
+/// worse lane, and the better side. `None` if the lanes do not differ enough, if a lane is at rest, or if different budgets
+/// decide their costs.
 fn compare([left, right]: [&Cost; 2]) -> Option<(f64, [&'static str; 2], Side)> {
     let compared = |left: f64, right: f64, least: f64| {
         let side = if left < right { Side::Left } else { Side::Right };
         let times = left.max(right) / left.min(right).max(least);
         (times, side)
     };
-    let (less, side) = compared(left.kbps, right.kbps, 0.5);
-    if less >= SAME {
-        let is_known = left.kbps.min(right.kbps) >= 0.5;
-        return is_known.then_some((less, ["less", "more"], side));
+    match [left.motion, right.motion] {
+        [Motion::Moving, Motion::Moving] => {
+            let (less, side) = compared(left.kbps, right.kbps, 0.5);
+            if less >= SAME {
+                let is_known = left.kbps.min(right.kbps) >= 0.5;
+                return is_known.then_some((less, ["less", "more"], side));
+            }
+        }
+        [Motion::HeldTo(left), Motion::HeldTo(right)] if left == right => {}
+        _ => return None,
     }
     let (closer, side) = compared(left.error_m?, right.error_m?, LEAST_ERROR_M);
     (closer >= CLOSER).then_some((closer, ["closer", "further off"], side))
@@ -149,12 +185,14 @@ impl Pen<'_> {
         // With a cut link, the cost does not describe the shown replica.
         let cost = lane.cost.as_ref().filter(|_| !is_cut);
         let less = cost.and_then(|cost| Some((cost, cost.less(uncompressed)?)));
+        let compared = |cost: &Cost| {
+            let wishes = [lane.heads_error(), false];
+            wishes.map(|wish| cost.instead_of(uncompressed, wish)).to_vec()
+        };
+        let held = cost.filter(|cost| matches!(cost.motion, Motion::HeldTo(_)));
         let (large, lines) = match (less, lane.figure()) {
-            (Some((cost, less)), _) => {
-                let wishes = [sender.kept_budget().is_some(), false];
-                let lines = wishes.map(|wish| cost.instead_of(uncompressed, wish));
-                (less, lines.to_vec())
-            }
+            (Some((cost, less)), _) => (less, compared(cost)),
+            (None, Some(figure)) if let Some(cost) = held => (figure + " kbps", compared(cost)),
             _ if is_cut && lane.cost.is_none() => ("link cut".to_owned(), about()),
             (None, Some(figure)) => (figure + " kbps", about()),
             (None, None) => return self.announced(half, anchor, width, &about()),
@@ -236,8 +274,8 @@ impl Pen<'_> {
         width - 2.0 * (self.sizes.margin + PADDING.x * self.sizes.headline)
     }
 
-    /// Paints large type, without the unit if there is no room, above the first line that fits. `anchor` places the
-    /// background in the half, `width` limits it.
+    /// Paints large type, without the unit or smaller if there is no room, above the first line that fits. `anchor`
+    /// places the background in the half, `width` limits it.
     fn figures(
         &self,
         half: Rect,
@@ -257,6 +295,10 @@ impl Pen<'_> {
         let mut large_line = self.line(large, width);
         if large_line.elided {
             large_line = self.line(&large[..1], width);
+        }
+        if large_line.elided {
+            let (text, _, color) = large[0];
+            large_line = self.line(&[(text, self.sizes.unit, color)], width);
         }
         let fitting = lines.iter().find(|line| has_room && self.width(line, size) <= width);
         let line = fitting.map(|line| self.line(&[(line, size, self.colors().ink)], width));
@@ -321,7 +363,7 @@ mod tests {
     use crate::replication::{HEADER_BYTES, itemized, sample};
 
     fn cost(kbps: f64) -> Cost {
-        Cost { kbps, wire_kbps: kbps, error_m: None, is_at_rest: false }
+        Cost { kbps, wire_kbps: kbps, error_m: None, motion: Motion::Moving }
     }
 
     fn lane(cost: Option<Cost>, estimate: Option<f64>, meter: &LaneMeter) -> OverlayLane<'_> {
@@ -386,12 +428,66 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_at_rest_says_that_nothing_moves() {
-        let cost = |is_at_rest| Cost { error_m: Some(0.002), is_at_rest, ..cost(15.8) };
-        let said = "16 kbps instead of 17\u{2009}369";
-        assert_eq!(cost(false).instead_of(17_368.8, false), said);
-        let at_rest = format!("at rest: {said}, error 2.0 mm");
-        assert_eq!(cost(true).instead_of(17_368.8, true), at_rest);
+    fn a_ratio_is_shown_only_while_the_compression_decides_the_cost() {
+        let dear = Cost { error_m: Some(0.2), ..cost(4_341.0) };
+        let cost = |motion| Cost { error_m: Some(0.002), motion, ..cost(63.8) };
+        let moving = cost(Motion::Moving);
+        let said = "64 kbps instead of 17\u{2009}369";
+        assert_eq!(moving.instead_of(17_368.8, false), said);
+        assert_eq!(moving.instead_of(17_368.8, true), format!("{said}, error 2.0 mm"));
+        for (motion, figure) in [
+            (Motion::Moving, "64"),
+            (Motion::AtRest, "at rest: 64"),
+            (Motion::HeldTo(64), "held to 64"),
+        ] {
+            let (cost, is_compared) = (cost(motion), motion == Motion::Moving);
+            assert_eq!(cost.figure(), figure);
+            assert_eq!(cost.less(17_368.8).is_some(), is_compared);
+            assert_eq!(ratio([&dear, &cost]).is_some(), is_compared);
+            assert_eq!(to_first(&cost, &dear).is_some(), is_compared);
+        }
+        // Within the same budget the errors differ.
+        let off = Cost { error_m: Some(0.032), ..cost(Motion::HeldTo(64)) };
+        let closer = |motion| ratio([&off, &cost(motion)]).map(|(text, _)| text);
+        assert_eq!(closer(Motion::HeldTo(64)).as_deref(), Some("16× closer"));
+        assert_eq!(closer(Motion::HeldTo(32)), None);
+    }
+
+    #[test]
+    fn a_second_without_changed_cubes_is_at_rest_also_within_a_budget() {
+        let motion = |changed_bodies, budget_kbps| {
+            let mut sample = sample(0, 100);
+            sample.snapshots[0].changed_bodies = changed_bodies;
+            sample.traffic.wire_bytes = 140;
+            let samples = [crate::replication::Sample { budget_kbps, ..sample }];
+            Cost::of(&Totals::of(&samples)).motion
+        };
+        assert_eq!(motion(5, None), Motion::Moving);
+        assert_eq!(motion(5, Some(64)), Motion::HeldTo(64));
+        assert_eq!(motion(5, Some(128)), Motion::Moving);
+        assert_eq!(motion(0, Some(64)), Motion::AtRest);
+    }
+
+    #[test]
+    fn a_figure_that_has_no_room_is_smaller() {
+        with_pen(|pen| {
+            let meter = LaneMeter::default();
+            let held = Cost { motion: Motion::HeldTo(1024), ..cost(1_020.0) };
+            let lane = lane(Some(held), None, &meter);
+            // With its unit, without it, and smaller.
+            let heights = [600.0, 330.0, 220.0].map(|width| {
+                let half = Rect::from_min_size(Pos2::ZERO, vec2(width, 720.0));
+                let plate = pen.column(half, &lane);
+                assert!(
+                    half.x_range().shrink(pen.sizes.margin - 1.0).contains(plate.min.x),
+                    "{plate}"
+                );
+                plate.height()
+            });
+            assert!(heights[0] == heights[1] && heights[1] > heights[2] + 10.0, "{heights:?}");
+            let text = lane.figure().unwrap();
+            assert!(pen.width(&text, pen.sizes.unit) < pen.inside(220.0));
+        });
     }
 
     #[test]

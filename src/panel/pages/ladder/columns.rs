@@ -44,8 +44,8 @@ pub(super) struct Costs {
     /// Encoded in the background at the same tick for all rungs, in the order of [`LADDER`]. Ends before the first unknown cost. Empty
     /// for columns other than savings.
     encoded: Vec<f64>,
-    /// Whether packets arrive. Otherwise ratios have no meaning.
-    arrives: bool,
+    /// See [`LaneView::why_no_ratio`].
+    why_no_ratio: Option<&'static str>,
     /// Costs without each stage. None for other columns, and until all are measured.
     pub(super) without: Option<Vec<Left>>,
 }
@@ -60,7 +60,7 @@ impl Costs {
         Self {
             kbps: ladder::all().map(|rung| kbps_on(&rung)).collect(),
             encoded: encoded.into_iter().flatten().collect(),
-            arrives: lane.arrives(),
+            why_no_ratio: lane.why_no_ratio(),
             without,
         }
     }
@@ -78,7 +78,7 @@ impl Costs {
         (look, less): (Look, Color32),
     ) -> Option<Cells> {
         let ratio = |times: Option<String>| {
-            let times = times.filter(|_| self.arrives);
+            let times = times.filter(|_| self.why_no_ratio.is_none());
             (times.unwrap_or_else(|| "–".to_owned()), less)
         };
         Some(match column {
@@ -124,9 +124,9 @@ impl Costs {
             return "Measuring …".to_owned();
         };
         let ends = format!("From {} to {} kbps", rounded(*first), rounded(*last));
-        match self.arrives {
-            true => format!("{ends}: {} less.", factor(first / last)),
-            false => format!("{ends}; no packets arrive."),
+        match self.why_no_ratio {
+            None => format!("{ends}: {} less.", factor(first / last)),
+            Some(why) => format!("{ends}; {why}."),
         }
     }
 
@@ -165,7 +165,7 @@ mod tests {
         Costs {
             kbps: encoded.iter().copied().map(Some).collect(),
             encoded: encoded.to_vec(),
-            arrives: true,
+            why_no_ratio: None,
             without: None,
         }
     }
