@@ -7,7 +7,7 @@ use bevy::math::UVec2;
 use clap::Args;
 use directories::ProjectDirs;
 
-use super::args::{LaneArgs, QualityArg, check_folder, load_script, size};
+use super::args::{LaneArgs, QualityArg, RUNGS, check_folder, load_script, size};
 use super::ladder;
 use super::warning::{say, warn};
 use crate::display;
@@ -19,6 +19,9 @@ use crate::theme::Theme;
 use crate::view::PaneContent;
 
 #[derive(Clone, Debug, Args)]
+#[command(mut_arg("rung", |arg| arg.help(format!(
+    "Rung of the ladder to start with: {RUNGS} [default: uncompressed if the game may play by itself, otherwise changed-flags]"
+))))]
 pub struct WindowArgs {
     #[command(flatten)]
     pub(super) lane: LaneArgs,

@@ -15,7 +15,6 @@ use bevy::window::WindowResolution;
 #[cfg(not(target_family = "wasm"))]
 use bevy::window::{Monitor, PrimaryWindow};
 use bevy_egui::{EguiPlugin, EguiPostUpdateSet};
-use cubewire_codec::ladder::LADDER;
 
 use super::{Failure, GamePlugin, exit, show_halves};
 use crate::controls::Action;
@@ -89,8 +88,8 @@ pub(super) fn run_app(mut app: App) -> Result<(), Failure> {
 pub fn add_game(app: &mut App, mut settings: WindowSettings) -> Result<(), Failure> {
     add_frame(app, &settings);
     let plays_fall = settings.script.is_none() && !settings.calm;
-    if plays_fall && autoplay::install(app) {
-        settings.right.sender.stages = LADDER[0].stages;
+    if plays_fall {
+        autoplay::install(app, &mut settings.right);
     }
     add_play(app, settings)
 }

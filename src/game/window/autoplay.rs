@@ -3,12 +3,14 @@
 use bevy::input::InputSystems;
 use bevy::prelude::*;
 use bevy_egui::EguiPreUpdateSet;
+use cubewire_codec::ladder::LADDER;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::controls::Inputs;
 use crate::game::fall::fall;
 use crate::panel::{PanelState, PanelSystems};
 use crate::recording::ScriptPlayback;
+use crate::replication::LaneSettings;
 use crate::simulation::CubeWorld;
 use crate::view::Notices;
 
@@ -17,9 +19,10 @@ const PATIENCE: u64 = 20 * TICKS_PER_SECOND as u64;
 
 const NOTICE: &str = "Playing by itself: any key or click takes over";
 
-/// Adds the fall to an app with a panel. Returns whether it begins with the first tick: if the screen was never
-/// explained. The explanation follows when the user takes over.
-pub(super) fn install(app: &mut App) -> bool {
+/// Adds the fall to an app with a panel. It begins with the first tick if the screen was never explained. The
+/// explanation follows when the user takes over. Until it begins, the lane in the right half has its first rung.
+pub(super) fn install(app: &mut App, right: &mut LaneSettings) {
+    right.sender.stages = LADDER[0].stages;
     let mut panel = app.world_mut().resource_mut::<PanelState>();
     let is_first = std::mem::take(&mut panel.explaining);
     let begins_at = if is_first { 0 } else { PATIENCE };
@@ -36,7 +39,6 @@ pub(super) fn install(app: &mut App) -> bool {
             // After the action of the key that took over, which may be the key for the explanation.
             explain.before(PanelSystems::Notices).run_if(resource_exists::<Autoplay>),
         );
-    is_first
 }
 
 /// State of the fall. It is removed at the first input.
@@ -85,7 +87,6 @@ fn explain(state: Res<Autoplay>, mut panel: ResMut<PanelState>, mut commands: Co
 mod tests {
     use bevy::input::{ButtonState, InputPlugin};
     use bevy_egui::input::EguiWantsInput;
-    use cubewire_codec::ladder::LADDER;
 
     use super::super::tour::tests::key;
     use super::*;
@@ -93,7 +94,7 @@ mod tests {
     use crate::game::show_halves;
     use crate::panel::PanelPlugin;
     use crate::recording::KeyboardPlugin;
-    use crate::replication::{LaneSettings, SenderSettings};
+    use crate::replication::SenderSettings;
     use crate::simulation::{HeldKeys, state_hash};
     use crate::view::{PaneContent, Selected, ViewPlugin};
 
@@ -103,14 +104,14 @@ mod tests {
             app.init_resource::<EguiWantsInput>();
             let mut panel = app.world_mut().resource_mut::<PanelState>();
             (panel.explained, panel.explaining) = (explained, !explained);
-            assert_eq!(install(app), !explained);
         };
         let tour = super::super::tour::install;
         let plugins =
             (InputPlugin, ViewPlugin, PanelPlugin::default(), KeyboardPlugin, tour, window);
         let mut game = HeadlessGame::with_plugins(None, plugins);
-        let world = game.app.world_mut();
-        show_halves(world, PaneContent::Simulation, LaneSettings::default()).unwrap();
+        let mut right = LaneSettings::default();
+        install(&mut game.app, &mut right);
+        show_halves(game.app.world_mut(), PaneContent::Simulation, right).unwrap();
         game
     }
 
@@ -202,11 +203,11 @@ mod tests {
     }
 
     #[test]
-    fn a_later_start_waits_for_twenty_seconds_and_a_key_ends_the_wait() {
+    fn a_later_start_waits_on_the_first_rung_for_twenty_seconds_and_a_key_ends_the_wait() {
         let mut waits = game(true);
         steps(&mut waits, PATIENCE - 60);
         assert!(!plays(&waits));
-        assert_eq!(rung(&mut waits), "changed-flags");
+        assert_eq!(rung(&mut waits), LADDER[0].name);
         steps(&mut waits, 120);
         assert!(plays(&waits));
         assert_eq!(rung(&mut waits), LADDER[0].name);
