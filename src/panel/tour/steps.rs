@@ -112,8 +112,9 @@ pub const STEPS: [TourStep; 18] = [
         title: "Two worlds",
         text: "On the left, a physics engine on this machine simulates 901 cubes. The right half is rebuilt from \
                network packets alone, over a link with a round trip of 100\u{a0}ms.",
+        right: "rung:uncompressed",
         watch: Watch::Error,
-        difference: "The mean distance between the red cubes of the two halves, at the same tick.",
+        difference: "Mean distance of the red cubes in both halves, at the same tick. Nothing is rounded yet.",
         task: Some(Task::TakeOver),
         ..USUAL
     },

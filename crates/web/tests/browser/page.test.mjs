@@ -378,8 +378,8 @@ test('a step of the tour that is read changes the settings of the game next to i
   const element = await game.page.$('.stage iframe');
   const stage = await element.contentFrame();
   await stage.waitForFunction(() => window.cubewire?.drawn, null, { timeout: 180_000 });
-  await game.page.locator('section[data-step="2"]').click();
-  await stage.waitForFunction(() => window.cubewire.report?.rung === 'uncompressed', null, { timeout: 60_000 });
+  await game.page.locator('section[data-step="3"]').click();
+  await stage.waitForFunction(() => window.cubewire.report?.rung === 'smallest-three', null, { timeout: 60_000 });
   await game.picture('tour');
   // A click selects a step, also the last one, but not the steps that the page scrolls past. The second click comes while
   // the page still scrolls.
