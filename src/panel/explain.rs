@@ -39,9 +39,10 @@ pub(super) fn draw(
     if picture.width() < 120.0 || picture.height() < 120.0 {
         return None;
     }
-    let before = match state.shown_size() == PanelSize::Whole && !state.is_narrow {
+    let has_room = state.shown_size() == PanelSize::Whole && !state.is_narrow;
+    // In a small window they would cover the player.
+    let before = match has_room && picture.height() >= HIGH {
         true => cards(ctx, state, lane, picture),
-        // A small window has no room for them.
         false => 0,
     };
     let look = Look::of(ctx);
@@ -97,18 +98,20 @@ fn cards(ctx: &Context, state: &PanelState, lane: &LaneView<'_>, picture: Rect) 
     let text = format!("Rebuilt from network packets alone ({network}). Can you see a difference?");
     let half = if is_split { right } else { picture };
     over(half, Side::Right, "What another machine sees", &text);
-    // The card points to the row of the present rung if the ladder is open.
-    let rung: Option<f32> = ctx.data(|data| data.get_temp(Id::new(PRESENT)));
-    let row = rung.filter(|_| state.page == Page::Ladder).unwrap_or(0.66 * picture.height());
-    let highest = picture.top() + BELOW_HEADLINE + 1.5 * CARD + 14.0;
-    let lowest = picture.bottom() - ABOVE_CAPTIONS - 1.5 * CARD - 14.0;
-    let at = pos2(picture.right() - 24.0, within(row, highest, lowest.max(highest)));
+    // Between the player, in the middle of each half, and the card with the keys.
+    let at = picture.right_bottom() - vec2(24.0, ABOVE_CAPTIONS + 1.5 * CARD + 14.0);
     let width = (right.width() - 32.0).min(354.0);
     let text = "Nearly every rung compresses more. Click one, or press PageDown for the next.";
     let rect = say("What it costs", look.ink, width, (Align2::RIGHT_CENTER, at), text);
-    let tip = pos2(picture.right() - 6.0, within(row, rect.top() + 8.0, rect.bottom() - 8.0));
+    // The card points to the row of the present rung if the ladder is open.
+    let rung: Option<f32> = ctx.data(|data| data.get_temp(Id::new(PRESENT)));
+    let row = rung.filter(|_| state.page == Page::Ladder).unwrap_or(at.y);
+    let from = pos2(rect.right(), within(row, rect.top() + 8.0, rect.bottom() - 8.0));
+    let tip = pos2(picture.right() - 6.0, row);
+    let turn = rect.right() + 8.5;
     let painter = ctx.layer_painter(egui::LayerId::background());
-    painter.hline(rect.right()..=tip.x - 4.0, tip.y, Stroke::new(1.0, look.ink));
+    let points = vec![from, pos2(turn, from.y), pos2(turn, row), pos2(tip.x - 4.0, row)];
+    painter.line(points, Stroke::new(1.0, look.ink));
     triangle(&painter, tip, vec2(8.0, 10.0), Vec2::RIGHT, look.ink);
     count
 }
@@ -197,6 +200,10 @@ const HALF: f32 = 386.0;
 const BELOW_HEADLINE: f32 = 136.0;
 const ABOVE_CAPTIONS: f32 = 48.0;
 const TOUR: f32 = 44.0;
+
+/// Height of the picture from which the cards about the halves and the panel leave a ball of cubes in sight, logical
+/// points.
+const HIGH: f32 = 620.0;
 
 /// Width at which the card with the keys has room for its button right of the keys, logical points.
 const ONE_ROW: f32 = 740.0;

@@ -1,6 +1,9 @@
 //! The card of the tour, the button that opens it, and the cards that explain the screen.
 
+use cubewire_codec::ladder::LADDER;
+
 use super::*;
+use crate::panel::style::free;
 use crate::theme::egui_color;
 
 fn at(index: usize, size: egui::Vec2) -> Test {
@@ -148,6 +151,39 @@ fn a_task_is_ticked_once_it_is_done() {
     harness.state_mut().status.tour.as_mut().unwrap().is_done = true;
     harness.run();
     assert!(ticked(&harness));
+}
+
+#[test]
+fn the_cards_that_explain_the_screen_leave_a_ball_in_sight_on_every_rung() {
+    for (size, cards) in
+        [(SIZE, 4), (LOW, 1), (egui::vec2(1280.0, 660.0), 4), (egui::vec2(1280.0, 600.0), 1)]
+    {
+        for rung in LADDER {
+            let mut panel = panel(Page::Ladder);
+            panel.settings.sender.stages = rung.stages;
+            panel.state.explaining = true;
+            panel.status.tour = Some(Tour::default());
+            let mut harness = open_in(size, panel);
+            harness.run();
+            let picture = free(&harness.ctx, harness.state().drawn.inset);
+            let (left, right) = picture.split_left_right_at_fraction(0.5);
+            let titles = ["The simulation", "What another machine sees", "What it costs", "Start"];
+            let shown = titles.iter().filter_map(|title| {
+                let id = egui::Id::new(("explanation", *title));
+                harness.ctx.memory(|memory| memory.area_rect(id))
+            });
+            let shown: Vec<_> = shown.collect();
+            assert_eq!(shown.len(), cards, "{size}");
+            for half in [left, right] {
+                let centre = half.center() - egui::vec2(0.0, 0.02 * half.height());
+                let ball =
+                    egui::Rect::from_center_size(centre, egui::Vec2::splat(0.25 * half.height()));
+                for card in &shown {
+                    assert!(!card.intersects(ball), "{card} at {size}, {}", rung.name);
+                }
+            }
+        }
+    }
 }
 
 #[test]
