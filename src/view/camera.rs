@@ -3,9 +3,10 @@
 
 use bevy::camera::visibility::RenderLayers;
 use bevy::core_pipeline::tonemapping::Tonemapping;
-use bevy::input::mouse::{AccumulatedMouseMotion, AccumulatedMouseScroll, MouseScrollUnit};
+use bevy::input::ButtonState;
+use bevy::input::mouse::{AccumulatedMouseScroll, MouseButtonInput, MouseScrollUnit};
 use bevy::prelude::*;
-use bevy::window::PrimaryWindow;
+use bevy::window::{PrimaryWindow, WindowEvent};
 use bevy_egui::{EguiGlobalSettings, PrimaryEguiContext};
 use cubewire_scene::PLAYER;
 
@@ -116,28 +117,70 @@ pub(super) fn spawn(
     ));
 }
 
-/// Orbits on a drag and zooms with the wheel, both cameras alike. Ignores input over the panel.
+/// A drag with the mouse, followed by the positions of the cursor. Devices with absolute positions, as remote desktops
+/// have, report no relative motion.
+#[derive(Debug, Default)]
+pub(super) struct Drag {
+    cursor: Option<Vec2>,
+    /// The button that began the drag. `None` without a drag.
+    button: Option<MouseButton>,
+    /// Whether the cursor has left the window and no position outside of it was reported since. The button may then be
+    /// released unnoticed.
+    is_lost: bool,
+}
+
+impl Drag {
+    /// Follows an event. Returns the movement of the drag, logical pixels. `is_over_view` is for the cursor's position.
+    fn follow(
+        &mut self,
+        event: &WindowEvent,
+        size: Vec2,
+        is_over_view: impl Fn(Vec2) -> bool,
+    ) -> Option<Vec2> {
+        match event {
+            WindowEvent::CursorMoved(moved) => {
+                let to = moved.position;
+                let before = self.cursor.replace(to);
+                let is_inside = Rect::from_corners(Vec2::ZERO, size).contains(to);
+                if std::mem::take(&mut self.is_lost) && is_inside {
+                    self.button = None;
+                }
+                return Some(to - before?).filter(|_| self.button.is_some());
+            }
+            WindowEvent::MouseButtonInput(MouseButtonInput { button, state, .. }) => {
+                let begins = [MouseButton::Left, MouseButton::Right].contains(button)
+                    && self.button.is_none()
+                    && self.cursor.is_some_and(is_over_view);
+                match state {
+                    ButtonState::Pressed if begins => self.button = Some(*button),
+                    ButtonState::Released if self.button == Some(*button) => self.button = None,
+                    _ => {}
+                }
+            }
+            WindowEvent::CursorLeft(_) => self.is_lost = true,
+            WindowEvent::WindowFocused(focus) if !focus.focused => self.button = None,
+            _ => {}
+        }
+        None
+    }
+}
+
+/// Orbits on a drag and zooms with the wheel, both cameras alike. Ignores input that begins over the panel.
 pub(super) fn orbit(
-    buttons: Res<ButtonInput<MouseButton>>,
-    motion: Res<AccumulatedMouseMotion>,
+    mut events: MessageReader<WindowEvent>,
     scroll: Res<AccumulatedMouseScroll>,
     inset: Res<Inset>,
     window: Single<&Window, With<PrimaryWindow>>,
-    mut dragging: Local<bool>,
+    mut drag: Local<Drag>,
     mut orbit: ResMut<Orbit>,
 ) {
-    let over_view =
-        window.cursor_position().is_some_and(|pointer| !inset.covers(pointer, window.size()));
-    let pressed = [MouseButton::Left, MouseButton::Right];
-    if buttons.any_just_pressed(pressed) {
-        *dragging = over_view;
+    let is_over_view = |pointer| !inset.covers(pointer, window.size());
+    for event in events.read() {
+        if let Some(pixels) = drag.follow(event, window.size(), is_over_view) {
+            orbit.drag(pixels);
+        }
     }
-    if !buttons.any_pressed(pressed) {
-        *dragging = false;
-    }
-    if *dragging {
-        orbit.drag(motion.delta);
-    }
+    let over_view = window.cursor_position().is_some_and(is_over_view);
     if over_view && scroll.delta.y != 0.0 {
         let steps = match scroll.unit {
             MouseScrollUnit::Line => scroll.delta.y,
@@ -182,5 +225,82 @@ pub(super) fn follow(
         };
         follow.0 = Some(focus);
         *transform = Transform::from_translation(focus + orbit.offset()).looking_at(focus, Vec3::Z);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy::window::{CursorLeft, CursorMoved, WindowFocused};
+
+    use super::*;
+
+    const WINDOW: Entity = Entity::PLACEHOLDER;
+
+    fn moved(x: f32, y: f32) -> WindowEvent {
+        CursorMoved { window: WINDOW, position: Vec2::new(x, y), delta: None }.into()
+    }
+
+    fn button(state: ButtonState) -> WindowEvent {
+        MouseButtonInput { button: MouseButton::Left, state, window: WINDOW }.into()
+    }
+
+    fn focus(focused: bool) -> WindowEvent {
+        WindowFocused { window: WINDOW, focused }.into()
+    }
+
+    fn app() -> App {
+        let mut app = App::new();
+        app.add_message::<WindowEvent>()
+            .init_resource::<AccumulatedMouseScroll>()
+            .insert_resource(Inset { right: 400.0, bottom: 0.0 })
+            .init_resource::<Orbit>()
+            .add_systems(Update, orbit);
+        let window = Window { resolution: (1280, 720).into(), ..Window::default() };
+        app.world_mut().spawn((window, PrimaryWindow));
+        app
+    }
+
+    /// Sends the events of a frame. Returns how far they turn the cameras, pixels.
+    fn frame(app: &mut App, events: impl IntoIterator<Item = WindowEvent>) -> f32 {
+        let before = app.world().resource::<Orbit>().yaw;
+        for event in events {
+            app.world_mut().write_message(event);
+        }
+        app.update();
+        ((before - app.world().resource::<Orbit>().yaw) / DRAG).round()
+    }
+
+    #[test]
+    fn a_drag_follows_the_cursor_from_press_to_release_also_within_a_frame_and_outside() {
+        use ButtonState::{Pressed, Released};
+        let mut app = app();
+        assert_eq!(frame(&mut app, [moved(100.0, 300.0)]), 0.0);
+        let begin = [moved(200.0, 300.0), button(Pressed), moved(230.0, 300.0)];
+        assert_eq!(frame(&mut app, begin), 30.0);
+        assert_eq!(frame(&mut app, []), 0.0);
+        let left = CursorLeft { window: WINDOW }.into();
+        assert_eq!(frame(&mut app, [moved(5.0, 300.0), left, moved(-95.0, 300.0)]), -325.0);
+        let end = [moved(45.0, 300.0), button(Released), moved(400.0, 300.0)];
+        assert_eq!(frame(&mut app, end), 140.0);
+        let click = [button(Pressed), moved(410.0, 300.0), button(Released)];
+        assert_eq!(frame(&mut app, click), 10.0);
+    }
+
+    #[test]
+    fn a_drag_ends_with_the_focus_and_when_its_release_may_have_been_missed() {
+        let mut app = app();
+        let begin = || [moved(200.0, 300.0), button(ButtonState::Pressed), moved(210.0, 300.0)];
+        assert_eq!(frame(&mut app, begin()), 10.0);
+        assert_eq!(frame(&mut app, [focus(false), focus(true), moved(300.0, 300.0)]), 0.0);
+        assert_eq!(frame(&mut app, begin()), 10.0);
+        let left = CursorLeft { window: WINDOW }.into();
+        assert_eq!(frame(&mut app, [left, moved(300.0, 300.0), moved(320.0, 300.0)]), 0.0);
+    }
+
+    #[test]
+    fn what_begins_on_the_panel_turns_nothing() {
+        let mut app = app();
+        let begin = [moved(1_000.0, 300.0), button(ButtonState::Pressed), moved(500.0, 300.0)];
+        assert_eq!(frame(&mut app, begin), 0.0);
     }
 }

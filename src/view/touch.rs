@@ -4,7 +4,7 @@ use std::f32::consts::FRAC_PI_8;
 
 use bevy::input::touch::{Touch, TouchInput};
 use bevy::prelude::*;
-use bevy::window::PrimaryWindow;
+use bevy::window::{PrimaryWindow, WindowFocused};
 use cubewire_scene::Keys;
 
 use super::Inset;
@@ -26,14 +26,19 @@ pub fn held(keyboard: &Keyboard<'_>, touch: Option<&TouchKeys>) -> Keys {
 
 /// Reads the fingers that first touched the picture and not the panel.
 pub(super) fn read(
-    touches: Res<Touches>,
+    mut touches: ResMut<Touches>,
     mut messages: MessageReader<TouchInput>,
+    mut focus: MessageReader<WindowFocused>,
     mut was_pair: Local<bool>,
     inset: Res<Inset>,
     window: Single<&Window, With<PrimaryWindow>>,
     mut held: ResMut<TouchKeys>,
     mut orbit: ResMut<Orbit>,
 ) {
+    // Without the focus, the window may miss that a finger was lifted.
+    if focus.read().any(|focus| !focus.focused) {
+        touches.release_all();
+    }
     let mut fingers: Vec<&Touch> = touches
         .iter()
         .filter(|touch| !inset.covers(touch.start_position(), window.size()))
@@ -96,6 +101,7 @@ mod tests {
     fn app() -> App {
         let mut app = App::new();
         app.add_message::<TouchInput>()
+            .add_message::<WindowFocused>()
             .init_resource::<Touches>()
             .init_resource::<Inset>()
             .init_resource::<Orbit>()
@@ -149,6 +155,18 @@ mod tests {
         touch(&mut app, &[(3, Started, [100.0, 100.0])]);
         touch(&mut app, &[(3, Moved, [100.0, 40.0])]);
         assert!(keys(&app).up);
+    }
+
+    #[test]
+    fn fingers_do_nothing_after_the_focus_is_lost() {
+        let mut app = app();
+        touch(&mut app, &[(1, TouchPhase::Started, [100.0, 100.0])]);
+        touch(&mut app, &[(1, TouchPhase::Moved, [160.0, 100.0])]);
+        assert!(app.world().resource::<TouchKeys>().0.right);
+        app.world_mut()
+            .write_message(WindowFocused { window: Entity::PLACEHOLDER, focused: false });
+        touch(&mut app, &[(1, TouchPhase::Moved, [170.0, 100.0])]);
+        assert_eq!(app.world().resource::<TouchKeys>().0, Keys::default());
     }
 
     #[test]
