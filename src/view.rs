@@ -145,6 +145,11 @@ impl ViewMode {
         Self::ALL[(self as usize + 1) % Self::ALL.len()]
     }
 
+    /// Whether only one half is shown.
+    pub const fn is_single(self) -> bool {
+        matches!(self, Self::Left | Self::Right)
+    }
+
     pub const fn shows(self, side: Side) -> bool {
         match side {
             Side::Left => !matches!(self, Self::Right),

@@ -211,7 +211,8 @@ pub(super) fn draw_lane(
     }
 }
 
-/// Applies changes of the halves. A new lane in the left half gets the settings of the selected lane.
+/// Applies changes of the halves. A new lane in the left half gets the settings of the selected lane, and a view of one
+/// half becomes one of both.
 fn change_halves(
     commands: &mut Commands<'_, '_>,
     before: &Halves,
@@ -222,10 +223,48 @@ fn change_halves(
         true => (Side::Left, PaneContent::Lane(settings.clone())),
         false => (Side::Left, PaneContent::Simulation),
     });
+    if after.left_is_lane && !before.left_is_lane {
+        commands.queue(|world: &mut World| {
+            let mode = world.get_resource_mut::<ViewMode>();
+            if let Some(mut mode) = mode.filter(|mode| mode.is_single()) {
+                *mode = ViewMode::Split;
+            }
+        });
+    }
     for (side, content) in left.into_iter().chain(after.typed) {
         commands.queue(move |world: &mut World| view::show(world, side, content));
     }
     if before.selected != after.selected {
         commands.queue(move |world: &mut World| view::select_half(world, after.selected));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comparison_shows_both_halves() {
+        for (mode, shown) in [
+            (ViewMode::Left, ViewMode::Split),
+            (ViewMode::Right, ViewMode::Split),
+            (ViewMode::Difference, ViewMode::Difference),
+        ] {
+            let mut world = World::new();
+            world.init_resource::<CubeWorld>();
+            world.init_resource::<Time<Fixed>>();
+            world.insert_resource(mode);
+            let world = &mut world;
+            let halves =
+                |left_is_lane| Halves { left_is_lane, selected: Side::Right, typed: Vec::new() };
+            let change = |world: &mut World, before: Halves, after| {
+                change_halves(&mut world.commands(), &before, after, &LaneSettings::default());
+                world.flush();
+                *world.resource::<ViewMode>()
+            };
+            assert_eq!(change(world, halves(false), halves(true)), shown);
+            world.insert_resource(mode);
+            assert_eq!(change(world, halves(true), halves(false)), mode);
+        }
     }
 }
