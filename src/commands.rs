@@ -28,7 +28,7 @@ use crate::game::desktop::stop::{self, Stopped};
 #[derive(Debug, Parser)]
 #[command(version, about, max_term_width = 100, args_conflicts_with_subcommands = true)]
 #[command(after_help = format!(
-    "Without a command, opens the window and plays:\n{}", controls::help()
+    "Without a command, opens the window and plays:\n{}", controls::help(true)
 ))]
 pub struct Cli {
     #[command(subcommand)]

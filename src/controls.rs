@@ -19,7 +19,7 @@ use bevy_egui::EguiPreUpdateSet;
 use bevy_egui::input::EguiWantsInput;
 use cubewire_scene::Keys;
 
-pub use bindings::{BINDINGS, Binding, RUNG_KEYS, Trigger, help, key_of};
+pub use bindings::{BINDINGS, Binding, RUNG_KEYS, Trigger, help, key_of, works};
 pub use letters::{Letters, character};
 
 /// A film of the last seconds of both halves.

@@ -17,6 +17,7 @@ use super::figures;
 use super::security::SecurityArgs;
 use super::warning::warn;
 use super::window::{FrameArgs, opens_window};
+use crate::controls;
 use crate::game::Failure;
 use crate::game::desktop::peers;
 use crate::game::desktop::real_time::{self, RealTimePlugin};
@@ -30,6 +31,7 @@ use crate::view::PaneContent;
 
 #[derive(Clone, Debug, Args)]
 #[command(
+    after_help = format!("Keys in the window:\n{}", controls::help(false)),
     mut_arg("network", |arg| arg.help(format!(
         "Simulated network to start with, in addition to the real one: {} [default: perfect]",
         replication::network_names()

@@ -15,6 +15,17 @@ pub struct Binding {
     pub presses: &'static [(Trigger, Action)],
     /// Whether the presses act even while the panel takes keyboard input.
     pub(super) works_while_typing: bool,
+    in_viewer: InViewer,
+}
+
+/// What the keys do in `cubewire view`, which has no simulation.
+#[derive(Clone, Copy, Debug)]
+enum InViewer {
+    Same,
+    Less(&'static str),
+    Nothing,
+    /// They do nothing elsewhere.
+    Only,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,16 +43,16 @@ const fn row(
     about: &'static str,
     presses: &'static [(Trigger, Action)],
 ) -> Binding {
-    Binding { keys, about, presses, works_while_typing: false }
+    Binding { keys, about, presses, works_while_typing: false, in_viewer: InViewer::Same }
 }
 
 pub const BINDINGS: [Binding; 30] = [
-    row("arrow keys", "roll", &[]),
-    row("Space", "blow: hover, and push cubes away", &[]),
-    row("Z", "katamari: pull cubes in, and roll them along", &[]),
-    row("R", "reset", &[(Letter('r'), Action::Reset)]),
-    row("P", "pause, resume", &[(Letter('p'), Action::Pause)]),
-    row("N", "step one tick", &[(Letter('n'), Action::Step)]),
+    row("arrow keys", "roll", &[]).in_game(),
+    row("Space", "blow: hover, and push cubes away", &[]).in_game(),
+    row("Z", "katamari: pull cubes in, and roll them along", &[]).in_game(),
+    row("R", "reset", &[(Letter('r'), Action::Reset)]).in_game(),
+    row("P", "pause, resume", &[(Letter('p'), Action::Pause)]).in_game(),
+    row("N", "step one tick", &[(Letter('n'), Action::Step)]).in_game(),
     row(
         "PageDown, PageUp",
         "next or previous rung of the ladder",
@@ -57,19 +68,25 @@ pub const BINDINGS: [Binding; 30] = [
         "V",
         "show both halves, one of them, or one over the other",
         &[(Letter('v'), Action::NextView)],
-    ),
+    )
+    .in_game(),
     row("L", "cut or restore the link", &[(Letter('l'), Action::CutLink)]),
     row("T", "trails: where a few cubes were in the last second", &[(Letter('t'), Action::Trails)]),
-    row("B", "colour the cubes by bits, form, error or wait", &[(Letter('b'), Action::CubeColors)]),
+    row("B", "colour the cubes by bits, form, error or wait", &[(Letter('b'), Action::CubeColors)])
+        .in_viewer("colour the cubes by bits or form"),
     row(
         "E",
         "draw the errors of replicas 1, 10 or 50 times as large",
         &[(Letter('e'), Action::Exaggerate)],
-    ),
+    )
+    .in_game(),
     row(
         "H",
         "timeline of the last minute; while paused, step through it (←, →, comma, full stop)",
         &[(Letter('h'), Action::Timeline)],
+    )
+    .in_viewer(
+        "timeline of the last minute; in the past, step through it (←, →, comma, full stop)",
     ),
     row(
         "F1, ?",
@@ -78,10 +95,13 @@ pub const BINDINGS: [Binding; 30] = [
     ),
     row("F2", "the panel: whole, a slim bar, or hidden", &[(Key(KeyCode::F2), Action::Panel)])
         .always(),
-    row("F3", "take the tour of the article, or leave it", &[(Key(KeyCode::F3), Action::Tour)]),
-    row("F4", "the previous step of the tour", &[(Key(KeyCode::F4), Action::TourBack)]),
-    row("F5", "the next step of the tour", &[(Key(KeyCode::F5), Action::TourNext)]),
-    row("F9", "start or stop recording a replay", &[(Key(KeyCode::F9), Action::Replay)]).always(),
+    row("F3", "take the tour of the article, or leave it", &[(Key(KeyCode::F3), Action::Tour)])
+        .in_game(),
+    row("F4", "the previous step of the tour", &[(Key(KeyCode::F4), Action::TourBack)]).in_game(),
+    row("F5", "the next step of the tour", &[(Key(KeyCode::F5), Action::TourNext)]).in_game(),
+    row("F9", "start or stop recording a replay", &[(Key(KeyCode::F9), Action::Replay)])
+        .always()
+        .in_game(),
     row(
         "F11",
         "film the last 10, 30 or 60 seconds (not in a browser)",
@@ -89,17 +109,25 @@ pub const BINDINGS: [Binding; 30] = [
     )
     .always(),
     row("F12", "save a picture of the window", &[(Key(KeyCode::F12), Action::Screenshot)]).always(),
-    row("Enter", "connect again (in `cubewire view`)", &[(Key(KeyCode::Enter), Action::Reconnect)]),
+    Binding {
+        in_viewer: InViewer::Only,
+        ..row(
+            "Enter",
+            "connect again (in `cubewire view`)",
+            &[(Key(KeyCode::Enter), Action::Reconnect)],
+        )
+    },
     row("Ctrl +, Ctrl -, Ctrl 0", "size of text and panel", &[]),
     row(
         "Home",
         "reset the cameras after drag and wheel",
         &[(Key(KeyCode::Home), Action::ResetCamera)],
     ),
-    row("drag", "orbit, both halves together", &[]),
+    row("drag", "orbit, both halves together", &[]).in_viewer("orbit"),
     row("wheel", "zoom", &[]),
     row("Tab", "move the focus through the panel", &[]),
-    row("Esc", "leave the panel, otherwise the tour", &[(Key(KeyCode::Escape), Action::LeaveTour)]),
+    row("Esc", "leave the panel, otherwise the tour", &[(Key(KeyCode::Escape), Action::LeaveTour)])
+        .in_viewer("leave the panel, otherwise the past"),
 ];
 
 const FIRST_RUNGS: [(Trigger, Action); 9] = [
@@ -132,9 +160,35 @@ impl Binding {
         self.keys.split(", ").collect()
     }
 
+    /// What the keys do, in a window with the game or in a viewer. `None` if they do nothing there.
+    pub const fn about_in(&self, has_game: bool) -> Option<&'static str> {
+        match (has_game, self.in_viewer) {
+            (true, InViewer::Only) | (false, InViewer::Nothing) => None,
+            (false, InViewer::Less(about)) => Some(about),
+            _ => Some(self.about),
+        }
+    }
+
     const fn always(self) -> Self {
         Self { works_while_typing: true, ..self }
     }
+
+    const fn in_game(self) -> Self {
+        Self { in_viewer: InViewer::Nothing, ..self }
+    }
+
+    const fn in_viewer(self, about: &'static str) -> Self {
+        Self { in_viewer: InViewer::Less(about), ..self }
+    }
+}
+
+/// Whether an action does something, in a window with the game or in a viewer.
+pub fn works(action: Action, has_game: bool) -> bool {
+    // These have no keys, and need the game's inputs or its whole state.
+    let needs_game = matches!(action, Action::CopyLink | Action::CopyFilm(_));
+    let mut rows = BINDINGS.iter();
+    let row = rows.find(|row| row.presses.iter().any(|(_, other)| *other == action));
+    (has_game || !needs_game) && row.is_none_or(|row| row.about_in(has_game).is_some())
 }
 
 /// Name of the key of an action, which is the first of its row. Empty if other actions are in the same row.
@@ -146,10 +200,11 @@ pub fn key_of(action: Action) -> &'static str {
 }
 
 /// The table as aligned lines, for the command line.
-pub fn help() -> String {
+pub fn help(has_game: bool) -> String {
     let width = BINDINGS.iter().map(|row| row.keys.len()).max().unwrap_or(0);
-    let lines = BINDINGS.map(|Binding { keys, about, .. }| format!("  {keys:width$}  {about}\n"));
-    format!("{}{LETTERS}\n", lines.concat())
+    let rows = BINDINGS.iter().filter_map(|row| Some((row.keys, row.about_in(has_game)?)));
+    let lines = rows.map(|(keys, about)| format!("  {keys:width$}  {about}\n"));
+    format!("{}{LETTERS}\n", lines.collect::<String>())
 }
 
 /// Explains the position of letters on other keyboard layouts.
@@ -188,6 +243,31 @@ mod tests {
         }
         assert!(!presses().any(|(_, action)| action == Action::Rung(LADDER.len())));
         assert_eq!(RUNG_KEYS.len(), LADDER.len());
+    }
+
+    #[test]
+    fn a_viewer_has_no_keys_of_the_game_and_its_actions_agree() {
+        let about = |keys: &str, has_game| {
+            let row = BINDINGS.iter().find(|row| row.keys == keys).unwrap();
+            row.about_in(has_game)
+        };
+        for keys in ["arrow keys", "Space", "R", "P", "V", "E", "F3", "F9"] {
+            assert!(about(keys, true).is_some() && about(keys, false).is_none(), "{keys}");
+        }
+        assert_eq!((about("Enter", true), about("L", true)), (None, about("L", false)));
+        assert_ne!(about("B", true), about("B", false));
+        for (action, in_viewer) in [
+            (Action::Pause, false),
+            (Action::CopyLink, false),
+            (Action::CutLink, true),
+            (Action::SaveCsv, true),
+        ] {
+            assert!(works(action, true));
+            assert_eq!(works(action, false), in_viewer, "{action:?}");
+        }
+        assert!(!works(Action::Reconnect, true));
+        assert!(!help(false).contains("tour") && help(false).contains("connect again"));
+        assert!(help(true).contains("tour") && !help(true).contains("connect again"));
     }
 
     #[test]

@@ -8,18 +8,20 @@ use super::settings::PanelState;
 use super::tour::Tour;
 use crate::controls::Action;
 use crate::replication::{ChangeLane, LaneSettingsQuery, Reconnect, SenderSettings};
+use crate::simulation::CubeWorld;
 use crate::view::Selected;
 
 pub(super) fn on_action(
     action: On<Action>,
     mut state: ResMut<PanelState>,
     tour: Option<Res<Tour>>,
+    world: Option<Res<CubeWorld>>,
     lane: Option<Single<(Entity, LaneSettingsQuery), With<Selected>>>,
     mut commands: Commands,
 ) {
     match *action {
         Action::Panel => state.resize(),
-        Action::CubeColors => state.colors = state.colors.next(),
+        Action::CubeColors => state.colors = state.colors.next(world.is_some()),
         Action::Timeline => state.timeline = !state.timeline,
         // The cards that explain the screen stay closed during the tour.
         Action::Help if tour.is_none_or(|tour| tour.step().is_none()) => {

@@ -2,6 +2,7 @@
 
 use super::lane::Status;
 use super::settings::{FILM_LENGTHS, FILM_RATES, PanelState};
+use crate::controls::works;
 use crate::panel::prelude::*;
 use crate::view::{FilmProgress, Inset};
 
@@ -57,14 +58,20 @@ fn card(ui: &mut Ui, width: f32, state: &mut PanelState, status: &Status<'_>) ->
     let rates = [0, 1].map(|index| Choice::new(index, format!("{} fps", FILM_RATES[index]), ""));
     segmented(ui, width, &mut state.film_rate, &rates);
     let film = state.past_film();
-    let about = "Films the last seconds of both halves, with this camera and these colours. The game goes on.";
+    let about =
+        "Films the last seconds of the view, with this camera and these colours. The game goes on.";
     paragraph(ui, about, SMALL, Look::of(ui).muted);
     ui.horizontal(|ui| {
-        let refusal = (!status.plays).then_some("Only the server has the keys.");
-        let rest = width - GAP - BUTTON_WIDTH;
-        let copy = |ui: &mut Ui| button(ui, rest, "Copy command", "", Kind::Usual);
-        let copies = unless(ui, refusal, ABOUT_COPY, copy);
-        let copies = copies.clicked().then_some(Action::CopyFilm(film));
+        let copy = Action::CopyFilm(film);
+        let copies = works(copy, status.plays).then(|| {
+            let rest = width - GAP - BUTTON_WIDTH;
+            button(ui, rest, "Copy command", "", Kind::Usual).on_hover_text(ABOUT_COPY)
+        });
+        if copies.is_none() {
+            // The button to film keeps its place.
+            ui.add_space(width - BUTTON_WIDTH);
+        }
+        let copies = copies.filter(Response::clicked).map(|_| copy);
         let films = button(ui, BUTTON_WIDTH, "Film", key_of(Action::Film), Kind::Primary);
         // The key does the same.
         films.clicked().then_some(Action::Film).or(copies)

@@ -106,6 +106,9 @@ pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     });
     let choices: Vec<_> = choices.collect();
     if state.page == Page::Ladder {
+        if !lane.status.plays {
+            return;
+        }
         let columns = Column::ALL.map(|column| {
             let [name, about, ..] = column.texts();
             Choice::new(column, name, about)
@@ -128,13 +131,18 @@ pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     }
 }
 
+/// The displayed column of the ladder. A viewer only has the cost, because the others are measured at the sender.
+fn column(state: &PanelState, lane: &LaneView<'_>) -> Column {
+    if lane.status.plays { state.column } else { Column::Cost }
+}
+
 const OF_THE_PRESENT: &str =
     "These figures are current: only packets and cubes are recorded for the past.";
 
 /// Draws the open page. Returns the action of the pressed button.
 pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Option<Action> {
     let is_of_the_present = match state.page {
-        Page::Ladder => matches!(state.column, Column::Without | Column::OverTime),
+        Page::Ladder => matches!(column(state, lane), Column::Without | Column::OverTime),
         Page::Ranges | Page::Budget | Page::Link => true,
         _ => false,
     };

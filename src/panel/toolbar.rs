@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::film::{ABOUT_FILM, ABOUT_STOP};
 use super::lane::Status;
 use super::settings::PanelState;
+use crate::controls::works;
 use crate::panel::prelude::*;
 use crate::view::{CubeColors, Exaggeration, ViewMode};
 
@@ -20,9 +21,10 @@ impl Entry {
         Self { action, name: name.into(), is_on }
     }
 
-    fn show(&self, ui: &mut Ui, status: &Status<'_>, widget: impl Widget) -> Option<Action> {
-        let refusal = refusal(self.action, status);
-        unless(ui, refusal, about(self.action), widget).clicked().then_some(self.action)
+    fn show(&self, ui: &mut Ui, widget: impl Widget) -> Option<Action> {
+        unless(ui, refusal(self.action), about(self.action), widget)
+            .clicked()
+            .then_some(self.action)
     }
 }
 
@@ -37,11 +39,13 @@ pub(super) fn draw(
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing = Vec2::splat(GAP);
         let room = ui.available_width() - 2.0 * LIST - 5.0 * GAP;
-        for (entry, share) in playing(status, link_is_cut).iter().zip(SHARES) {
+        let buttons = playing(status, link_is_cut);
+        let buttons = buttons.iter().zip(SHARES);
+        for (entry, share) in buttons.filter(|(entry, _)| works(entry.action, status.plays)) {
             let kind = Kind::usual(entry.is_on);
             let key = key_of(entry.action);
             let widget = |ui: &mut Ui| button(ui, room * share, &entry.name, key, kind);
-            pressed = pressed.or(entry.show(ui, status, widget));
+            pressed = pressed.or(entry.show(ui, widget));
         }
         ui.add_space(GAP);
         for (name, entries) in [("Look", &looking(state, status)[..]), ("Save", &saving(status))] {
@@ -60,14 +64,15 @@ fn list(ui: &mut Ui, name: &str, entries: &[Entry], status: &Status<'_>) -> Opti
     triangle(ui.painter(), caret, size, Vec2::DOWN, look.muted);
     let shown = Popup::menu(&button).align(RectAlign::TOP_END).width(ENTRY).show(|ui| {
         ui.spacing_mut().button_padding.x = 8.0;
-        let pressed = entries.iter().fold(None, |pressed, entry| {
+        let entries = entries.iter().filter(|entry| works(entry.action, status.plays));
+        let pressed = entries.fold(None, |pressed, entry| {
             let [mut name, mut key] = [&*entry.name, key_of(entry.action)].map(RichText::new);
-            if refusal(entry.action, status).is_some() {
+            if refusal(entry.action).is_some() {
                 [name, key] = [name, key].map(|text| text.color(look.impossible[1]));
             }
             let widget = Button::new(name).shortcut_text(key.monospace());
             let widget = widget.selected(entry.is_on).min_size(vec2(ENTRY, BUTTON));
-            pressed.or(entry.show(ui, status, widget))
+            pressed.or(entry.show(ui, widget))
         });
         if pressed.is_some() {
             ui.close();
@@ -130,19 +135,9 @@ fn saving(status: &Status<'_>) -> [Entry; 5] {
     ]
 }
 
-const fn refusal(action: Action, status: &Status<'_>) -> Option<&'static str> {
+const fn refusal(action: Action) -> Option<&'static str> {
     match action {
         Action::Film if cfg!(target_family = "wasm") => Some("A browser records no films."),
-        Action::Pause
-        | Action::Reset
-        | Action::NextView
-        | Action::Exaggerate
-        | Action::Replay
-        | Action::CopyLink
-            if !status.plays =>
-        {
-            Some("Only the server can do this.")
-        }
         _ => None,
     }
 }
@@ -154,7 +149,7 @@ const fn about(action: Action) -> &'static str {
         Action::CutLink => "Drops all packets in both directions.",
         Action::NextView => "Both halves, the left, the right, or the replica over the simulation.",
         Action::CubeColors => {
-            "Colours the cubes by the bits that they take, by how they are sent, by their error, or by how long they wait."
+            "Colours the cubes by their bits or by how they are sent, and at the sender also by their error or wait."
         }
         Action::Trails => {
             "The paths of a few cubes in the last second, which show the effect of interpolation."
@@ -162,7 +157,7 @@ const fn about(action: Action) -> &'static str {
         Action::Exaggerate => {
             "Draws the errors of a replica's positions and orientations 10 or 50 times as large."
         }
-        Action::Timeline => "The last minute below the views: pause, and go back to any tick.",
+        Action::Timeline => "The last minute below the views: go back to any tick.",
         Action::ResetCamera => {
             "Turns the cameras back to where they started, after dragging and zooming."
         }

@@ -30,8 +30,14 @@ impl CubeColors {
     pub const ALL: [Self; 5] =
         [Self::Interaction, Self::Bits, Self::Form, Self::Distance, Self::Wait];
 
-    pub const fn next(self) -> Self {
-        Self::ALL[(self as usize + 1) % Self::ALL.len()]
+    /// The modes that a window can show. A viewer has no simulation.
+    pub fn known(has_game: bool) -> impl Iterator<Item = Self> + Clone {
+        Self::ALL.into_iter().filter(move |colors| has_game || !colors.is_of_sender())
+    }
+
+    pub fn next(self, has_game: bool) -> Self {
+        let mut after = Self::known(has_game).cycle().skip_while(|colors| *colors != self).skip(1);
+        after.next().expect("the iterator has no end")
     }
 
     /// Name, title of the legend, label for cubes below the scale, and the ends of the fixed scale in the unit of the

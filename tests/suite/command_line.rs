@@ -149,14 +149,19 @@ fn help_names_the_keys_and_the_commands() {
         let help = help(command);
         assert!(help.contains("--script <FILE>"), "{help}");
     }
-    let help = help("");
-    for Binding { keys, about, .. } in BINDINGS {
-        let is_row = |line: &str| {
-            let about_here = line.trim().strip_prefix(keys);
-            about_here.is_some_and(|rest| rest.trim() == about && rest != about)
-        };
-        assert!(help.lines().any(is_row), "no `{keys}  {about}` in\n{help}");
+    for (command, has_game) in [("", true), ("view", false)] {
+        let help = help(command);
+        for binding in BINDINGS {
+            let keys = binding.keys;
+            let Some(about) = binding.about_in(has_game) else { continue };
+            let is_row = |line: &str| {
+                let about_here = line.trim().strip_prefix(keys);
+                about_here.is_some_and(|rest| rest.trim() == about && rest != about)
+            };
+            assert!(help.lines().any(is_row), "no `{keys}  {about}` in\n{help}");
+        }
     }
+    let help = help("");
     let commands = "tour headless ladder serve view play record key help";
     let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let listed = listed.map_while(|line| line.split_whitespace().next());

@@ -98,20 +98,26 @@ mod tests {
     use crate::simulation::{HeldKeys, state_hash};
     use crate::view::{PaneContent, Selected, ViewPlugin};
 
+    #[derive(Resource)]
+    struct Start(LaneSettings);
+
     /// A game at its first start, or at a later one, after the screen was explained.
     fn game(explained: bool) -> HeadlessGame {
         let window = move |app: &mut App| {
             app.init_resource::<EguiWantsInput>();
             let mut panel = app.world_mut().resource_mut::<PanelState>();
             (panel.explained, panel.explaining) = (explained, !explained);
+            let mut right = LaneSettings::default();
+            install(app, &mut right);
+            app.insert_resource(Start(right));
         };
         let tour = super::super::tour::install;
         let plugins =
             (InputPlugin, ViewPlugin, PanelPlugin::default(), KeyboardPlugin, tour, window);
         let mut game = HeadlessGame::with_plugins(None, plugins);
-        let mut right = LaneSettings::default();
-        install(&mut game.app, &mut right);
-        show_halves(game.app.world_mut(), PaneContent::Simulation, right).unwrap();
+        let world = game.app.world_mut();
+        let Start(right) = world.remove_resource().unwrap();
+        show_halves(world, PaneContent::Simulation, right).unwrap();
         game
     }
 

@@ -21,8 +21,10 @@ pub(crate) fn draw(ui: &mut Ui, state: &mut PanelState, status: &Status<'_>) -> 
     divider(ui);
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
-        for index in OF_MOST_USE {
-            keys_of(ui, COLUMN, &BINDINGS[index]);
+        let rows = OF_MOST_USE.map(|index| &BINDINGS[index]);
+        let rows = rows.into_iter().filter_map(|row| Some((row, row.about_in(status.plays)?)));
+        for row in rows.take(ROWS) {
+            keys_of(ui, COLUMN, row);
         }
     });
     ui.add_space(GAP);
@@ -30,8 +32,8 @@ pub(crate) fn draw(ui: &mut Ui, state: &mut PanelState, status: &Status<'_>) -> 
 }
 
 /// Draws the keys of a binding, and their description from `column` on.
-fn keys_of(ui: &mut Ui, column: f32, binding: &Binding) {
-    let (width, about) = (ui.available_width(), binding.about.replace('`', ""));
+fn keys_of(ui: &mut Ui, column: f32, (binding, about): (&Binding, &str)) {
+    let (width, about) = (ui.available_width(), about.replace('`', ""));
     keys(ui, width, column, &binding.names(), &about);
 }
 
@@ -59,7 +61,7 @@ fn size(ui: &mut Ui, state: &mut PanelState) {
 
 /// Draws the card with all keys at the bottom of the view, below the headline. The button `opens` opens it; a click or Esc
 /// closes it. It is a popup, so that keys do not reach the game while it is open and it closes with its page.
-fn all_keys(ui: &Ui, opens: &Response) {
+fn all_keys(ui: &Ui, opens: &Response, has_game: bool) {
     let look = Look::of(ui);
     let window = ui.ctx().viewport_rect();
     let halves = window.with_max_x(ui.max_rect().left() - MARGIN);
@@ -80,12 +82,14 @@ fn all_keys(ui: &Ui, opens: &Response) {
         ui.add_space(4.0);
         let rows = ScrollArea::vertical().max_height(height).min_scrolled_height(height);
         let columns = if width < TWO_COLUMNS { 1 } else { 2 };
+        let bindings = BINDINGS.iter().filter_map(|row| Some((row, row.about_in(has_game)?)));
+        let bindings: Vec<_> = bindings.collect();
         rows.show(ui, |ui| {
             ui.spacing_mut().item_spacing.x = MARGIN;
             ui.columns(columns, |columns| {
-                let rows = BINDINGS.chunks(BINDINGS.len().div_ceil(columns.len()));
+                let rows = bindings.chunks(bindings.len().div_ceil(columns.len()));
                 for (ui, bindings) in columns.iter_mut().zip(rows) {
-                    bindings.iter().for_each(|binding| keys_of(ui, ABOUT, binding));
+                    bindings.iter().for_each(|&binding| keys_of(ui, ABOUT, binding));
                 }
             });
         });
@@ -99,7 +103,7 @@ fn buttons(ui: &mut Ui, state: &mut PanelState, status: &Status<'_>) -> Option<A
     let row = ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = gap;
         let opens = button(ui, narrow, "All keys", "", Kind::Secondary);
-        all_keys(ui, &opens);
+        all_keys(ui, &opens, status.plays);
         let article = button(ui, wide, "Read the article", "", Kind::Secondary);
         let article = article.on_hover_text("Snapshot Compression, by Glenn Fiedler.");
         reset(ui, wide, state, status);
@@ -129,8 +133,9 @@ fn reset(ui: &mut Ui, width: f32, state: &mut PanelState, status: &Status<'_>) {
     response.on_hover_text(about);
 }
 
-/// Indices of the most important rows of the table of keys.
-const OF_MOST_USE: [usize; 10] = [0, 1, 2, 3, 4, 6, 9, 15, 16, 17];
+/// Indices in the table of keys, the most important first. The page shows as many as it has rows.
+const OF_MOST_USE: [usize; 16] = [0, 1, 2, 3, 4, 6, 9, 15, 16, 17, 10, 11, 12, 14, 22, 24];
+const ROWS: usize = 10;
 
 /// Time limit for the second press, seconds.
 const ASKING_SECONDS: f64 = 4.0;

@@ -24,12 +24,12 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     }
     kinds::table(ui, bits(&totals), terms::names(), BELOW, terms::bit_kind);
     divider(ui);
-    colors(ui, state, lane.peers.is_server());
+    colors(ui, state, lane.status.plays);
     figures(ui, &totals, lane);
 }
 
 /// Draws the picker for the colours of the cubes. Their legend is over the picture.
-fn colors(ui: &mut Ui, state: &mut PanelState, is_remote: bool) {
+fn colors(ui: &mut Ui, state: &mut PanelState, has_game: bool) {
     let look = Look::of(ui);
     let row = Row::show(ui, ROW, "Colour cubes");
     row.text(ui, At::Left(0.0), "Colour cubes", BODY, look.ink);
@@ -40,16 +40,9 @@ fn colors(ui: &mut Ui, state: &mut PanelState, is_remote: bool) {
         }
     }
     ui.add_space(GAP);
-    let choices = CubeColors::ALL.into_iter().map(|colors| {
-        let mut choice = Choice::new(colors, colors.name(), terms::cube_colors(colors));
-        let is_known = !(is_remote && colors.is_of_sender());
-        choice.refusal = (!is_known).then_some("Only the sender knows.".into());
-        choice
-    });
+    let choices = CubeColors::known(has_game)
+        .map(|colors| Choice::new(colors, colors.name(), terms::cube_colors(colors)));
     segmented(ui, ui.available_width(), &mut state.colors, &choices.collect::<Vec<_>>());
-    if is_remote {
-        note(ui, "Error and wait: only the sender knows.");
-    }
 }
 
 fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {

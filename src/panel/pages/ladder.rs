@@ -38,18 +38,14 @@ pub(crate) fn step(current: Option<usize>, last_rung: usize, up: isize) -> usize
 }
 
 pub(super) fn draw(ui: &mut Ui, state: &PanelState, lane: &mut LaneView<'_>) {
-    let (look, column) = (Look::of(ui), state.column);
+    let (look, column) = (Look::of(ui), super::column(state, lane));
     let has_curves = column == Column::OverTime;
     let height = table::height(ui, LADDER.len() + 1, AFFINE_GAP + GAP + LINE + ROW);
     if let Some(shadow) = lane.shadow {
         let [.., left, right] = column.texts();
         table::header(ui, [left, right], !has_curves, about(lane, shadow));
     } else {
-        let words = match column {
-            Column::Cost => "Requested from the server.",
-            _ => "Only measured where the simulation runs.",
-        };
-        line(ui, words, look.muted);
+        line(ui, "Requested from the server.", look.muted);
     }
     let costs = Costs::of(lane, column);
     let top = ui.cursor().top();

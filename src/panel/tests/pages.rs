@@ -116,12 +116,12 @@ type Said = (Page, fn(&mut Panel), fn(&mut Panel), &'static [&'static str]);
 fn a_page_says_what_is_special_about_what_it_shows() {
     const INSTEAD: &[&str] =
         &["predicted-position instead of predicted: the two machines compute different results."];
-    const THERE: &[&str] = &["Only measured where the simulation runs."];
+    const REQUESTED: &[&str] = &["Requested from the server."];
     let usual = |_: &mut Panel| {};
     let unchosen = |it: &mut Panel| it.meter.fallback = Some(FallbackReason::Arithmetic);
     let chosen = |it: &mut Panel| it.settings.sender.stages = ladder::PREDICTED.stages;
     let encoded = |it: &mut Panel| it.shadow = Some(ShadowLadder::of_bytes(90, |_, _| 1_000));
-    let remote = |it: &mut Panel| it.shadow = None;
+    let remote = |it: &mut Panel| (it.shadow, it.status.plays) = (None, false);
     let steps: fn(&mut Panel) = |it| with(it, Column::Savings);
     let curves: fn(&mut Panel) = |it| with(it, Column::OverTime);
     let without: fn(&mut Panel) = |it| with(it, Column::Without);
@@ -133,10 +133,10 @@ fn a_page_says_what_is_special_about_what_it_shows() {
         (Page::Ladder, unchosen, chosen, INSTEAD),
         (Page::Stages, unchosen, chosen, INSTEAD),
         (Page::Link, unchosen, chosen, INSTEAD),
-        (Page::Ladder, encoded, remote, &["Requested from the server."]),
-        (Page::Ladder, steps, remote, THERE),
-        (Page::Ladder, curves, remote, THERE),
-        (Page::Ladder, without, remote, THERE),
+        (Page::Ladder, encoded, remote, REQUESTED),
+        (Page::Ladder, steps, remote, REQUESTED),
+        (Page::Ladder, curves, remote, REQUESTED),
+        (Page::Ladder, without, remote, REQUESTED),
         (Page::Link, hermite, chosen, &["hermite becomes linear"]),
         (Page::Link, usual, serve, &VIEWER),
         // The meter has errors with these stages without a budget.
