@@ -1,5 +1,6 @@
 //! Touch input on the picture: one finger rolls the player, two turn and zoom the cameras.
 
+use std::collections::HashSet;
 use std::f32::consts::FRAC_PI_8;
 
 use bevy::input::touch::{Touch, TouchInput};
@@ -26,10 +27,9 @@ pub fn held(keyboard: &Keyboard<'_>, touch: Option<&TouchKeys>) -> Keys {
 
 /// Reads the fingers that first touched the picture and not the panel.
 pub(super) fn read(
-    mut touches: ResMut<Touches>,
-    mut messages: MessageReader<TouchInput>,
-    mut focus: MessageReader<WindowFocused>,
-    mut was_pair: Local<bool>,
+    touches: Res<Touches>,
+    (mut messages, mut focus): (MessageReader<TouchInput>, MessageReader<WindowFocused>),
+    (mut was_pair, mut ignored): (Local<bool>, Local<HashSet<u64>>),
     inset: Res<Inset>,
     window: Single<&Window, With<PrimaryWindow>>,
     mut held: ResMut<TouchKeys>,
@@ -37,10 +37,12 @@ pub(super) fn read(
 ) {
     // Without the focus, the window may miss that a finger was lifted.
     if focus.read().any(|focus| !focus.focused) {
-        touches.release_all();
+        ignored.extend(touches.iter().map(Touch::id));
     }
+    ignored.retain(|&id| touches.get_pressed(id).is_some() && !touches.just_pressed(id));
     let mut fingers: Vec<&Touch> = touches
         .iter()
+        .filter(|touch| !ignored.contains(&touch.id()))
         .filter(|touch| !inset.covers(touch.start_position(), window.size()))
         .collect();
     fingers.sort_by_key(|touch| touch.id());
@@ -167,6 +169,10 @@ mod tests {
             .write_message(WindowFocused { window: Entity::PLACEHOLDER, focused: false });
         touch(&mut app, &[(1, TouchPhase::Moved, [170.0, 100.0])]);
         assert_eq!(app.world().resource::<TouchKeys>().0, Keys::default());
+        // The same finger touches again.
+        touch(&mut app, &[(1, TouchPhase::Started, [100.0, 100.0])]);
+        touch(&mut app, &[(1, TouchPhase::Moved, [160.0, 100.0])]);
+        assert!(app.world().resource::<TouchKeys>().0.right);
     }
 
     #[test]
