@@ -18,8 +18,8 @@ const TILE_METRES: f32 = 5.0;
 /// Size of one texture tile, pixels.
 const TILE_PIXELS: usize = 256;
 
-/// Distances from the centre of the lines of vertices, metres. Chromium's software renderer, SwiftShader, interpolates the
-/// depth of large triangles with an error of half a cube, so the ones near the cubes are small.
+/// Distances from the centre of the lines of vertices, metres. Chromium's software renderer interpolates the depth of large
+/// triangles with an error of up to half a cube, so the ones near the cubes are small.
 const LATTICE: [f32; 10] = [0.0, 5.0, 10.0, 20.0, 30.0, 45.0, 70.0, 150.0, 600.0, 4_000.0];
 
 /// Half the thickness of a line in metres, and its opacity: inside of a tile and at its edges.
