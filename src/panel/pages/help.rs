@@ -134,7 +134,7 @@ fn reset(ui: &mut Ui, width: f32, state: &mut PanelState, status: &Status<'_>) {
 }
 
 /// Indices in the table of keys, the most important first. The page shows as many as it has rows.
-const OF_MOST_USE: [usize; 16] = [0, 1, 2, 3, 4, 6, 9, 15, 16, 17, 10, 11, 12, 14, 22, 24];
+const OF_MOST_USE: [usize; 16] = [0, 1, 2, 3, 4, 6, 9, 15, 16, 17, 10, 11, 12, 14, 21, 23];
 const ROWS: usize = 10;
 
 /// Time limit for the second press, seconds.

@@ -89,7 +89,7 @@ fn a_viewer_shows_only_what_works_there() {
     for (list, shown, hidden) in [
         (None, &["Cut link", "Enter: connect again"][..], &["Pause", "Reset", "roll"][..]),
         (Some("Look"), &["Trails: hidden"], &["View: ", "Errors: "]),
-        (Some("Save"), &["Video", "Last minute, CSV"], &["Replay", "Copy command"]),
+        (Some("Save"), &["Film the last seconds", "Last minute, CSV"], &["Replay", "Copy command"]),
         (Some("All keys"), &["B: colour the cubes by bits or form"], &["tour", "R: reset"]),
     ] {
         if let Some(list) = list {

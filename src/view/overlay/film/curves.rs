@@ -4,10 +4,17 @@ use cubewire_codec::Stages;
 use cubewire_codec::stages::Delta;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::graph::{STEP_TICKS, TICKS};
 use crate::replication::{
     Accounting, LaneMeter, LaneSettings, Sample, SenderSettings, TARGET_KBPS,
 };
+
+/// Length of the graph.
+pub(super) const SECONDS: usize = 8;
+
+pub(super) const TICKS: usize = SECONDS * TICKS_PER_SECOND as usize;
+
+/// Distance of two points of a curve.
+pub(super) const STEP_TICKS: usize = 3;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Quantity {

@@ -6,20 +6,12 @@ use bevy_egui::egui::{Align2, Pos2, Rect, Shape, Stroke, pos2, vec2};
 use cubewire_inspector::widgets::Scale;
 use cubewire_inspector::words::short;
 use cubewire_palette::Rgb;
-use cubewire_scene::TICKS_PER_SECOND;
 
 use super::super::text::Pen;
 use super::FLAGS;
-use super::curves::{Curve, Curves, Quantity};
+use super::curves::{Curve, Curves, Quantity, SECONDS, STEP_TICKS, TICKS};
 use crate::replication::TARGET_KBPS;
 use crate::theme::egui_color;
-
-pub(super) const SECONDS: usize = 8;
-
-pub(super) const TICKS: usize = SECONDS * TICKS_PER_SECOND as usize;
-
-/// Distance of two points of a curve.
-pub(super) const STEP_TICKS: usize = 3;
 
 /// Width left of the plot for the labels, in multiples of the type size.
 pub(super) const LEFT: f32 = 4.0;
