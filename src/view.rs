@@ -21,7 +21,6 @@ mod picking;
 mod player;
 mod quality;
 mod side;
-mod speed;
 mod stage;
 mod state;
 mod surface;

@@ -3,6 +3,7 @@
 use bevy::asset::AssetEventSystems;
 use bevy::camera::CameraUpdateSystems;
 use bevy::camera::visibility::RenderLayers;
+use bevy::core_pipeline::core_3d::check_msaa;
 use bevy::input::InputSystems;
 use bevy::prelude::*;
 use bevy_egui::{EguiPostUpdateSet, EguiPreUpdateSet, EguiPrimaryContextPass};
@@ -21,8 +22,8 @@ use super::surface::{self, Surface, SurfacePlugin, surface};
 use super::touch::TouchKeys;
 use super::{ViewMode, ViewSystems};
 use super::{
-    bevel, camera, canvas, exaggeration, floor, notices, overlay, panes, picking, player, speed,
-    stage, touch, trails,
+    bevel, camera, canvas, exaggeration, floor, notices, overlay, panes, picking, player, stage,
+    touch, trails,
 };
 use crate::theme::{Theme, bevy_color};
 
@@ -57,7 +58,7 @@ impl Plugin for AppearancePlugin {
                 PreUpdate,
                 (
                     // After the systems that show other notices.
-                    (quality::adjust, speed::tell).chain().after(EguiPreUpdateSet::ProcessInput),
+                    quality::adjust.after(EguiPreUpdateSet::ProcessInput),
                     touch::read.after(InputSystems).run_if(resource_exists::<Touches>),
                 ),
             )
@@ -77,7 +78,8 @@ impl Plugin for AppearancePlugin {
             .add_systems(
                 PostUpdate,
                 (
-                    (canvas::bound_window, canvas::follow_window, panes::place).chain(),
+                    (canvas::bound_window, canvas::follow_window, panes::place.before(check_msaa))
+                        .chain(),
                     // The cameras follow the real pose of the player, so that exaggerated errors do not shake them.
                     camera::follow.before(exaggeration::exaggerate),
                     // Chained because all of them write transforms and some write visibility.

@@ -87,7 +87,7 @@ pub(super) fn spawn(
         commands.spawn((
             side,
             Follow::default(),
-            Pane::new(&mut images),
+            (Pane::default(), Pane::target(&mut images)),
             Camera3d::default(),
             Camera { order, ..compose::source() },
             // Keeps the palette's colours where a surface is fully lit.
@@ -105,7 +105,7 @@ pub(super) fn spawn(
             RenderLayers::layer(SHARED).with(side.layer()),
         ));
     }
-    // Draws the images of the worlds, text and the panel.
+    // The canvas: the pictures of the panes are copied to it, then text and panel are drawn.
     commands.spawn((
         canvas.target.clone(),
         PrimaryEguiContext,
@@ -124,8 +124,8 @@ pub(super) struct Drag {
     cursor: Option<Vec2>,
     /// The button that began the drag. `None` without a drag.
     button: Option<MouseButton>,
-    /// Whether the cursor has left the window and no position outside of it was reported since. The button may then be
-    /// released unnoticed.
+    /// Whether the cursor left the window and was not seen since. If it is next seen inside, the drag ends, because the
+    /// button may have been released unnoticed.
     is_lost: bool,
 }
 

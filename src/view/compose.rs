@@ -19,8 +19,8 @@ use bevy::render::{Render, RenderApp, RenderStartup, RenderSystems};
 
 use super::panes::Pane;
 
-/// Returns the camera of a [`Pane`]. Its picture stays in the camera's own texture, which is read here. The sky and the
-/// floor cover all of it, and Bevy draws nothing if a camera without output clears its texture.
+/// Returns the camera of a [`Pane`]. Its picture stays in the camera's own texture, which [`compose`] reads. Bevy skips a
+/// camera without output that clears its texture. Sky and floor cover the whole picture, so it needs no clearing.
 pub(super) fn source() -> Camera {
     Camera { output_mode: CameraOutputMode::Skip, clear_color: ClearColorConfig::None, ..default() }
 }
@@ -35,7 +35,7 @@ impl Plugin for ComposePlugin {
         };
         render
             .add_systems(RenderStartup, set_up.after(init_blit_pipeline))
-            .add_systems(Render, queue.in_set(RenderSystems::Prepare).ambiguous_with_all())
+            .add_systems(Render, queue.in_set(RenderSystems::Prepare))
             .add_systems(
                 Core2d,
                 compose.in_set(Core2dSystems::MainPass).after(main_transparent_pass_2d),
@@ -47,13 +47,8 @@ impl Plugin for ComposePlugin {
 #[derive(Resource)]
 struct Composer {
     blit: BlitPipeline,
-    pipelines: Vec<(TextureFormat, CachedRenderPipelineId)>,
-}
-
-impl Composer {
-    fn pipeline(&self, format: TextureFormat) -> Option<CachedRenderPipelineId> {
-        self.pipelines.iter().find(|(other, _)| *other == format).map(|&(_, id)| id)
-    }
+    /// The pipeline for the format of the canvas.
+    pipeline: Option<(TextureFormat, CachedRenderPipelineId)>,
 }
 
 fn set_up(mut commands: Commands, device: Res<RenderDevice>, bevy: Res<BlitPipeline>) {
@@ -75,27 +70,23 @@ fn set_up(mut commands: Commands, device: Res<RenderDevice>, bevy: Res<BlitPipel
         fullscreen_shader: bevy.fullscreen_shader.clone(),
         fragment_shader: bevy.fragment_shader.clone(),
     };
-    commands.insert_resource(Composer { blit, pipelines: Vec::new() });
+    commands.insert_resource(Composer { blit, pipeline: None });
 }
 
 /// Queues a pipeline for the format of the canvas.
 fn queue(
     mut composer: ResMut<Composer>,
     pipelines: Res<PipelineCache>,
-    canvases: Query<&ViewTarget, Without<Pane>>,
+    canvas: Option<Single<&ViewTarget, Without<Pane>>>,
 ) {
-    for canvas in &canvases {
-        let target_format = canvas.main_texture_format();
-        if composer.pipeline(target_format).is_none() {
-            let key = BlitPipelineKey {
-                target_format,
-                blend_state: None,
-                samples: 1,
-                source_space: None,
-            };
-            let id = pipelines.queue_render_pipeline(composer.blit.specialize(key));
-            composer.pipelines.push((target_format, id));
-        }
+    let Some(target_format) = canvas.map(|canvas| canvas.main_texture_format()) else {
+        return;
+    };
+    if composer.pipeline.is_none_or(|(format, _)| format != target_format) {
+        let key =
+            BlitPipelineKey { target_format, blend_state: None, samples: 1, source_space: None };
+        let id = pipelines.queue_render_pipeline(composer.blit.specialize(key));
+        composer.pipeline = Some((target_format, id));
     }
 }
 
@@ -107,8 +98,7 @@ fn compose(
     mut context: RenderContext,
 ) {
     let (canvas, camera) = view.into_inner();
-    let id = composer.pipeline(canvas.main_texture_format());
-    let pipeline = id.and_then(|id| pipelines.get_render_pipeline(id));
+    let pipeline = composer.pipeline.and_then(|(_, id)| pipelines.get_render_pipeline(id));
     let (Some(pipeline), Some(size)) = (pipeline, camera.physical_target_size) else {
         return;
     };

@@ -1,4 +1,4 @@
-//! The images that the cameras draw, and their areas on the canvas.
+//! The pictures that the cameras draw, and their areas on the canvas.
 //!
 //! Each camera draws to a separate image, because Bevy's ambient occlusion and FXAA process the whole render target and
 //! not only the viewport. An image can also have more pixels than its area, or at low detail fewer.
@@ -28,16 +28,16 @@ const SUPERSAMPLING: u32 = 2;
 /// Largest supersampled image, pixels: half of a canvas of 3840 × 1600.
 const MAX_SUPERSAMPLED: u32 = 12_500_000;
 
-#[derive(Component, ExtractComponent, Clone, Debug)]
+#[derive(Component, ExtractComponent, Clone, Copy, Debug, Default)]
 pub(super) struct Pane {
-    pub(super) image: Handle<Image>,
     /// Area on the canvas, pixels. Empty while the side is hidden.
     pub(super) area: URect,
 }
 
 impl Pane {
-    /// Creates an empty image, and the camera target that draws to it.
-    pub(super) fn new(images: &mut Assets<Image>) -> (Self, RenderTarget) {
+    /// Returns the target of a pane's camera: an empty image, which only sets the size of the picture. Cameras with equal
+    /// targets would share a texture.
+    pub(super) fn target(images: &mut Assets<Image>) -> RenderTarget {
         // Without data, and with the usage that copying at a new size needs: `Image::new_target_texture` lacks both.
         let mut image = Image::new_uninit(
             Extent3d::default(),
@@ -46,11 +46,7 @@ impl Pane {
             RenderAssetUsages::default(),
         );
         image.texture_descriptor.usage |= TextureUsages::RENDER_ATTACHMENT;
-        let image = images.add(image);
-        let target =
-            RenderTarget::Image(ImageRenderTarget { handle: image.clone(), scale_factor: 1.0 });
-        let area = URect::default();
-        (Self { image, area }, target)
+        RenderTarget::Image(ImageRenderTarget { handle: images.add(image), scale_factor: 1.0 })
     }
 }
 
@@ -79,8 +75,8 @@ fn area(mode: ViewMode, side: Side, picture: URect) -> URect {
     URect { min, max }
 }
 
-/// Size of the image for an area of `size`, at most the largest texture. The area can exceed it for the frame in which the
-/// window is resized.
+/// Size of the image for an area of `size`, pixels. It is limited to the largest texture, which a window can exceed during
+/// the frame of a resize.
 fn image_size(
     detail: Detail,
     sharpness: Sharpness,
@@ -100,6 +96,7 @@ fn image_size(
 type Cameras<'a> = (
     &'a Side,
     &'a mut Pane,
+    &'a RenderTarget,
     &'a mut Camera,
     &'a mut Projection,
     &'a mut RenderLayers,
@@ -117,7 +114,8 @@ pub(super) fn place(
 ) {
     let height = canvas.size.y as f32 / canvas.scale_factor;
     let picture = picture(&canvas, *inset, overlay.bands(*colors, height));
-    for (&side, mut pane, mut camera, mut projection, mut layers, smoothing) in &mut cameras {
+    for (&side, mut pane, target, mut camera, mut projection, mut layers, smoothing) in &mut cameras
+    {
         let area = area(*mode, side, picture);
         // The area is empty if the window is minimized or narrower than the panel.
         camera.is_active = !area.is_empty();
@@ -138,8 +136,9 @@ pub(super) fn place(
             }
             let size = Extent3d { width: size.x, height: size.y, depth_or_array_layers: 1 };
             let has_size = |image: &Image| image.texture_descriptor.size == size;
-            if !images.get(&pane.image).is_some_and(has_size)
-                && let Some(mut image) = images.get_mut(&pane.image)
+            if let Some(image) = target.as_image()
+                && !images.get(image).is_some_and(has_size)
+                && let Some(mut image) = images.get_mut(image)
             {
                 image.resize(size);
                 // Without this, the camera would see the new size one frame late.
@@ -219,11 +218,11 @@ mod tests {
                 .init_resource::<Assets<Image>>()
                 .add_systems(Update, place);
             let mut images = app.world_mut().resource_mut::<Assets<Image>>();
-            let (pane, _) = Pane::new(&mut images);
-            let image = pane.image.clone();
+            let target = Pane::target(&mut images);
+            let image = target.as_image().unwrap().clone();
             let camera = (Camera::default(), Projection::default(), RenderLayers::default());
             let camera = (camera, Msaa::default());
-            app.world_mut().spawn((Side::Left, pane, camera));
+            app.world_mut().spawn((Side::Left, Pane::default(), target, camera));
             app.update();
             let images = app.world().resource::<Assets<Image>>();
             let size = images.get(&image).unwrap().texture_descriptor.size;

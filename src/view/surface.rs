@@ -65,7 +65,7 @@ pub(super) fn surface(base: StandardMaterial) -> Surface {
     Surface { base, extension: Plain::default() }
 }
 
-/// Makes all materials plain, or none.
+/// Makes all materials plain at low detail, and Bevy's at high detail.
 pub(super) fn set_detail(detail: Res<Detail>, mut surfaces: ResMut<Assets<Surface>>) {
     let is_plain = *detail == Detail::Low;
     for (_, surface) in surfaces.iter_mut() {

@@ -1,4 +1,4 @@
-//! Films the last seconds (F11): copies the history of the halves, and renders it in a thread during the game.
+//! Films the last seconds (F11): copies their history, and renders it in a thread during the game.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use bevy::ecs::message::MessageUpdateSystems;
 use bevy::prelude::*;
+use bevy::time::TimeSystems;
 use bevy::window::exit_on_all_closed;
 use chrono::Local;
 
@@ -26,7 +27,10 @@ impl Plugin for FilmPlugin {
         app.add_plugins(ClipPlugin)
             .init_resource::<FilmSize>()
             .add_observer(on_action)
-            .add_systems(First, follow.run_if(is_filming).after(MessageUpdateSystems))
+            .add_systems(
+                First,
+                follow.run_if(is_filming).after(MessageUpdateSystems).after(TimeSystems),
+            )
             .add_systems(
                 Last,
                 end.after(exit_on_all_closed).run_if(on_message::<AppExit>.and_then(is_filming)),
@@ -47,7 +51,7 @@ impl Default for FilmSize {
 struct Filming {
     /// Number of frames of the whole film.
     frames: u64,
-    frames_per_second: u32,
+    film: PastFilm,
     /// Real time and number of frames when the first frames were seen, to estimate the time left.
     first: Option<(Duration, u64)>,
     progress: Arc<Progress>,
@@ -59,7 +63,7 @@ impl Filming {
     fn outcome(self) -> Result<String, String> {
         match self.thread.join() {
             Ok(Ok((path, frames))) => {
-                Ok(about(&path, [frames, self.frames], self.frames_per_second))
+                Ok(about(&path, [frames, self.frames], self.film.frames_per_second()))
             }
             Ok(Err(error)) => Err(format!("No film: {error}")),
             // The panic is on standard error.
@@ -95,13 +99,12 @@ fn begin(world: &mut World, film: PastFilm) {
     let size = world.resource::<FilmSize>().0;
     let name = Local::now().format("cubewire-%Y-%m-%d-%H%M%S").to_string();
     let progress = Arc::new(Progress::default());
-    let fps = film.frames_per_second;
     world.insert_resource(Filming {
-        frames: frames(&clip, fps),
-        frames_per_second: fps,
+        frames: frames(&clip, film),
+        film,
         first: None,
         progress: progress.clone(),
-        thread: thread::spawn(move || record(&clip, &folder, &name, (size, fps), &progress)),
+        thread: thread::spawn(move || record(&clip, &folder, &name, (size, film), &progress)),
     });
 }
 
@@ -148,6 +151,6 @@ fn about(path: &Path, frames: [u64; 2], frames_per_second: u32) -> String {
     let path = path.display();
     match frames[0] < frames[1] {
         true => format!("{path}: stopped after {seconds:.1} of {all:.1} s"),
-        false => format!("{path}: {all:.1} s of what both halves showed"),
+        false => format!("{path}: {all:.1} s of what the view showed"),
     }
 }
