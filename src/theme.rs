@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-#[cfg(not(target_family = "wasm"))]
-use ab_glyph::{Font, FontRef, GlyphId};
 use bevy::color::Color;
 use bevy::prelude::Resource;
+#[cfg(not(target_family = "wasm"))]
+use bevy_egui::egui::epaint::{Fonts, FontsView, TextOptions};
 use bevy_egui::egui::{self, FontData, FontDefinitions, FontFamily};
 pub use cubewire_inspector::style::egui_color;
 use cubewire_palette::{Colors, DARK, LIGHT, Rgb};
@@ -57,25 +57,22 @@ pub fn fonts() -> FontDefinitions {
 /// The characters of a text that the proportional fonts have no glyph for, each once. They are shown as boxes.
 #[cfg(not(target_family = "wasm"))]
 pub fn without_glyph(text: &str) -> String {
+    let mut fonts = Fonts::new(TextOptions::default(), fonts());
+    let mut fonts = fonts.with_pixels_per_point(1.0);
     let mut missing = String::new();
     for letter in text.chars() {
-        if !has_glyph(&FontFamily::Proportional, letter) && !missing.contains(letter) {
+        if !has_glyph(&mut fonts, &FontFamily::Proportional, letter) && !missing.contains(letter) {
             missing.push(letter);
         }
     }
     missing
 }
 
+/// [`FontsView::has_glyph`] is wrong for the font that has the replacement character.
 #[cfg(not(target_family = "wasm"))]
-pub(crate) fn has_glyph(family: &FontFamily, letter: char) -> bool {
-    let fonts = fonts();
-    let mut names = fonts.families[family].iter();
-    let is_found = names.any(|name| {
-        let font = FontRef::try_from_slice(&fonts.font_data[name].font);
-        font.expect("the fonts are part of the program").glyph_id(letter) != GlyphId(0)
-    });
+pub(crate) fn has_glyph(fonts: &mut FontsView<'_>, family: &FontFamily, letter: char) -> bool {
     // egui draws white space without a glyph.
-    is_found || letter.is_whitespace()
+    letter.is_whitespace() || fonts.fonts.font(family).characters().contains_key(&letter)
 }
 
 /// The font in front of egui's fonts.

@@ -111,14 +111,15 @@ fn a_play_that_is_told_to_end_has_the_files_and_figures_so_far() {
     }
 }
 
-/// Tells a play to end. It blocks while it prints its figures: the pipe is full. Returns the other end of the pipe.
-fn blocked(folder: &Path) -> (Killed, UnixStream) {
+/// Sends signals to a play, which tell it to end. It blocks while it prints its figures: the pipe is full. Returns the
+/// other end of the pipe.
+fn blocked(folder: &Path, signals: &[&str]) -> (Killed, UnixStream) {
     let (reader, full) = UnixStream::pair().unwrap();
     full.set_nonblocking(true).unwrap();
     while (&full).write(&[b' '; 4096]).is_ok() {}
     full.set_nonblocking(false).unwrap();
     let mut play = play(folder, OwnedFd::from(full).into());
-    send("TERM", &play.0);
+    signals.iter().for_each(|signal| send(signal, &play.0));
     let mut line = String::new();
     BufReader::new(play.0.stderr.take().unwrap()).read_line(&mut line).unwrap();
     assert!(line.starts_with("stopped after "), "{line}");
@@ -129,7 +130,7 @@ fn blocked(folder: &Path) -> (Killed, UnixStream) {
 #[test]
 fn a_signal_long_after_the_first_ends_it_at_once() {
     let folder = tempfile::tempdir().unwrap();
-    let (mut play, _reader) = blocked(folder.path());
+    let (mut play, _reader) = blocked(folder.path(), &["TERM"]);
     let ended = eventually("the end", || {
         // It may have ended in the meantime.
         let mut kill = Command::new("kill");
@@ -143,8 +144,7 @@ fn a_signal_long_after_the_first_ends_it_at_once() {
 #[test]
 fn a_signal_that_is_repeated_at_once_is_one_request() {
     let folder = tempfile::tempdir().unwrap();
-    let (play, reader) = blocked(folder.path());
-    send("TERM", &play.0);
+    let (play, reader) = blocked(folder.path(), &["TERM", "TERM"]);
     let figures: Value = serde_json::from_str(&io::read_to_string(reader).unwrap()).unwrap();
     assert!(figures["seconds"].is_f64());
     assert_eq!(end(play).0, Some(143));

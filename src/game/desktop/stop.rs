@@ -6,17 +6,22 @@
 
 use std::io::{self, Write};
 use std::sync::Once;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering};
+#[cfg(unix)]
+use std::{thread, time::Duration};
 
 use bevy::prelude::*;
 #[cfg(unix)]
 use signal_hook::consts::SIGHUP;
 use signal_hook::consts::{SIGINT, SIGTERM};
+#[cfg(not(unix))]
 use signal_hook::flag;
+#[cfg(unix)]
+use signal_hook::{iterator::Signals, low_level};
 
 use super::progress;
+#[cfg(unix)]
+use crate::clock;
 use crate::game::exit;
 
 #[cfg(unix)]
@@ -24,14 +29,12 @@ const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 #[cfg(not(unix))]
 const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
-/// The received signal, or 0.
+/// The first received signal, or 0.
 static SIGNAL: AtomicUsize = AtomicUsize::new(0);
-static IS_TOLD: AtomicBool = AtomicBool::new(false);
-/// Whether the next signal ends the program at once.
-static IS_URGENT: AtomicBool = AtomicBool::new(false);
 
 /// Time after a signal in which further signals mean the same request. `timeout` sends its signal twice: to the program
 /// and to its process group.
+#[cfg(unix)]
 const SAME_REQUEST: Duration = Duration::from_secs(1);
 
 pub struct StopPlugin;
@@ -48,33 +51,46 @@ impl Plugin for StopPlugin {
 #[error("stopped before {0}")]
 pub struct Stopped(pub &'static str);
 
-/// Starts listening for signals. After the first one, [`is_told`] returns true. A signal more than a second or two later
-/// ends the program at once.
+/// Starts listening for signals. After the first one, [`is_told`] returns true. A signal more than a second later ends the
+/// program at once.
 fn listen() {
     static LISTENS: Once = Once::new();
     LISTENS.call_once(|| {
-        for signal in SIGNALS.into_iter().filter(|&signal| !is_ignored(signal)) {
-            // Actions registered for a signal run in this order.
-            let listens = flag::register_conditional_shutdown(signal, code(signal), &IS_URGENT)
-                .and_then(|_| flag::register_usize(signal, &SIGNAL, signal as usize))
-                .and_then(|_| flag::register(signal, &IS_TOLD));
-            if let Err(error) = listens {
-                warn!("cannot handle signal {signal}, which will end the program at once: {error}");
+        let signals = SIGNALS.into_iter().filter(|&signal| !is_ignored(signal));
+        if let Err(error) = handle(signals) {
+            warn!("cannot handle signals, which will end the program at once: {error}");
+        }
+    });
+}
+
+#[cfg(unix)]
+fn handle(signals: impl Iterator<Item = i32>) -> io::Result<()> {
+    let mut signals = Signals::new(signals)?;
+    thread::spawn(move || {
+        let mut signals = signals.forever();
+        let Some(first) = signals.next() else {
+            return;
+        };
+        SIGNAL.store(first as usize, Ordering::SeqCst);
+        let told = clock::now();
+        for signal in signals {
+            if told.elapsed() > SAME_REQUEST {
+                low_level::exit(code(signal));
             }
         }
-        thread::spawn(|| {
-            while !is_told() {
-                thread::sleep(SAME_REQUEST);
-            }
-            thread::sleep(SAME_REQUEST);
-            IS_URGENT.store(true, Ordering::SeqCst);
-        });
     });
+    Ok(())
+}
+
+/// Here, no signal ends the program at once.
+#[cfg(not(unix))]
+fn handle(mut signals: impl Iterator<Item = i32>) -> io::Result<()> {
+    signals.try_for_each(|signal| flag::register_usize(signal, &SIGNAL, signal as usize).map(drop))
 }
 
 /// Whether a signal was received since the program started to listen.
 pub fn is_told() -> bool {
-    IS_TOLD.load(Ordering::SeqCst)
+    SIGNAL.load(Ordering::SeqCst) != 0
 }
 
 /// Exit code of a successful program: 0, or after a signal the code that shells use for it.

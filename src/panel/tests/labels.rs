@@ -78,8 +78,10 @@ fn check(harness: &mut Test, what: &str, wrong: &mut Vec<String>) {
         if font.size < 12.0 {
             wrong.push(format!("{what}: {text:?} has {} points", font.size));
         }
-        let mut missing = text.chars().filter(|glyph| !has_glyph(&font.family, *glyph));
-        if let Some(glyph) = missing.next() {
+        let missing = harness
+            .ctx
+            .fonts_mut(|fonts| text.chars().find(|&glyph| !has_glyph(fonts, &font.family, glyph)));
+        if let Some(glyph) = missing {
             wrong.push(format!("{what}: {glyph:?} of {text:?} is missing"));
         }
         for other in &labels[..index] {
