@@ -45,8 +45,17 @@ pub struct Curves {
     pub flags: Vec<Flag>,
     /// Smallest upper end of the scale: the largest budget, and on a logarithmic scale also the target.
     least_peak: f64,
-    /// Largest values so far, by half or column and by stages.
-    peaks: Vec<((usize, Stages), f64)>,
+    peaks: Vec<Peak>,
+}
+
+/// Largest values of some stages of a half or column so far.
+#[derive(Clone, Copy, Debug)]
+struct Peak {
+    part: usize,
+    stages: Stages,
+    largest: f64,
+    /// Largest mean of a full second. 0 before the first one.
+    settled: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -81,9 +90,14 @@ impl Curves {
     /// Replaces the curves by those of these lanes. Each has the index of its half or column.
     pub fn show<'a>(&mut self, lanes: impl IntoIterator<Item = (usize, &'a LaneMeter)>) {
         self.curves = lanes.into_iter().filter_map(|lane| self.measure(lane)).collect();
-        let peaks = self.peaks.iter().map(|(_, peak)| *peak).filter(|peak| *peak > 0.0);
-        let least = peaks.fold(f64::INFINITY, f64::min);
-        self.is_logarithmic |= self.peak() > FACTOR * least;
+        let visible = match self.quantity {
+            Quantity::Bandwidth => 0.0,
+            Quantity::Error => LEAST_ERROR,
+        };
+        let settled = self.peaks.iter().map(|peak| peak.settled).filter(|value| *value > 0.0);
+        let settled: Vec<_> = settled.map(|value| value.max(visible)).collect();
+        let least = settled.iter().copied().fold(f64::INFINITY, f64::min);
+        self.is_logarithmic |= settled.iter().any(|value| *value > FACTOR * least);
     }
 
     fn measure(&mut self, (part, meter): (usize, &LaneMeter)) -> Option<Curve> {
@@ -92,7 +106,7 @@ impl Curves {
         let windows = samples.windows(SECOND).rev().step_by(STEP_TICKS);
         let means = windows.take(TICKS / STEP_TICKS + 1).map(|window| {
             let mean = self.quantity.mean(window)?;
-            self.reach((part, window[SECOND - 1].stages), mean);
+            self.reach((part, window[SECOND - 1].stages), mean, self.quantity.is_settled(window));
             Some(mean)
         });
         let budget = newest.budget_kbps.filter(|_| newest.stages.can_be_partial());
@@ -104,21 +118,29 @@ impl Curves {
         })
     }
 
-    fn reach(&mut self, of: (usize, Stages), value: f64) {
-        match self.peaks.iter_mut().find(|(other, _)| *other == of) {
-            Some((_, peak)) => *peak = peak.max(value),
-            None => self.peaks.push((of, value)),
+    fn reach(&mut self, (part, stages): (usize, Stages), value: f64, is_settled: bool) {
+        let settled = if is_settled { value } else { 0.0 };
+        let mut peaks = self.peaks.iter_mut();
+        match peaks.find(|peak| (peak.part, peak.stages) == (part, stages)) {
+            Some(peak) => {
+                peak.largest = peak.largest.max(value);
+                peak.settled = peak.settled.max(settled);
+            }
+            None => self.peaks.push(Peak { part, stages, largest: value, settled }),
         }
     }
 
     /// Largest value of the film so far, which the scale covers.
     pub(super) fn peak(&self) -> f64 {
-        self.peaks.iter().fold(self.least_peak, |largest, (_, peak)| largest.max(*peak))
+        self.peaks.iter().fold(self.least_peak, |largest, peak| largest.max(peak.largest))
     }
 }
 
 /// Lanes, or stages of a lane, whose values differ by more than this have a logarithmic scale.
 const FACTOR: f64 = 10.0;
+
+/// Smallest error that counts for the scale, micrometres. Quantization alone makes errors of up to half a step, 1 mm.
+const LEAST_ERROR: f64 = 1_000.0;
 
 const SECOND: usize = TICKS_PER_SECOND as usize;
 
@@ -134,6 +156,15 @@ impl Quantity {
             true => Self::Error,
             false => Self::Bandwidth,
         }
+    }
+
+    /// Whether the lane had the same settings, and an error if that is measured, throughout this second.
+    fn is_settled(self, second: &[&Sample]) -> bool {
+        let [oldest, .., newest] = second else {
+            return false;
+        };
+        let is_measured = self == Self::Bandwidth || oldest.replica_error.tick.is_some();
+        is_measured && second.iter().all(|sample| sample.is_sent_like(newest))
     }
 
     /// Mean of one second. A bandwidth covers the time since a switch if that is shorter, but at least one send interval.
@@ -203,10 +234,46 @@ mod tests {
             assert_eq!((curves.is_logarithmic, curves.curves.len()), (is_logarithmic, 1));
         }
         let [absolute, mixed] = [["rung:at-rest", "rung:position"], ["rung:at-rest", "rung:index"]];
+        // A budget does not count as a value.
+        let mut held = of(&["rung:delta,budget:256kbps", "rung:predicted"]);
+        held.show([(0, &lane(20))]);
+        assert!(!held.is_logarithmic && held.peak() > 10.0 * 23.0);
         assert!(!of(&absolute).is_logarithmic);
         assert!(of(&mixed).is_logarithmic);
         assert_eq!(of(&mixed).peak(), TARGET_KBPS);
         assert_eq!(of(&["rung:delta,budget:64kbps", "rung:predicted"]).peak(), 64.0);
+    }
+
+    #[test]
+    fn the_scale_ignores_the_first_second_of_stages_and_invisible_errors() {
+        let mut curves = of(&["rung:delta", "rung:predicted"]);
+        for (ticks, is_logarithmic) in [(69, false), (119, false), (120, true)] {
+            let meter = LaneMeter::from_samples((0..ticks).map(|tick| {
+                let (stages, payload_bytes) = match tick < 60 {
+                    true => (ladder::DELTA.stages, 972),
+                    false => (ladder::INDEX.stages, 2),
+                };
+                Sample { stages, ..sample(tick, payload_bytes) }
+            }));
+            curves.show([(0, &meter)]);
+            assert_eq!(curves.is_logarithmic, is_logarithmic, "{ticks}");
+        }
+        let errors = [0.4, 5.0, 15.0].map(|millimetres: f32| {
+            LaneMeter::from_samples((0..120).map(|tick| Sample {
+                replica_error: ReplicaError {
+                    tick: Some(tick as f64),
+                    mean_m: millimetres / 1000.0,
+                    ..Default::default()
+                },
+                ..sample(tick, 100)
+            }))
+        });
+        let is_logarithmic = |least: usize, largest: usize| {
+            let mut curves = of(&["rung:delta", "rung:delta,playout:adaptive"]);
+            curves.show([(0, &errors[least]), (1, &errors[largest])]);
+            curves.is_logarithmic
+        };
+        assert!(!is_logarithmic(0, 1) && !is_logarithmic(1, 2) && is_logarithmic(0, 2));
     }
 
     #[test]

@@ -28,7 +28,7 @@ impl Pen<'_> {
             let label = (&*label(curves.quantity, value), small, colors.muted);
             self.write(pos2(rect.min.x - 6.0, y), Align2::RIGHT_CENTER, label);
         }
-        for (kbps, part) in plot.dashes(curves) {
+        for (kbps, part) in dashes(curves) {
             let y = plot.height(kbps);
             let line = [pos2(rect.min.x, y), pos2(rect.max.x, y)];
             let stroke = Stroke::new(1.0, egui_color(self.color_of(part)));
@@ -91,13 +91,46 @@ fn label(quantity: Quantity, value: f64) -> String {
 
 /// Description of a graph.
 pub(super) fn about(curves: &Curves) -> String {
-    let what = match (curves.quantity, &Plot::new(Rect::ZERO, curves).dashes(curves)[..]) {
+    let what = match (curves.quantity, &dashes(curves)[..]) {
         (Quantity::Error, _) => "mean error, mm",
         (Quantity::Bandwidth, []) => "kbps",
         (Quantity::Bandwidth, [(_, None), ..]) => "kbps; dashes: target 256",
         (Quantity::Bandwidth, [(_, Some(_)), ..]) => "kbps; dashes: budget",
     };
     format!("last {SECONDS} s, {what}")
+}
+
+/// Returns a scale that reaches the largest value of the film so far, and its ends. A linear scale starts at 0, so that
+/// heights are in proportion.
+fn axis(curves: &Curves) -> (Scale, RangeInclusive<f64>) {
+    let scale = match curves.is_logarithmic {
+        true => Scale::Logarithmic,
+        false => Scale::Linear,
+    };
+    // Lower end of a logarithmic scale, and smallest upper end of a linear one.
+    let from = match curves.quantity {
+        Quantity::Bandwidth => 10.0,
+        Quantity::Error => 100.0,
+    };
+    let ends = scale.ends(from, curves.peak().max(from));
+    (scale, ends)
+}
+
+/// Bandwidths to mark with a dashed line, and the index of the half or column that they belong to: the budgets, or else the
+/// target, if the graph reaches it.
+fn dashes(curves: &Curves) -> Vec<(f64, Option<usize>)> {
+    if curves.quantity == Quantity::Error {
+        return Vec::new();
+    }
+    let budgets = curves.curves.iter().filter_map(|curve| {
+        let kbps = curve.budget_kbps?;
+        Some((kbps, Some(curve.part)))
+    });
+    let budgets: Vec<_> = budgets.collect();
+    match budgets.is_empty() && axis(curves).1.contains(&TARGET_KBPS) {
+        true => vec![(TARGET_KBPS, None)],
+        false => budgets,
+    }
 }
 
 struct Plot {
@@ -107,41 +140,14 @@ struct Plot {
 }
 
 impl Plot {
-    /// Creates a plot that reaches the largest value of the film so far. A linear scale starts at 0, so that heights
-    /// are in proportion.
     fn new(rect: Rect, curves: &Curves) -> Self {
-        let scale = match curves.is_logarithmic {
-            true => Scale::Logarithmic,
-            false => Scale::Linear,
-        };
-        // Lower end of a logarithmic scale, and smallest upper end of a linear one.
-        let from = match curves.quantity {
-            Quantity::Bandwidth => 10.0,
-            Quantity::Error => 100.0,
-        };
-        Self { rect, scale, ends: scale.ends(from, curves.peak().max(from)) }
+        let (scale, ends) = axis(curves);
+        Self { rect, scale, ends }
     }
 
     fn height(&self, value: f64) -> f32 {
         let share = self.scale.fraction(value, &self.ends);
         self.rect.max.y - share as f32 * self.rect.height()
-    }
-
-    /// Bandwidths to mark with a dashed line, and the index of the half or column that they belong to: the budgets, or
-    /// else the target, if the graph reaches it.
-    fn dashes(&self, curves: &Curves) -> Vec<(f64, Option<usize>)> {
-        if curves.quantity == Quantity::Error {
-            return Vec::new();
-        }
-        let budgets = curves.curves.iter().filter_map(|curve| {
-            let kbps = curve.budget_kbps?;
-            Some((kbps, Some(curve.part)))
-        });
-        let budgets: Vec<_> = budgets.collect();
-        match budgets.is_empty() && self.ends.contains(&TARGET_KBPS) {
-            true => vec![(TARGET_KBPS, None)],
-            false => budgets,
-        }
     }
 
     /// Labelled values, largest first, as far as labels of height `size` have room.
