@@ -54,7 +54,7 @@ fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     let mean = |sum: usize| rounded(totals.per_snapshot(sum as f64));
     let cubes = format!("Cubes in a packet, of {CUBES}");
     figure(ui, &cubes, mean(totals.sent_bodies), "").on_hover_text(format!(
-        "Mean. {} cubes differ from the baseline.",
+        "Mean. {} cubes changed since the baseline or another earlier snapshot.",
         mean(totals.changed_bodies)
     ));
     let [article, wire] = [Accounting::PayloadAndUdp, Accounting::OnTheWire];

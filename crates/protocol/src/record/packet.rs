@@ -24,7 +24,9 @@ pub struct PacketRecord {
     pub payload_bytes: usize,
     /// Bits by kind.
     pub ledger: BitLedger,
-    /// Number of bodies that differ from the baseline, or from the initial state without one.
+    /// Number of bodies that changed since an earlier snapshot: the baseline of the packet. If the packet names no
+    /// baseline, the one that the sender would use, or at a receiver the newest snapshot before. The initial state if
+    /// there is no earlier snapshot.
     pub changed_bodies: usize,
     /// Number of bodies in the packet: the changed ones, or all if the stages send every body.
     pub sent_bodies: usize,

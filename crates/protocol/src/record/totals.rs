@@ -85,7 +85,8 @@ pub struct Totals {
     pub starved: Duration,
     /// Traffic of the transport.
     pub traffic: TransportBytes,
-    /// Budget of the newest tick that had one, kilobits a second on the wire.
+    newest_tick: u64,
+    /// Budget of the newest tick, kilobits a second on the wire.
     budget_kbps: Option<u32>,
     /// Number of ticks with a measured replica error.
     error_ticks: usize,
@@ -115,7 +116,10 @@ impl Totals {
     /// Adds the sample of a tick.
     pub fn add(&mut self, sample: &Sample) {
         self.add_tick(&sample.snapshots);
-        self.budget_kbps = sample.budget_kbps.or(self.budget_kbps);
+        // Samples are added in any order.
+        if sample.tick >= self.newest_tick {
+            (self.newest_tick, self.budget_kbps) = (sample.tick, sample.budget_kbps);
+        }
         self.lost += sample.lost;
         self.late += sample.late;
         self.stalls += sample.stalls as u64;
@@ -195,7 +199,7 @@ impl Totals {
         self.traffic.packets as f64 / self.ticks.max(1) as f64 * f64::from(self.rate.0)
     }
 
-    /// Whether snapshots were sent, and no body differed from its baseline.
+    /// Whether snapshots were sent, and no [body changed](PacketRecord::changed_bodies).
     pub const fn is_at_rest(&self) -> bool {
         self.snapshots > 0 && self.changed_bodies == 0
     }
@@ -284,6 +288,15 @@ mod tests {
         }
         assert_eq!(held(Some(75)), None);
         assert_eq!(held(None), None);
+        let samples = [(7, Some(64)), (8, None)].map(|(tick, budget_kbps)| Sample {
+            tick,
+            budget_kbps,
+            ..sample(100)
+        });
+        let [before, after] = &samples;
+        for samples in [[before, after], [after, before]] {
+            assert_eq!(Totals::of(samples).held_to_kbps(), None);
+        }
     }
 
     #[test]
