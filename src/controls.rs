@@ -17,17 +17,23 @@ use bevy::input::keyboard::{Key, KeyboardInput};
 use bevy::prelude::*;
 use bevy_egui::EguiPreUpdateSet;
 use bevy_egui::input::EguiWantsInput;
-use cubewire_scene::Keys;
+use cubewire_scene::{Keys, TICKS_PER_SECOND};
 
 pub use bindings::{BINDINGS, Binding, RUNG_KEYS, Trigger, help, key_of, works};
 pub use letters::{Letters, character};
 
-/// A film of the last seconds of both halves.
+/// A film of the last seconds of the view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PastFilm {
     pub seconds: u32,
-    /// Frame rate, 30 or 60. Every frame shows a whole tick.
-    pub frames_per_second: u32,
+    /// 1 or 2, so that every frame shows a whole tick.
+    pub ticks_per_frame: u32,
+}
+
+impl PastFilm {
+    pub const fn frames_per_second(self) -> u32 {
+        TICKS_PER_SECOND / self.ticks_per_frame
+    }
 }
 
 #[derive(Event, Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -31,7 +31,7 @@ use std::time::Duration;
 use bevy::input::keyboard::KeyboardInput;
 use bevy::prelude::*;
 use bevy::time::common_conditions::on_real_timer;
-use bevy::window::exit_on_all_closed;
+use bevy::window::{PrimaryWindow, exit_on_all_closed};
 use bevy_egui::EguiPrimaryContextPass;
 use cubewire_codec::Snapshot;
 use cubewire_scene::PLAYER;
@@ -48,6 +48,7 @@ pub use cubewire_inspector::graph::Axis;
 pub(crate) use pages::ladder::draw_costs;
 use pages::ranges::tradeoff::Tradeoffs;
 pub use settings::{Column, GraphSeconds, Page, PanelSize, PanelState, Tab};
+pub(crate) use toolbar::NO_FILMS;
 pub use tour::{STEPS, Scene, Task, Tour, TourStep, Watch};
 
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -152,11 +153,13 @@ fn show_hint(
     clock: Res<Time<Real>>,
     panel: Res<PanelState>,
     world: Option<Res<CubeWorld>>,
+    window: Option<Single<(), With<PrimaryWindow>>>,
     mut before: Local<(Option<&'static str>, f32)>,
     mut notices: ResMut<Notices>,
 ) {
     let hint = if panel.shown_size() == PanelSize::Hidden && !panel.is_touring {
-        Some("F2 shows the panel")
+        // A picture has no keys.
+        window.map(|_| "F2 shows the panel")
     } else {
         let is_alone = world.is_some_and(|world| is_alone(world.current()));
         is_alone.then_some("The cubes are far away: R resets")

@@ -154,7 +154,7 @@ mod tests {
         app.world_mut().resource_mut::<PanelState>().film_length = 1;
         tap(&mut app, KeyCode::F11);
         assert!(!is_open(&app));
-        let wanted = PastFilm { seconds: 30, frames_per_second: 30 };
+        let wanted = PastFilm { seconds: 30, ticks_per_frame: 2 };
         assert_eq!(app.world().resource::<Filmed>().0, [wanted]);
     }
 }

@@ -1,7 +1,7 @@
 //! *Film this*: a button at the lower right of the view, the card that it opens, and the progress of a film.
 
 use super::lane::Status;
-use super::settings::{FILM_LENGTHS, FILM_RATES, PanelState};
+use super::settings::{FILM_LENGTHS, PanelState, TICKS_PER_FRAME};
 use crate::controls::works;
 use crate::panel::prelude::*;
 use crate::view::{FilmProgress, Inset};
@@ -55,7 +55,10 @@ fn card(ui: &mut Ui, width: f32, state: &mut PanelState, status: &Status<'_>) ->
     let lengths =
         [0, 1, 2].map(|index| Choice::new(index, format!("{} s", FILM_LENGTHS[index]), ""));
     segmented(ui, width, &mut state.film_length, &lengths);
-    let rates = [0, 1].map(|index| Choice::new(index, format!("{} fps", FILM_RATES[index]), ""));
+    let rates = [0, 1].map(|index| {
+        let fps = TICKS_PER_SECOND / TICKS_PER_FRAME[index];
+        Choice::new(index, format!("{fps} fps"), "")
+    });
     segmented(ui, width, &mut state.film_rate, &rates);
     let film = state.past_film();
     let about =
@@ -98,7 +101,7 @@ fn progress(ui: &mut Ui, width: f32, film: FilmProgress) -> Option<Action> {
     .inner
 }
 
-pub(super) const ABOUT_FILM: &str = "The last 10, 30 or 60 seconds of both halves, as an MP4.";
+pub(super) const ABOUT_FILM: &str = "The last 10, 30 or 60 seconds of the view, as an MP4.";
 pub(super) const ABOUT_STOP: &str = "Ends the film here, and keeps the rendered part.";
 const ABOUT_COPY: &str =
     "Saves a replay of the keys, and copies the command that films it in any size and format.";

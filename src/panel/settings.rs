@@ -14,9 +14,9 @@ use crate::controls::PastFilm;
 use crate::theme::Theme;
 use crate::view::{CubeColors, Side};
 
-/// Lengths of a film of the past, seconds, and its frame rates. The first ones are the defaults.
+/// Lengths of a film of the past, seconds, and its ticks per frame. The first ones are the defaults.
 pub(super) const FILM_LENGTHS: [u32; 3] = [10, 30, 60];
-pub(super) const FILM_RATES: [u32; 2] = [30, 60];
+pub(super) const TICKS_PER_FRAME: [u32; 2] = [2, 1];
 
 /// The state of the panel. Most fields are saved to the file.
 #[derive(Resource, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -196,7 +196,7 @@ impl PanelState {
     pub(super) const fn past_film(&self) -> PastFilm {
         PastFilm {
             seconds: FILM_LENGTHS[self.film_length % FILM_LENGTHS.len()],
-            frames_per_second: FILM_RATES[self.film_rate % FILM_RATES.len()],
+            ticks_per_frame: TICKS_PER_FRAME[self.film_rate % TICKS_PER_FRAME.len()],
         }
     }
 

@@ -137,7 +137,7 @@ fn saving(status: &Status<'_>) -> [Entry; 5] {
 
 const fn refusal(action: Action) -> Option<&'static str> {
     match action {
-        Action::Film if cfg!(target_family = "wasm") => Some("A browser records no films."),
+        Action::Film if cfg!(target_family = "wasm") => Some(NO_FILMS),
         _ => None,
     }
 }
@@ -149,7 +149,7 @@ const fn about(action: Action) -> &'static str {
         Action::CutLink => "Drops all packets in both directions.",
         Action::NextView => "Both halves, the left, the right, or the replica over the simulation.",
         Action::CubeColors => {
-            "Colours the cubes by their bits or by how they are sent, and at the sender also by their error or wait."
+            "Colours the cubes by their bits or by how they are sent and, with the game in this window, by their error or wait."
         }
         Action::Trails => {
             "The paths of a few cubes in the last second, which show the effect of interpolation."
@@ -173,6 +173,9 @@ const fn about(action: Action) -> &'static str {
         _ => "",
     }
 }
+
+/// Reason why a browser cannot film.
+pub(crate) const NO_FILMS: &str = "A browser records no films; use `cubewire record`";
 
 /// Fractions of the free width for the three buttons.
 const SHARES: [f32; 3] = [0.345, 0.295, 0.36];

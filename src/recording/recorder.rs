@@ -9,8 +9,11 @@ use cubewire_scene::TICKS_PER_SECOND;
 use super::replay::InputLog;
 use crate::controls::Action;
 use crate::display;
-use crate::panel::PanelSystems;
+use crate::panel::{NO_FILMS, PanelSystems};
 use crate::view::Notices;
+
+/// Reason why a viewer has no replays.
+pub(super) const NO_REPLAYS: &str = "A viewer cannot record replays; F11 films the last minute";
 
 /// Folder for replays, films, pictures and exports.
 #[derive(Resource, Clone, Debug)]
@@ -50,7 +53,7 @@ fn on_action(
     mut notices: ResMut<Notices>,
 ) {
     if *action == Action::Film && cfg!(target_family = "wasm") {
-        notices.show("A browser cannot record a video; use `cubewire record`");
+        notices.show(NO_FILMS);
     }
     if *action != Action::Replay {
         return;
@@ -58,7 +61,7 @@ fn on_action(
     match log {
         Some(mut log) if log.recorded_ticks().is_none() => log.begin(),
         Some(mut log) => notices.show(end_replay(&mut log, &folder.0)),
-        None => notices.show("A viewer cannot record replays; F11 films the last minute"),
+        None => notices.show(NO_REPLAYS),
     }
 }
 

@@ -57,14 +57,15 @@ impl Video {
         Ok(Self::new(path.to_owned(), encoder, size))
     }
 
-    /// Starts an MP4 in a new file of a folder.
+    /// Starts an MP4 in a new file of a folder, with the first free name of the form `name.mp4`, `name-2.mp4`.
     pub(crate) fn in_folder(
         folder: &Path,
-        file: io::Result<NewFile>,
+        name: &str,
         size: (u32, u32),
         fps: u32,
     ) -> Result<Self, FileError> {
-        file.and_then(|file| Mp4::begin(file, size, fps, None))
+        NewFile::create_named(folder, name, "mp4")
+            .and_then(|file| Mp4::begin(file, size, fps, None))
             .map(|mp4| Self::new(mp4.path(), Box::new(mp4), size))
             .map_err(FileError::at(folder))
     }
@@ -100,9 +101,9 @@ impl Video {
         encoder.finish().map_err(FileError::at(&self.path))
     }
 
-    /// Encodes frames in another thread, until the sender is dropped. The queue has room for `waiting` frames.
-    pub(crate) fn in_thread(mut self, waiting: usize) -> (SyncSender<Vec<u8>>, Encoder) {
-        let (sender, receiver) = sync_channel::<Vec<u8>>(waiting);
+    /// Encodes frames in another thread, until the sender is dropped.
+    pub(crate) fn in_thread(mut self) -> (SyncSender<Vec<u8>>, Encoder) {
+        let (sender, receiver) = sync_channel::<Vec<u8>>(MAX_WAITING_FRAMES);
         let encoder = thread::spawn(move || {
             for frame in receiver {
                 self.add(&frame)?;
@@ -116,6 +117,9 @@ impl Video {
         FileError::at(&self.path)("the video was abandoned after an earlier error")
     }
 }
+
+/// Number of frames that can wait for the encoder.
+const MAX_WAITING_FRAMES: usize = 4;
 
 /// Format of a video, selected by the extension of its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

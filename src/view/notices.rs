@@ -27,8 +27,6 @@ pub struct Notices {
     pub(super) slow: Option<String>,
     state: Option<String>,
     sentences: VecDeque<Sentence>,
-    /// Whether no message is shown, for pictures.
-    pub are_hidden: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -96,9 +94,6 @@ impl Notices {
 
     /// Text to show now, and whether it is an error. Queued messages come before states.
     pub(super) fn shown(&self) -> Option<(&str, bool)> {
-        if self.are_hidden {
-            return None;
-        }
         let sentence = self.sentences.front();
         let sentence = sentence.map(|sentence| (sentence.text.as_str(), sentence.is_error));
         let states = [self.connection.as_deref(), self.state.as_deref(), self.autoplay, self.hint];

@@ -43,7 +43,7 @@ fn game(settings: LaneSettings, folder: &Path) -> LaneGame {
 }
 
 const fn film(seconds: u32) -> Action {
-    Action::FilmLast(PastFilm { seconds, frames_per_second: 30 })
+    Action::FilmLast(PastFilm { seconds, ticks_per_frame: 2 })
 }
 
 /// Hash of positions, orientations and the interacting flags, as of drawn cubes.
@@ -159,7 +159,7 @@ fn a_film_made_during_play_equals_what_was_shown() {
     let (info, frames) = read_mp4(&path).unwrap();
     assert_eq!((frames.len(), info.size), (90, (160, 90)));
     assert_eq!(info.duration, Duration::from_secs(3));
-    assert_eq!(sentence, format!("{}: 3.0 s of what both halves showed", path.display()));
+    assert_eq!(sentence, format!("{}: 3.0 s of what the view showed", path.display()));
 }
 
 #[test]
@@ -238,9 +238,7 @@ fn the_copied_command_films_a_replay_and_says_what_differs() {
     steps(&mut game, 300);
     let copied = |game: &mut LaneGame| {
         game.app.insert_resource(Notices::default());
-        game.app
-            .world_mut()
-            .trigger(Action::CopyFilm(PastFilm { seconds: 2, frames_per_second: 60 }));
+        game.app.world_mut().trigger(Action::CopyFilm(PastFilm { seconds: 2, ticks_per_frame: 1 }));
         game.step();
         said(&game.app)
     };

@@ -11,7 +11,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 use super::offscreen::{Interface, OffScreen, keep_logs};
 use super::record::{AddFrame, check_adapter, encode};
 use super::stop::Stopped;
-use crate::files::NewFile;
+use crate::controls::PastFilm;
 use crate::game::headless::run_in_this_thread;
 use crate::game::{Failure, exit};
 use crate::recording::Clip;
@@ -32,18 +32,14 @@ pub struct Progress {
     pub stop: AtomicBool,
 }
 
-/// Number of frames of a clip at a frame rate that divides 60.
-pub const fn frames(clip: &Clip, frames_per_second: u32) -> u64 {
-    clip.length().div_ceil(ticks_per_frame(frames_per_second))
+/// Number of frames of a film of a clip.
+pub fn frames(clip: &Clip, film: PastFilm) -> u64 {
+    clip.length().div_ceil(film.ticks_per_frame.into())
 }
 
-const fn ticks_per_frame(frames_per_second: u32) -> u64 {
-    (TICKS_PER_SECOND / frames_per_second) as u64
-}
-
-/// Renders a clip with a size and a frame rate that divides 60, and writes it to an MP4 in `folder` with the first free
-/// name of the form `name.mp4`, `name-2.mp4`. If [`Progress::stop`] is set or the program receives a signal, the film has the frames so
-/// far.
+/// Renders a clip with a size and the frame rate of `film`, and writes it to an MP4 in `folder` with the first free name of
+/// the form `name.mp4`, `name-2.mp4`. If [`Progress::stop`] is set or the program receives a signal, the film has the frames
+/// so far.
 ///
 /// Returns the path of the film and its number of frames.
 ///
@@ -54,23 +50,22 @@ pub fn record(
     clip: &Clip,
     folder: &Path,
     name: &str,
-    (size, fps): (UVec2, u32),
+    (size, film): (UVec2, PastFilm),
     progress: &Arc<Progress>,
 ) -> Result<(PathBuf, u64), Failure> {
-    let file = NewFile::create_named(folder, name, "mp4");
-    let video = Video::in_folder(folder, file, size.into(), fps)?;
+    let video = Video::in_folder(folder, name, size.into(), film.frames_per_second())?;
     check_adapter()?;
-    let (frames, video) = encode(video, |add| shoot(clip, (size, fps), progress, add))?;
+    let (frames, video) = encode(video, |add| shoot(clip, (size, film), progress, add))?;
     Ok((video.finish()?, frames))
 }
 
 fn shoot(
     clip: &Clip,
-    (size, fps): (UVec2, u32),
+    (size, film): (UVec2, PastFilm),
     progress: &Arc<Progress>,
     add: &mut AddFrame<'_>,
 ) -> Result<u64, Failure> {
-    let mut part = open(clip, (size, fps), progress)?;
+    let mut part = open(clip, (size, film.frames_per_second()), progress)?;
     let mut frames = 0;
     let first = *clip.ticks.start();
     for tick in clip.ticks.clone() {
@@ -81,7 +76,7 @@ fn shoot(
         if tick > first {
             clip.show(tick, world);
         }
-        if !(tick - first).is_multiple_of(ticks_per_frame(fps)) {
+        if !(tick - first).is_multiple_of(film.ticks_per_frame.into()) {
             continue;
         }
         let mut lanes = world.query::<(&Side, &LaneMeter)>();

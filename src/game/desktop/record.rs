@@ -12,8 +12,6 @@ use crate::display::no_adapter_off_screen;
 use crate::game::Failure;
 use crate::recording::video::Video;
 
-const MAX_WAITING_FRAMES: usize = 4;
-
 /// Records a film to a file. Its extension selects the format. `max_bytes` limits the size of an MP4. Calls `begins` when
 /// all settings are checked and the first frame is drawn. If the program receives a signal, the file is completed with the
 /// frames so far.
@@ -62,7 +60,7 @@ pub(super) fn encode<T>(
     video: Video,
     shoot: impl FnOnce(&mut AddFrame<'_>) -> Result<T, Failure>,
 ) -> Result<(T, Video), Failure> {
-    let (sender, encoder) = video.in_thread(MAX_WAITING_FRAMES);
+    let (sender, encoder) = video.in_thread();
     // The encoder receives until it fails.
     let shot = shoot(&mut |frame| Ok(sender.send(frame)?));
     drop(sender);

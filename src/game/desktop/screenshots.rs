@@ -18,7 +18,7 @@ use crate::recording::ScriptPlayback;
 use crate::recording::video::{round, write_png};
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
-use crate::view::{CubeColors, Notices, Side, Trails, ViewMode};
+use crate::view::{CubeColors, Side, Trails, ViewMode};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Shot {
@@ -231,8 +231,6 @@ impl Shot {
         let has_trails = self.focus == Focus::Ball || step.is_some_and(|step| step.has_trails);
         world.resource_mut::<Trails>().shown = has_trails;
         world.resource_mut::<Selection>().cube = (self.focus == Focus::Cube).then_some(CUBE);
-        // Do not show the hint about the hidden panel.
-        world.resource_mut::<Notices>().are_hidden = panel.size == PanelSize::Hidden;
         world.insert_resource(panel);
         renderer.skip(ticks);
         renderer.warm_up()?;

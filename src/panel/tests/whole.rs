@@ -232,7 +232,7 @@ fn the_card_films_the_chosen_length_and_copies_a_command() {
     harness.state_mut().actions.clear();
     click_on(&mut harness, "Copy command");
     click(&mut harness, "Film F11");
-    let film = PastFilm { seconds: 60, frames_per_second: 60 };
+    let film = PastFilm { seconds: 60, ticks_per_frame: 1 };
     assert_eq!(harness.state().actions, [Action::CopyFilm(film), Action::Film]);
     change(&mut harness, |panel| panel.status.plays = false);
     assert!(!says(&harness, "Copy command"));

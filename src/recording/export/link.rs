@@ -9,6 +9,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::controls::{Action, PastFilm};
 use crate::display;
+use crate::recording::recorder::NO_REPLAYS;
 use crate::recording::{InputLog, RecordingFolder, Script};
 use crate::replication::LaneSettings;
 use crate::theme::Theme;
@@ -60,7 +61,7 @@ pub(super) fn on_film(action: On<Action>, mut commands: Commands) {
 /// Returns sentences about the copied command, and about what its film shows differently.
 fn copy_film(film: PastFilm, world: &mut World) -> Result<Vec<String>, String> {
     let log = world.get_resource::<InputLog>();
-    let log = log.ok_or("A viewer cannot record replays; F11 films what it showed")?;
+    let log = log.ok_or(NO_REPLAYS)?;
     let ticks = u64::from(film.seconds * TICKS_PER_SECOND);
     let script = log.replay_of_last(ticks);
     let script = script.ok_or("No replay: no tick was played")?;
@@ -68,7 +69,7 @@ fn copy_film(film: PastFilm, world: &mut World) -> Result<Vec<String>, String> {
     let saved = script.save_numbered(&world.resource::<RecordingFolder>().0);
     let path = saved.map_err(|error| error.to_string())?;
     let view = ViewState::of(world);
-    let command = film_command(&path, &view, film.frames_per_second);
+    let command = film_command(&path, &view, film.frames_per_second());
     let mut egui = world.query_filtered::<&mut EguiContext, With<PrimaryEguiContext>>();
     if let Ok(mut egui) = egui.single_mut(world) {
         display::copy(egui.get_mut(), &command);

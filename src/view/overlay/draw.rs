@@ -314,7 +314,7 @@ impl OverlayInputs<'_, '_> {
             let color = if is_error { colors.error } else { colors.ink };
             top = pen.paragraph(picture, top, text, color).max.y + 4.0;
         }
-        if let Some(slow) = self.notices.slow.as_ref().filter(|_| !self.notices.are_hidden) {
+        if let Some(slow) = &self.notices.slow {
             strip(picture, top, slow, colors.warning);
             top += row;
         }
