@@ -210,10 +210,10 @@ impl Clip {
     }
 
     pub fn title(&self) -> &'static str {
-        let left = |tick| self.lane_at(Side::Left, tick).is_some();
+        // A viewer has no simulation to show.
         let simulates = self.world.0.last_tick().is_some();
-        let has_simulation = simulates && self.ticks.clone().any(|tick| !left(tick));
-        title_of_halves(has_simulation, self.ticks.clone().any(left))
+        let is_lane = self.ticks.clone().map(|tick| self.lane_at(Side::Left, tick).is_some());
+        title_of_halves(is_lane.filter(|is_lane| *is_lane || simulates))
     }
 
     /// The graph, still without measurements. Only local lanes know their errors.

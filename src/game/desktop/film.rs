@@ -67,6 +67,9 @@ pub enum FilmContent {
 
 pub const MAX_COLUMNS: usize = 4;
 
+/// Numbers of columns, from 2 to [`MAX_COLUMNS`], at the start of a title.
+const COUNTS: [&str; MAX_COLUMNS - 1] = ["Two", "Three", "Four"];
+
 impl FilmContent {
     pub fn contents(&self) -> Vec<PaneContent> {
         match self {
@@ -200,13 +203,13 @@ impl Film {
         }
         match &self.shown {
             FilmContent::Columns { lanes, .. } => {
-                let count = ["Two", "Three", "Four"][lanes.len() - 2];
+                let count = COUNTS[lanes.len() - 2];
                 format!("{count} replicas of the same game")
             }
             FilmContent::Halves { .. } => {
                 let left = &self.turns()[0];
-                let simulations = left.iter().filter(|turn| turn.content.lane().is_none()).count();
-                view::title_of_halves(simulations > 0, simulations < left.len()).to_owned()
+                let is_lane = left.iter().map(|turn| turn.content.lane().is_some());
+                view::title_of_halves(is_lane).to_owned()
             }
         }
     }

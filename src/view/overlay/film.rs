@@ -84,10 +84,13 @@ impl Overlay {
         let top = ABOVE + row(!self.curves.flags.is_empty(), FLAGS);
         let free = height / 3.0 - above - top - BELOW - LAST;
         let plot = free.min(height / 6.0);
-        match (self.shows(Part::Graph), plot >= LEAST_PLOT) {
-            (true, true) => Rows { above, below: top + plot + BELOW + LAST, top, plot },
-            (true, false) => Rows { above, below: LAST, top: 0.0, plot: 0.0 },
-            (false, _) => Rows { above, below: 0.0, top: 0.0, plot: 0.0 },
+        let has_last = self.shows(Part::Graph);
+        let has_plot = has_last && plot >= LEAST_PLOT;
+        Rows {
+            above,
+            below: row(has_plot, top + plot + BELOW) + row(has_last, LAST),
+            top: row(has_plot, top),
+            plot: row(has_plot, plot),
         }
     }
 
@@ -106,9 +109,14 @@ impl Overlay {
     }
 }
 
-/// Title of a film of two halves, true for all that they show: the left half shows a simulation, a lane or first one and
-/// then the other, and the right half a lane.
-pub const fn title_of_halves(has_simulation: bool, has_lane: bool) -> &'static str {
+/// Title of a film of two halves, true for all that they show. The right half shows a lane. `left_is_lane` says
+/// whether the left half shows a lane instead of the simulation, over time.
+pub fn title_of_halves(left_is_lane: impl IntoIterator<Item = bool>) -> &'static str {
+    let (mut has_simulation, mut has_lane) = (false, false);
+    for is_lane in left_is_lane {
+        has_lane |= is_lane;
+        has_simulation |= !is_lane;
+    }
     match (has_simulation, has_lane) {
         (true, true) => "The same game in both halves",
         (true, false) => "A simulation and its replica, rebuilt from packets",

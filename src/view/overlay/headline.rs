@@ -186,8 +186,8 @@ impl Pen<'_> {
         let cost = lane.cost.as_ref().filter(|_| !is_cut);
         let less = cost.and_then(|cost| Some((cost, cost.less(uncompressed)?)));
         let compared = |cost: &Cost| {
-            let wishes = [lane.heads_error(), false];
-            wishes.map(|wish| cost.instead_of(uncompressed, wish)).to_vec()
+            let with_error = lane.heads_error().then(|| cost.instead_of(uncompressed, true));
+            with_error.into_iter().chain([cost.instead_of(uncompressed, false)]).collect::<Vec<_>>()
         };
         let held = cost.filter(|cost| matches!(cost.motion, Motion::HeldTo(_)));
         let (large, lines) = match (less, lane.figure()) {
