@@ -6,7 +6,7 @@ use cubewire_scene::{CUBES, TICKS_PER_SECOND};
 
 use super::side::Side;
 use crate::history::{LaneHistory, Moment, ShownPast, Wanted};
-use crate::replication::{CubeErrors, Lane, LaneMeter, LocalLane, PacketDetail, SendStates};
+use crate::replication::{CubeErrors, Lane, LaneMeter, PacketDetail, SendStates};
 
 /// Quantity that the colour of a cube shows.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -36,8 +36,9 @@ impl CubeColors {
     }
 
     pub fn next(self, has_game: bool) -> Self {
-        let mut after = Self::known(has_game).cycle().skip_while(|colors| *colors != self).skip(1);
-        after.next().expect("the iterator has no end")
+        let known: Vec<_> = Self::known(has_game).collect();
+        let next = known.iter().position(|colors| *colors == self).map_or(0, |index| index + 1);
+        known[next % known.len()]
     }
 
     /// Name, title of the legend, label for cubes below the scale, and the ends of the fixed scale in the unit of the
@@ -210,8 +211,7 @@ pub(super) fn want_history(colors: Res<CubeColors>, mut wanted: ResMut<Wanted>) 
     wanted.colors = *colors != CubeColors::Interaction;
 }
 
-type CostingLane<'a> =
-    (&'a Side, &'a LaneMeter, &'a CubeErrors, &'a SendStates, &'a LaneHistory, Has<LocalLane>);
+type CostingLane<'a> = (&'a Side, &'a LaneMeter, &'a CubeErrors, &'a SendStates, &'a LaneHistory);
 
 pub(super) fn measure(
     colors: Res<CubeColors>,
@@ -225,7 +225,6 @@ pub(super) fn measure(
         return;
     }
     let costs = &mut *costs;
-    let mut is_remote = false;
     let mut steady_tick = None;
     for side in Side::ALL {
         // The half of the simulation uses the costs of the lane in the other half.
@@ -233,10 +232,9 @@ pub(super) fn measure(
         let lane = of_half.or_else(|| lanes.iter().next());
         let half = &mut costs.halves[side as usize];
         half.clear();
-        let Some((_, meter, errors, send_states, history, is_local)) = lane else {
+        let Some((_, meter, errors, send_states, history)) = lane else {
             continue;
         };
-        is_remote |= !is_local;
         steady_tick = meter.steady_tick(moment.0);
         match *colors {
             CubeColors::Interaction => {}
@@ -254,7 +252,6 @@ pub(super) fn measure(
     }
     let is_empty = colors.is_of_sender() && costs.halves.iter().all(Vec::is_empty);
     costs.unknown = is_empty.then(|| match (*colors, moment.0) {
-        _ if is_remote => "only the sender knows",
         (CubeColors::Wait, None) => "no budget, no waits",
         _ => "not recorded",
     });
@@ -445,7 +442,7 @@ mod tests {
         world.init_resource::<Costs>();
         world.insert_resource(CubeColors::Wait);
         let meter = LaneMeter::from_samples([Sample { tick: 20, ..Sample::default() }]);
-        let lane = (LocalLane, Side::Right, LaneHistory::default(), meter);
+        let lane = (Lane, Side::Right, LaneHistory::default(), meter);
         let lane = world.spawn(lane).id();
         let unknown = |world: &mut World, now: &[SendState], moment| {
             world.insert_resource(Moment(moment));
@@ -475,8 +472,5 @@ mod tests {
         assert_eq!(past, Some("not recorded"));
         let unlimited = unknown(&mut world, &[], None);
         assert_eq!(unlimited, Some("no budget, no waits"));
-        world.entity_mut(lane).remove::<LocalLane>();
-        let remote = unknown(&mut world, &[], None);
-        assert_eq!(remote, Some("only the sender knows"));
     }
 }
