@@ -109,14 +109,8 @@ pub const BINDINGS: [Binding; 30] = [
     )
     .always(),
     row("F12", "save a picture of the window", &[(Key(KeyCode::F12), Action::Screenshot)]).always(),
-    Binding {
-        in_viewer: InViewer::Only,
-        ..row(
-            "Enter",
-            "connect again (in `cubewire view`)",
-            &[(Key(KeyCode::Enter), Action::Reconnect)],
-        )
-    },
+    row("Enter", "connect again (in `cubewire view`)", &[(Key(KeyCode::Enter), Action::Reconnect)])
+        .only_in_viewer(),
     row("Ctrl +, Ctrl -, Ctrl 0", "size of text and panel", &[]),
     row(
         "Home",
@@ -175,6 +169,10 @@ impl Binding {
 
     const fn in_game(self) -> Self {
         Self { in_viewer: InViewer::Nothing, ..self }
+    }
+
+    const fn only_in_viewer(self) -> Self {
+        Self { in_viewer: InViewer::Only, ..self }
     }
 
     const fn in_viewer(self, about: &'static str) -> Self {

@@ -21,8 +21,9 @@ pub(crate) fn draw(ui: &mut Ui, state: &mut PanelState, status: &Status<'_>) -> 
     divider(ui);
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
-        let rows = OF_MOST_USE.map(|index| &BINDINGS[index]);
-        let rows = rows.into_iter().filter_map(|row| Some((row, row.about_in(status.plays)?)));
+        let rows =
+            OF_MOST_USE.into_iter().flat_map(|keys| BINDINGS.iter().find(|row| row.keys == keys));
+        let rows = rows.filter_map(|row| Some((row, row.about_in(status.plays)?)));
         for row in rows.take(ROWS) {
             keys_of(ui, COLUMN, row);
         }
@@ -133,8 +134,25 @@ fn reset(ui: &mut Ui, width: f32, state: &mut PanelState, status: &Status<'_>) {
     response.on_hover_text(about);
 }
 
-/// Indices in the table of keys, the most important first. The page shows as many as it has rows.
-const OF_MOST_USE: [usize; 16] = [0, 1, 2, 3, 4, 6, 9, 15, 16, 17, 10, 11, 12, 14, 21, 23];
+/// [`Binding::keys`], the most important first. The page shows as many as it has rows.
+const OF_MOST_USE: [&str; 16] = [
+    "arrow keys",
+    "Space",
+    "Z",
+    "R",
+    "P",
+    "PageDown, PageUp",
+    "V",
+    "F1, ?",
+    "F2",
+    "F3",
+    "L",
+    "T",
+    "B",
+    "H",
+    "F11",
+    "Enter",
+];
 const ROWS: usize = 10;
 
 /// Time limit for the second press, seconds.
@@ -149,3 +167,15 @@ const COLUMN: f32 = 134.0;
 const CARD: f32 = 840.0;
 const TWO_COLUMNS: f32 = 568.0;
 const ABOUT: f32 = 112.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_used_keys_are_in_the_table() {
+        for keys in OF_MOST_USE {
+            assert!(BINDINGS.iter().any(|row| row.keys == keys), "{keys}");
+        }
+    }
+}

@@ -183,7 +183,7 @@ fn config(size: (u32, u32), fps: u32, max_bps: Option<u32>) -> EncoderConfig {
         Some(bps) => {
             // The encoder keeps the mean rate within 1 %. The container needs about 6 bytes a frame.
             let kept = f64::from(bps) * 0.97 - 8.0 * 6.0 * f64::from(fps);
-            // It takes higher rates for this one.
+            // `OpenH264` takes every rate above 60 for 60.
             let kept = kept * f64::from(fps.min(60)) / f64::from(fps);
             let kept = kept.clamp(1.0, busy.into()) as u32;
             (RateControlMode::Bitrate, COARSEST, kept)

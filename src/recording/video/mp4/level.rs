@@ -14,20 +14,19 @@ pub(super) fn level((width, height): (u32, u32), fps: u32) -> u8 {
     LEVELS.iter().find(fits).unwrap_or(&LEVELS[LEVELS.len() - 1]).0
 }
 
-/// Levels with their largest number of macroblocks a second (`MaxMBPS`) and in a frame (`MaxFS`).
-const LEVELS: [(u8, u32, u32); 19] = [
+/// Levels with their largest number of macroblocks a second (`MaxMBPS`) and in a frame (`MaxFS`). Levels 2 and 4.1 have those
+/// of the level before.
+const LEVELS: [(u8, u32, u32); 17] = [
     (10, 1_485, 99),
     (11, 3_000, 396),
     (12, 6_000, 396),
     (13, 11_880, 396),
-    (20, 11_880, 396),
     (21, 19_800, 792),
     (22, 20_250, 1_620),
     (30, 40_500, 1_620),
     (31, 108_000, 3_600),
     (32, 216_000, 5_120),
     (40, 245_760, 8_192),
-    (41, 245_760, 8_192),
     (42, 522_240, 8_704),
     (50, 589_824, 22_080),
     (51, 983_040, 36_864),
