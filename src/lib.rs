@@ -29,7 +29,7 @@
 //! | [`history`] | the last minute, tick by tick, for views and films of the past |
 //! | [`view`] | draws both worlds: cubes, cameras, colours, text overlays |
 //! | [`panel`] | egui panel: switches and graphs; reads samples, triggers events |
-//! | [`recording`] | scripts, replays, keyboard input, videos of the screen, exports |
+//! | [`recording`] | scripts, replays, keyboard input, videos, exports |
 //! | [`game`] | runs the game: in a window, headless, or rendered offscreen |
 //! | [`commands`] | the command line: one file per subcommand |
 //! | [`web`] | the game in a page: parameters of the address, functions that the page calls |
