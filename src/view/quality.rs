@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use bevy::render::renderer::{RenderAdapterInfo, RenderDevice};
-use bevy::window::PrimaryWindow;
+use bevy::window::{PrimaryWindow, WindowFocused};
 use serde::{Deserialize, Serialize};
 use wgpu::{Backend, DeviceType};
 
@@ -148,13 +148,16 @@ pub(super) fn adjust(
     quality: Res<Quality>,
     (real, game): (Res<Time<Real>>, Res<Time<Virtual>>),
     window: Single<&Window, With<PrimaryWindow>>,
+    (mut focus, mut had_focus): (MessageReader<WindowFocused>, Local<bool>),
     inputs: Inputs<'_>,
     mut frames: Local<Frames>,
     (mut detail, mut sharpness): (ResMut<Detail>, ResMut<Sharpness>),
     mut notices: ResMut<Notices>,
 ) {
-    // The system may throttle a window in the background.
-    if !window.focused || game.is_paused() {
+    // The system may throttle a window in the background. Without a window manager, no window ever gets the focus.
+    *had_focus |= focus.read().any(|change| change.focused);
+    let is_behind = *had_focus && !window.focused;
+    if is_behind || game.is_paused() {
         *frames = Frames::default();
         if notices.slow.is_some() {
             notices.slow = None;
@@ -275,6 +278,7 @@ mod tests {
     fn window(quality: Quality, detail: Detail) -> App {
         let mut app = App::new();
         app.add_plugins(TimePlugin)
+            .add_message::<WindowFocused>()
             .init_resource::<Notices>()
             .init_resource::<Sharpness>()
             .init_resource::<ButtonInput<KeyCode>>()
@@ -332,6 +336,14 @@ mod tests {
         assert_eq!(after(&mut app, 625, 10).1, slow(40));
         assert_eq!(after(&mut app, 100, 6).1, None);
         assert_eq!(after(&mut app, 20, 4).1, None);
+        let entity = app.world_mut().query::<(Entity, &Window)>().single(app.world()).unwrap().0;
+        for (focused, told) in [(false, slow(50)), (true, slow(50)), (false, None)] {
+            app.world_mut().write_message(WindowFocused { window: entity, focused });
+            app.world_mut().get_mut::<Window>(entity).unwrap().focused = focused;
+            assert_eq!(after(&mut app, 500, 10).1, told, "{focused}");
+        }
+        app.world_mut().get_mut::<Window>(entity).unwrap().focused = true;
+        assert_eq!(after(&mut app, 20, 10).1, None);
         // The window was stopped, for example because it was dragged.
         assert_eq!(after(&mut app, 4_000, 8).1, None);
         assert_eq!(after(&mut app, 500, 10).1, slow(50));
