@@ -380,6 +380,20 @@ mod tests {
     }
 
     #[test]
+    fn colours_that_a_viewer_lacks_are_followed_by_the_first() {
+        use CubeColors::{Bits, Distance, Form, Interaction, Wait};
+
+        for (colors, in_game, in_viewer) in [
+            (Interaction, Bits, Bits),
+            (Form, Distance, Interaction),
+            (Distance, Wait, Interaction),
+            (Wait, Interaction, Interaction),
+        ] {
+            assert_eq!([true, false].map(|has_game| colors.next(has_game)), [in_game, in_viewer]);
+        }
+    }
+
+    #[test]
     fn the_form_is_that_of_the_orientation() {
         let forms = |stages| -> Vec<Option<Form>> {
             costs(&meter(stages, 3), None).iter().map(|cost| cost.form).collect()

@@ -262,6 +262,22 @@ fn while_nothing_arrives_or_moves_no_ratio_is_shown() {
 }
 
 #[test]
+fn within_a_budget_ratios_compare_costs_without_it() {
+    let mut held = table(Column::Cost, ladder::PREDICTED.stages);
+    held.settings.sender.budget = Some(64);
+    held.meter = meter_of(400, &packet_of(ladder::PREDICTED.stages), |_, sample, packet| {
+        sample.stages = ladder::PREDICTED.stages;
+        sample.budget_kbps = Some(64);
+        sample.traffic.wire_bytes = 130;
+        packet.arrival = Some(ARRIVAL);
+    });
+    assert_eq!(held.meter.second(None).unwrap().held_to_kbps(), Some(64));
+    let free = table(Column::Cost, ladder::DELTA.stages);
+    let [held, free] = [held, free].map(|panel| last_figure(&open(panel), ladder::PREDICTED));
+    assert!(held == free && held.ends_with('×'), "{held}, {free}");
+}
+
+#[test]
 fn the_top_rung_says_whether_both_ends_are_in_sync_within_the_page() {
     let (mut synced, mut sending) = (LaneSync::default(), LaneSync::default());
     synced.tick = 800;
