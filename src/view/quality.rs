@@ -147,10 +147,9 @@ pub(super) fn choose(
 pub(super) fn adjust(
     quality: Res<Quality>,
     (real, game): (Res<Time<Real>>, Res<Time<Virtual>>),
-    window: Single<&Window, With<PrimaryWindow>>,
-    (mut focus, mut had_focus): (MessageReader<WindowFocused>, Local<bool>),
+    (window, mut focus): (Single<&Window, With<PrimaryWindow>>, MessageReader<WindowFocused>),
+    (mut had_focus, mut frames): (Local<bool>, Local<Frames>),
     inputs: Inputs<'_>,
-    mut frames: Local<Frames>,
     (mut detail, mut sharpness): (ResMut<Detail>, ResMut<Sharpness>),
     mut notices: ResMut<Notices>,
 ) {
