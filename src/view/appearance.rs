@@ -18,7 +18,7 @@ use super::cubes::ViewCube;
 use super::notices::Notices;
 use super::quality::{self, Detail, LargestTexture, Quality, Sharpness};
 use super::side::Side;
-use super::surface::{self, Surface, SurfacePlugin, surface};
+use super::surface::{self, Surface, SurfacePlugin};
 use super::touch::TouchKeys;
 use super::{ViewMode, ViewSystems};
 use super::{
@@ -68,7 +68,7 @@ impl Plugin for AppearancePlugin {
                     camera::orbit,
                     picking::pick,
                     quality::choose.run_if(resource_changed::<Quality>),
-                    (stage::set_detail, surface::set_detail).run_if(resource_changed::<Detail>),
+                    stage::set_detail.run_if(resource_changed::<Detail>),
                     (stage::paint, stage::light, floor::paint, paint_cubes)
                         .chain()
                         .run_if(resource_changed::<Theme>.or_eager(resource_changed::<Detail>)),
@@ -88,6 +88,8 @@ impl Plugin for AppearancePlugin {
                         player::follow,
                         stage::shine,
                         trails::show,
+                        surface::dress,
+                        surface::simplify,
                     )
                         .chain(),
                     notices::follow,
@@ -109,17 +111,17 @@ impl Plugin for AppearancePlugin {
 struct Paint {
     cube: Handle<Mesh>,
     outline: Handle<Mesh>,
-    grey: Handle<Surface>,
-    red: Handle<Surface>,
+    grey: Handle<StandardMaterial>,
+    red: Handle<StandardMaterial>,
     /// Interacting cube under an outline.
-    muted: Handle<Surface>,
-    player: Handle<Surface>,
-    over: Handle<Surface>,
-    not_sent: Handle<Surface>,
+    muted: Handle<StandardMaterial>,
+    player: Handle<StandardMaterial>,
+    over: Handle<StandardMaterial>,
+    not_sent: Handle<StandardMaterial>,
     /// Amounts from 0 to the end of the scale.
-    amounts: Vec<Handle<Surface>>,
+    amounts: Vec<Handle<StandardMaterial>>,
     /// In the order of [`Form::ALL`].
-    forms: Vec<Handle<Surface>>,
+    forms: Vec<Handle<StandardMaterial>>,
 }
 
 const AMOUNTS: usize = 33;
@@ -127,10 +129,10 @@ const AMOUNTS: usize = 33;
 /// Emissive share of a legend colour. Lighting adds the rest.
 const SHINE: f32 = 0.6;
 
-type Look<'a> = (&'a Handle<Mesh>, &'a Handle<Surface>);
+type Look<'a> = (&'a Handle<Mesh>, &'a Handle<StandardMaterial>);
 
 impl Paint {
-    fn of_cost(&self, colors: CubeColors, costs: &Costs, cost: Cost) -> &Handle<Surface> {
+    fn of_cost(&self, colors: CubeColors, costs: &Costs, cost: Cost) -> &Handle<StandardMaterial> {
         if colors == CubeColors::Form {
             return cost.form.map_or(&self.not_sent, |form| &self.forms[form as usize]);
         }
@@ -168,18 +170,18 @@ impl Paint {
 fn dress_cubes(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
-    mut materials: ResMut<Assets<Surface>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
     cubes: Query<(Entity, &Side), With<ViewCube>>,
 ) {
     let mut material = |color: Rgb, shine: f32| {
         let color = bevy_color(color).to_linear();
-        materials.add(surface(StandardMaterial {
+        materials.add(StandardMaterial {
             base_color: (color * (1.0 - shine)).with_alpha(1.0).into(),
             emissive: color * shine,
             perceptual_roughness: 0.75,
             reflectance: 0.25 * (1.0 - shine),
             ..default()
-        }))
+        })
     };
     let amounts = (0..AMOUNTS).map(|index| amount(index as f32 / (AMOUNTS - 1) as f32));
     let paint = Paint {
@@ -189,8 +191,8 @@ fn dress_cubes(
         not_sent: material(Theme::default().colors().not_sent, 0.0),
         amounts: amounts.map(|color| material(color, SHINE)).collect(),
         forms: Form::ALL.map(|each| material(form(each), SHINE)).into(),
-        player: materials.add(surface(player::material())),
-        over: materials.add(surface(StandardMaterial { unlit: true, ..default() })),
+        player: materials.add(player::material()),
+        over: materials.add(StandardMaterial { unlit: true, ..default() }),
         // The transform scales the meshes to the cube's side.
         cube: meshes.add(bevel::cube()),
         outline: meshes.add(outline(Theme::default())),
@@ -198,7 +200,7 @@ fn dress_cubes(
     for (entity, side) in &cubes {
         commands.entity(entity).insert((
             Mesh3d(paint.cube.clone()),
-            MeshMaterial3d(paint.grey.clone()),
+            Surface(paint.grey.clone()),
             RenderLayers::layer(side.layer()),
         ));
     }
@@ -209,13 +211,13 @@ fn paint_cubes(
     theme: Res<Theme>,
     paint: Res<Paint>,
     mut meshes: ResMut<Assets<Mesh>>,
-    mut materials: ResMut<Assets<Surface>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
     if let Some(mut mesh) = meshes.get_mut(&paint.outline) {
         *mesh = outline(*theme);
     }
     if let Some(mut material) = materials.get_mut(&paint.not_sent) {
-        material.base.base_color = bevy_color(theme.colors().not_sent);
+        material.base_color = bevy_color(theme.colors().not_sent);
     }
 }
 
@@ -232,7 +234,7 @@ type DressedCube<'a> = (
     &'a mut Transform,
     &'a mut Visibility,
     &'a mut Mesh3d,
-    &'a mut MeshMaterial3d<Surface>,
+    &'a mut Surface,
 );
 
 /// Sets mesh, material and size of the cubes that changed. Updates all cubes if the view mode or the colour mode
@@ -294,7 +296,7 @@ mod tests {
     fn world() -> World {
         let mut world = World::new();
         world.init_resource::<Assets<Mesh>>();
-        world.init_resource::<Assets<Surface>>();
+        world.init_resource::<Assets<StandardMaterial>>();
         world.run_system_once(dress_cubes).unwrap();
         world
     }
@@ -303,20 +305,20 @@ mod tests {
     fn a_cube_in_full_light_has_the_colour_of_its_legend_and_most_of_it_in_the_shade() {
         let world = world();
         let paint = world.resource::<Paint>();
-        let materials = world.resource::<Assets<Surface>>();
+        let materials = world.resource::<Assets<StandardMaterial>>();
         let last = paint.amounts.last().unwrap();
         let forms = Form::ALL.map(|each| (&paint.forms[each as usize], form(each)));
         let ends = [(&paint.amounts[0], amount(0.0)), (last, amount(1.0))];
         for (material, color) in ends.into_iter().chain(forms) {
             let material = materials.get(material).unwrap();
             let color = bevy_color(color).to_linear().to_vec3();
-            let lit = material.base.base_color.to_linear().to_vec3();
-            let shining = material.base.emissive.to_vec3();
+            let lit = material.base_color.to_linear().to_vec3();
+            let shining = material.emissive.to_vec3();
             assert!((lit + shining).distance(color) < 1e-5);
             assert!(shining.distance(SHINE * color) < 1e-5);
         }
         let not_sent = materials.get(&paint.not_sent).unwrap();
-        assert_eq!(not_sent.base.emissive.to_vec3(), Vec3::ZERO);
+        assert_eq!(not_sent.emissive.to_vec3(), Vec3::ZERO);
     }
 
     #[test]
@@ -325,10 +327,10 @@ mod tests {
         for theme in [Theme::Light, Theme::Dark] {
             world.insert_resource(theme);
             world.run_system_once(paint_cubes).unwrap();
-            let materials = world.resource::<Assets<Surface>>();
+            let materials = world.resource::<Assets<StandardMaterial>>();
             let not_sent = materials.get(&world.resource::<Paint>().not_sent);
             let color = bevy_color(theme.colors().not_sent);
-            assert_eq!(not_sent.unwrap().base.base_color, color);
+            assert_eq!(not_sent.unwrap().base_color, color);
         }
     }
 
@@ -354,7 +356,7 @@ mod tests {
         let seen = outlines.iter().map(|&cube| *world.get::<Visibility>(cube).unwrap());
         let seen: Vec<_> = seen.map(|visibility| visibility != Visibility::Hidden).collect();
         assert_eq!(seen, [false, false, true, true, true]);
-        let mut under = world.query::<(&Side, &ViewCube, &MeshMaterial3d<Surface>)>();
+        let mut under = world.query::<(&Side, &ViewCube, &Surface)>();
         let under = under.iter(&world).filter(|(half, ..)| **half == Side::Left);
         let under: Vec<_> = under.collect();
         let paint = world.resource::<Paint>();

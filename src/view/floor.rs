@@ -10,7 +10,7 @@ use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat};
 
 use super::quality::Detail;
 use super::side::SHARED;
-use super::surface::{Surface, surface};
+use super::surface::Surface;
 use crate::theme::{Theme, bevy_color};
 
 /// Size of one texture tile, metres.
@@ -27,22 +27,22 @@ const FINE: (f32, f32) = (0.012, 0.5);
 const BOLD: (f32, f32) = (0.03, 1.0);
 
 #[derive(Resource, Clone, Debug)]
-pub(super) struct Floor(Handle<Surface>);
+pub(super) struct Floor(Handle<StandardMaterial>);
 
 pub(super) fn spawn(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
-    mut materials: ResMut<Assets<Surface>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
-    let material = materials.add(surface(StandardMaterial {
+    let material = materials.add(StandardMaterial {
         // A rougher floor becomes brighter towards the horizon.
         perceptual_roughness: 0.6,
         reflectance: 0.0,
         ..default()
-    }));
+    });
     commands.spawn((
         Mesh3d(meshes.add(lattice())),
-        MeshMaterial3d(material.clone()),
+        Surface(material.clone()),
         NoFrustumCulling,
         NotShadowCaster,
         RenderLayers::layer(SHARED).with(1).with(2),
@@ -77,11 +77,11 @@ pub(super) fn paint(
     theme: Res<Theme>,
     detail: Res<Detail>,
     floor: Res<Floor>,
-    mut materials: ResMut<Assets<Surface>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
     mut images: ResMut<Assets<Image>>,
 ) {
     if let Some(mut material) = materials.get_mut(&floor.0) {
-        material.base.base_color_texture = Some(images.add(tile(*theme, detail.anisotropy())));
+        material.base_color_texture = Some(images.add(tile(*theme, detail.anisotropy())));
     }
 }
 

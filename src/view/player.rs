@@ -9,7 +9,7 @@ use cubewire_scene::PLAYER;
 use super::cubes::ViewCube;
 use super::side::Side;
 use super::stage::Themed;
-use super::surface::{Surface, surface};
+use super::surface::Surface;
 use crate::theme::bevy_color;
 
 /// Inner and outer radius of the ring, metres.
@@ -39,18 +39,17 @@ pub(super) fn material() -> StandardMaterial {
 pub(super) fn spawn(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
-    mut materials: ResMut<Assets<Surface>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
     let [inner, outer] = RING;
     let mesh = meshes.add(Annulus::new(inner, outer).mesh().resolution(64));
-    let material =
-        materials.add(surface(StandardMaterial { unlit: true, depth_bias: 4.0, ..default() }));
+    let material = materials.add(StandardMaterial { unlit: true, depth_bias: 4.0, ..default() });
     for side in Side::ALL {
         commands.spawn((
             Ring,
             side,
             Mesh3d(mesh.clone()),
-            (MeshMaterial3d(material.clone()), Themed(|colors| colors.player)),
+            (Surface(material.clone()), Themed(|colors| colors.player)),
             RenderLayers::layer(side.layer()),
             NotShadowCaster,
             Transform::default(),

@@ -19,7 +19,7 @@ use super::ViewMode;
 use super::panes::Pane;
 use super::quality::Detail;
 use super::side::{SHARED, Side};
-use super::surface::{Surface, surface};
+use super::surface::Surface;
 use crate::theme::{Theme, bevy_color};
 
 /// Positions of the sun, which casts shadows, and of a weaker fill light without shadows. Both point at the origin.
@@ -78,18 +78,18 @@ pub(super) struct Sky(Handle<Mesh>);
 pub(super) fn spawn(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
-    mut materials: ResMut<Assets<Surface>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
     let everywhere = RenderLayers::layer(SHARED).with(1).with(2);
     let sky = meshes.add(dome([Rgb(0, 0, 0); 2]));
     commands.spawn((
         Mesh3d(sky.clone()),
-        MeshMaterial3d(materials.add(surface(StandardMaterial {
+        Surface(materials.add(StandardMaterial {
             unlit: true,
             fog_enabled: false,
             cull_mode: None,
             ..default()
-        }))),
+        })),
         NoFrustumCulling,
         NotShadowCaster,
         NotShadowReceiver,
@@ -120,10 +120,10 @@ pub(super) fn paint(
     theme: Res<Theme>,
     sky: Res<Sky>,
     mut meshes: ResMut<Assets<Mesh>>,
-    mut materials: ResMut<Assets<Surface>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
     mut clear: ResMut<ClearColor>,
     mut fogs: Query<&mut DistanceFog>,
-    themed: Query<(&Themed, &MeshMaterial3d<Surface>)>,
+    themed: Query<(&Themed, &Surface)>,
 ) {
     let colors = theme.colors();
     // Visible in the gap between the halves.
@@ -132,8 +132,8 @@ pub(super) fn paint(
         fog.color = bevy_color(colors.haze);
     }
     for (color, material) in &themed {
-        if let Some(mut material) = materials.get_mut(material) {
-            material.base.base_color = bevy_color(color.0(colors));
+        if let Some(mut material) = materials.get_mut(&material.0) {
+            material.base_color = bevy_color(color.0(colors));
         }
     }
     if let Some(mut mesh) = meshes.get_mut(&sky.0) {

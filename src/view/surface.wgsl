@@ -1,15 +1,19 @@
-// Surfaces of both levels of detail. High detail is Bevy's own material. At low detail (`IS_PLAIN`), light has no
-// highlights: Lambert's law with one sun, a shadow of one sample, ambient light, and fog. It looks like Bevy's at a
-// fraction of the cost.
+// Low detail: Lambert's law with one sun, a shadow of one sample, ambient light and fog, without highlights. It looks
+// like Bevy's material at a fraction of the cost.
 
 #import bevy_pbr::forward_io::{VertexOutput, FragmentOutput}
-#import bevy_pbr::pbr_types
-
-#ifdef IS_PLAIN
 #import bevy_pbr::mesh_view_bindings::{view, lights, fog}
-#import bevy_pbr::pbr_bindings
 #import bevy_pbr::shadows::world_to_directional_light_local
 #import bevy_pbr::shadow_sampling::sample_shadow_map_hardware
+
+struct Plain {
+    color: vec4<f32>,
+    emissive: vec4<f32>,
+}
+
+@group(#{MATERIAL_BIND_GROUP}) @binding(0) var<uniform> material: Plain;
+@group(#{MATERIAL_BIND_GROUP}) @binding(1) var surface_texture: texture_2d<f32>;
+@group(#{MATERIAL_BIND_GROUP}) @binding(2) var surface_sampler: sampler;
 
 // Share of the ambient light that a surface reflects: facing down, and facing up. Bevy's function of the angle of view
 // is close to the upper one.
@@ -32,48 +36,27 @@ fn shadow(position: vec3<f32>, normal: vec3<f32>) -> f32 {
 fn lit(color: vec3<f32>, position: vec3<f32>, normal: vec3<f32>) -> vec3<f32> {
     var light = lights.ambient_color.rgb * mix(AMBIENT_BELOW, AMBIENT_ABOVE, 0.5 + 0.5 * normal.z);
     let facing = dot(normal, lights.directional_lights[0].direction_to_light);
-    if facing > 0.0 && lights.n_directional_lights > 0u {
+    if facing > 0.0 {
         light += lights.directional_lights[0].color.rgb * (facing / PI * shadow(position, normal));
     }
-    return color * light * view.exposure + pbr_bindings::material.emissive.rgb;
+    return color * light * view.exposure + material.emissive.rgb;
 }
 
 @fragment
 fn fragment(in: VertexOutput) -> FragmentOutput {
-    let flags = pbr_bindings::material.flags;
-    var color = pbr_bindings::material.base_color.rgb;
+    var color = material.color.rgb;
 #ifdef VERTEX_COLORS
     color *= in.color.rgb;
 #endif
-#ifdef VERTEX_UVS_A
-    if (flags & pbr_types::STANDARD_MATERIAL_FLAGS_BASE_COLOR_TEXTURE_BIT) != 0u {
-        color *= textureSample(pbr_bindings::base_color_texture, pbr_bindings::base_color_sampler, in.uv).rgb;
-    }
+#ifdef TEXTURE
+    color *= textureSample(surface_texture, surface_sampler, in.uv).rgb;
 #endif
-    let position = in.world_position.xyz;
-    if (flags & pbr_types::STANDARD_MATERIAL_FLAGS_UNLIT_BIT) == 0u {
-        color = lit(color, position, normalize(in.world_normal));
-    }
-#ifdef DISTANCE_FOG
-    if (flags & pbr_types::STANDARD_MATERIAL_FLAGS_FOG_ENABLED_BIT) != 0u {
-        let depth = fog.be.x * distance(position, view.world_position);
-        color = mix(fog.base_color.rgb, color, exp(-depth * depth));
-    }
+#ifdef LIT
+    color = lit(color, in.world_position.xyz, normalize(in.world_normal));
+#endif
+#ifdef FOG
+    let depth = fog.be.x * distance(in.world_position.xyz, view.world_position);
+    color = mix(fog.base_color.rgb, color, exp(-depth * depth));
 #endif
     return FragmentOutput(vec4(color, 1.0));
 }
-#else // IS_PLAIN
-#import bevy_pbr::pbr_fragment::pbr_input_from_standard_material
-#import bevy_pbr::pbr_functions::{alpha_discard, apply_pbr_lighting, main_pass_post_lighting_processing}
-
-@fragment
-fn fragment(in: VertexOutput, @builtin(front_facing) is_front: bool) -> FragmentOutput {
-    var surface = pbr_input_from_standard_material(in, is_front);
-    surface.material.base_color = alpha_discard(surface.material, surface.material.base_color);
-    var color = surface.material.base_color;
-    if (surface.material.flags & pbr_types::STANDARD_MATERIAL_FLAGS_UNLIT_BIT) == 0u {
-        color = apply_pbr_lighting(surface);
-    }
-    return FragmentOutput(main_pass_post_lighting_processing(surface, color));
-}
-#endif // IS_PLAIN

@@ -11,7 +11,7 @@ use cubewire_scene::{PLAYER, TICKS_PER_SECOND};
 
 use super::side::Side;
 use super::stage::Themed;
-use super::surface::{Surface, surface};
+use super::surface::Surface;
 use crate::replication::{DisplayedState, Lane};
 use crate::simulation::CubeWorld;
 
@@ -113,7 +113,7 @@ pub(super) fn record(
 pub(super) fn spawn(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
-    mut materials: ResMut<Assets<Surface>>,
+    mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
     let mesh = meshes.add(Cuboid::from_length(BEAD_SIZE));
     for side in Side::ALL {
@@ -121,13 +121,13 @@ pub(super) fn spawn(
             Side::Left => |colors| colors.left,
             Side::Right => |colors| colors.right,
         });
-        let material = materials.add(surface(StandardMaterial { unlit: true, ..default() }));
+        let material = materials.add(StandardMaterial { unlit: true, ..default() });
         for trail in 0..=OTHERS {
             for index in 0..TRAIL_TICKS {
                 commands.spawn((
                     Bead { side, trail, index },
                     Mesh3d(mesh.clone()),
-                    (MeshMaterial3d(material.clone()), color),
+                    (Surface(material.clone()), color),
                     RenderLayers::layer(side.layer()),
                     NotShadowCaster,
                     Visibility::Hidden,
