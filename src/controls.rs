@@ -186,9 +186,10 @@ const MODIFIERS: [KeyCode; 8] = [
     KeyCode::AltRight,
 ];
 
-/// Whether Ctrl or Command is held. Keys then belong to the panel or the system.
+/// Whether Ctrl or Command is held, or was released in this frame. Keys then belong to the panel or the system.
 fn has_modifier(keys: &ButtonInput<KeyCode>) -> bool {
-    keys.any_pressed(MODIFIERS[..4].iter().copied())
+    let modifiers = || MODIFIERS[..4].iter().copied();
+    keys.any_pressed(modifiers()) || keys.any_just_released(modifiers())
 }
 
 const GATHER: char = 'z';

@@ -4,7 +4,7 @@ use super::lane::Status;
 use super::settings::{FILM_LENGTHS, PanelState, TICKS_PER_FRAME};
 use crate::controls::works;
 use crate::panel::prelude::*;
-use crate::view::{FilmProgress, Inset};
+use crate::view::{CubeColors, FilmProgress, Inset};
 
 /// Draws the button, or instead the open card or the progress, over the part of the window that `inset` leaves free. A
 /// button in the lower right corner of each stays in its place. Returns the action of the pressed button.
@@ -61,8 +61,18 @@ fn card(ui: &mut Ui, width: f32, state: &mut PanelState, status: &Status<'_>) ->
     });
     segmented(ui, width, &mut state.film_rate, &rates);
     let film = state.past_film();
-    let about =
-        "Films the last seconds of the view, with this camera and these colours. The game goes on.";
+    let about = match state.colors {
+        CubeColors::Bits | CubeColors::Form => {
+            "Films the last seconds of the view, with this camera and these colours: as many seconds as there are \
+             packets with every bit."
+        }
+        CubeColors::Wait => {
+            "Films the last seconds of the view, with this camera, and without these colours: waits are not recorded."
+        }
+        _ => {
+            "Films the last seconds of the view, with this camera and these colours. The game goes on."
+        }
+    };
     paragraph(ui, about, SMALL, Look::of(ui).muted);
     ui.horizontal(|ui| {
         let copy = Action::CopyFilm(film);

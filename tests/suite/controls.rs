@@ -265,6 +265,25 @@ fn letters_are_those_of_the_keyboard_and_rungs_are_in_their_place() {
 }
 
 #[test]
+fn a_shortcut_within_one_frame_is_no_key_of_the_game() {
+    let mut game = watched();
+    for code in [KeyCode::Equal, KeyCode::Digit3, KeyCode::KeyP] {
+        for (code, state) in [
+            (KeyCode::ControlLeft, ButtonState::Pressed),
+            (code, ButtonState::Pressed),
+            (code, ButtonState::Released),
+            (KeyCode::ControlLeft, ButtonState::Released),
+        ] {
+            key(&mut game, code, state);
+        }
+        game.step();
+        assert_eq!(asked(&mut game), [], "{code:?}");
+        tap(&mut game, code);
+        assert_eq!(asked(&mut game).len(), 1, "{code:?}");
+    }
+}
+
+#[test]
 fn a_key_is_held_until_it_is_released_whatever_it_types_by_then() {
     use ButtonState::{Pressed, Released};
     let mut game = watched();

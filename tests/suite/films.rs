@@ -10,7 +10,7 @@ use cubewire::game::desktop::film::{Film, FilmContent, Take};
 use cubewire::game::desktop::series::{Series, episodes};
 use cubewire::recording::{Outcome, ReplayCheck, Script};
 use cubewire::theme::Theme;
-use cubewire::view::{Overlay, PaneContent, Part};
+use cubewire::view::{Overlay, PaneContent, Part, Quality};
 use cubewire_codec::ladder::LADDER;
 
 use crate::command_line::{cubewire, printed};
@@ -48,6 +48,31 @@ fn shoot(film: &Film, slowness: Duration) -> (Take, Vec<Vec<u8>>) {
         Ok(())
     });
     (take.unwrap(), frames)
+}
+
+/// llvmpipe kept several megabytes per frame while settings of a material were in a uniform.
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "needs a Vulkan driver"]
+fn a_longer_film_takes_no_more_memory() {
+    let resident_megabytes = || {
+        let status = fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        let kilobytes: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+        kilobytes / 1_000
+    };
+    for quality in [Quality::Low, Quality::High] {
+        let mut film = Film { frames: 80, ..short_film() };
+        film.look.quality = quality;
+        let mut resident = Vec::new();
+        let take = film.shoot(|_| {
+            resident.push(resident_megabytes());
+            Ok(())
+        });
+        take.unwrap();
+        let [early, late] = [resident[20], resident[79]];
+        assert!(late < early + 60, "{early} MB, {late} MB later ({quality:?})");
+    }
 }
 
 #[test]
