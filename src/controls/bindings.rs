@@ -154,7 +154,7 @@ impl Binding {
         self.keys.split(", ").collect()
     }
 
-    /// What the keys do, in a window with the game or in a viewer. `None` if they do nothing there.
+    /// Description of the keys in a window with the game or in a viewer. `None` if they have no effect there.
     pub const fn about_in(&self, has_game: bool) -> Option<&'static str> {
         match (has_game, self.in_viewer) {
             (true, InViewer::Only) | (false, InViewer::Nothing) => None,

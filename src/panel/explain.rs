@@ -201,7 +201,7 @@ const BELOW_HEADLINE: f32 = 136.0;
 const ABOVE_CAPTIONS: f32 = 48.0;
 const TOUR: f32 = 44.0;
 
-/// Height of the picture from which the cards about the halves and the panel leave a ball of cubes in sight, logical
+/// Smallest height of the picture at which the cards about the halves and the panel do not cover a ball of cubes, logical
 /// points.
 const HIGH: f32 = 620.0;
 

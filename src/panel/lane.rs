@@ -70,7 +70,7 @@ impl<'a> LaneView<'a> {
         SenderSettings { stages: sample.map_or(sender.stages, |sample| sample.stages), ..sender }
     }
 
-    /// Reason why ratios of bandwidths say nothing about the compression. `None` if they do.
+    /// Reason to show no ratios of bandwidths. `None` if ratios describe the compression.
     pub(super) fn why_no_ratio(&self) -> Option<&'static str> {
         if !self.meter.arrives(self.past.moment) {
             return Some("no packets arrive");

@@ -79,7 +79,7 @@ pub(super) fn receive(
                     if let (Some(mut packet), Some(baseline)) = (packet, baseline) {
                         let sample = meter.current();
                         let stages = baseline.stages();
-                        // The decoder compares such packets with the initial state, which says nothing about motion.
+                        // The decoder compares such packets with the initial state, so its count does not measure motion.
                         let before = newest.filter(|_| !stages.uses_baseline());
                         let before = before.and_then(|before| receiver.get(before));
                         if let Some(before) = before.map(Baseline::snapshot)

@@ -36,7 +36,7 @@ pub(super) enum Detail {
 }
 
 /// Samples and resolution at low detail, as an index of [`STEPS`].
-#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sharpness(usize);
 
 /// Samples per pixel, and image pixels per canvas pixel along each axis. A step takes 0.6 to 0.7 times the pixel work of

@@ -18,7 +18,7 @@ use super::quality::Detail;
 #[derive(Component, Clone, Debug, PartialEq, Eq)]
 pub(super) struct Surface(pub(super) Handle<StandardMaterial>);
 
-/// What is left of a [`StandardMaterial`] at low detail. It has no highlights, one light and one shadow sample.
+/// Version of a [`StandardMaterial`] for low detail, without highlights, with one light and one shadow sample.
 #[derive(Asset, AsBindGroup, TypePath, Clone, Debug)]
 #[bind_group_data(PlainKey)]
 pub(super) struct Plain {
@@ -32,8 +32,8 @@ pub(super) struct Plain {
     key: PlainKey,
 }
 
-/// What the shader is compiled for. In the uniform, llvmpipe would compile it again for each new combination, in every
-/// frame, and keep the memory.
+/// Settings that select the compiled shader. If the uniform had them, llvmpipe would compile the shader again for each new
+/// combination, in every frame, and keep the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct PlainKey {
     is_lit: bool,
@@ -148,24 +148,24 @@ pub(super) fn dress(
         }
         let id = surface.0.id();
         if *detail != Detail::Low {
-            match worn {
-                Some(mut worn) => worn.0 = surface.0.clone(),
-                None => {
-                    let mut entity = commands.entity(entity);
-                    entity.remove::<MeshMaterial3d<Plain>>();
-                    entity.insert(MeshMaterial3d(surface.0.clone()));
-                }
-            }
+            wear::<_, Plain>(commands.entity(entity), worn, &surface.0);
         } else if let Some(material) = materials.get(id) {
             let version = versions.0.entry(id).or_insert_with(|| plain.add(Plain::from(material)));
-            match worn_plain {
-                Some(mut worn) => worn.0 = version.clone(),
-                None => {
-                    let mut entity = commands.entity(entity);
-                    entity.remove::<MeshMaterial3d<StandardMaterial>>();
-                    entity.insert(MeshMaterial3d(version.clone()));
-                }
-            }
+            wear::<_, StandardMaterial>(commands.entity(entity), worn_plain, version);
+        }
+    }
+}
+
+/// Gives an entity a material instead of the one that it has, of the same or the other type.
+fn wear<Wanted: Material, Other: Material>(
+    mut entity: EntityCommands<'_>,
+    worn: Option<Mut<'_, MeshMaterial3d<Wanted>>>,
+    wanted: &Handle<Wanted>,
+) {
+    match worn {
+        Some(mut worn) => worn.0 = wanted.clone(),
+        None => {
+            entity.remove::<MeshMaterial3d<Other>>().insert(MeshMaterial3d(wanted.clone()));
         }
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct Cost {
     motion: Motion,
 }
 
-/// What decides the cost. Ratios describe the compression, so they are only shown while it decides.
+/// Cause of the present cost. A ratio is only shown while the cause is the compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Motion {
     /// The cubes that move, and the compression.

@@ -1,5 +1,5 @@
 //! The level of H.264 that a file declares, from Table A-1 of ITU-T H.264. A player refuses a file of a level that it does
-//! not support, and may fail to play one whose level is too low.
+//! not support, and may fail to play a file that declares too low a level.
 //!
 //! `OpenH264` takes every rate above 60 frames a second for 60, and knows no level above 5.2.
 

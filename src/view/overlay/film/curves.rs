@@ -87,7 +87,7 @@ impl Curves {
         Self { quantity, is_logarithmic, flags, least_peak, ..Self::default() }
     }
 
-    /// Replaces the curves by those of these lanes. Each has the index of its half or column.
+    /// Sets the curves from the measurements of these lanes, each with the index of its half or column.
     pub fn show<'a>(&mut self, lanes: impl IntoIterator<Item = (usize, &'a LaneMeter)>) {
         self.curves = lanes.into_iter().filter_map(|lane| self.measure(lane)).collect();
         let visible = match self.quantity {
@@ -136,7 +136,7 @@ impl Curves {
     }
 }
 
-/// Lanes, or stages of a lane, whose values differ by more than this have a logarithmic scale.
+/// The scale is logarithmic if the values of two lanes, or of two stages of a lane, differ by more than this factor.
 const FACTOR: f64 = 10.0;
 
 /// Smallest error that counts for the scale, micrometres. Quantization alone makes errors of up to half a step, 1 mm.
@@ -145,8 +145,8 @@ const LEAST_ERROR: f64 = 1_000.0;
 const SECOND: usize = TICKS_PER_SECOND as usize;
 
 impl Quantity {
-    /// The quantity in which lanes with these settings differ. Lanes that send the same, or that all fill a budget, differ
-    /// in their error.
+    /// Returns the quantity to compare lanes with these settings by: the error if they send the same or if each fills a
+    /// budget, otherwise the bandwidth.
     fn of(lanes: &[&LaneSettings]) -> Self {
         let sends = |lane: &LaneSettings| SenderSettings { budget: None, ..lane.sender };
         let differ = lanes.windows(2).any(|pair| pair[0] != pair[1]);

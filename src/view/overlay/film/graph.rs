@@ -43,7 +43,7 @@ impl Pen<'_> {
         self.flags(rect, curves);
     }
 
-    /// Colour of a half or column, or of what they have in common.
+    /// Colour of a half or column. `None` is for marks that belong to all of them.
     fn color_of(&self, part: Option<usize>) -> Rgb {
         let colors = self.colors();
         part.map_or(colors.ink, |part| colors.column(part))
