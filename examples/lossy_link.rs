@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut down: Link<Vec<u8>> = Link::new(preset.conditions.clone(), 1);
     let mut up: Link<Vec<u8>> = Link::new(preset.conditions.clone(), 2);
 
-    // In an app, a `ClientSession` receives the welcome from a `ServerSession`, with the initial state and the tick.
+    // In an app, a `ClientConnection` gets the welcome from a `ServerConnection`, with the initial state and the tick.
     let stages = ladder::PREDICTED_POSITION.stages;
     let welcome = Welcome { plan: Plan::cubes(), tick: 0, initial: play(0) };
     let limits = Limits { max_bodies: 901 };

@@ -14,7 +14,6 @@
 //! In a single process, one entity has both halves of a lane. With separate processes, the server has the sending half (run by
 //! [`ReplicationPlugin`]), the viewer the receiving half (run by [`ViewerPlugin`]).
 
-mod budget;
 mod deltas;
 mod digest;
 mod displayed;
@@ -27,6 +26,7 @@ mod remote;
 mod replica_error;
 mod rung_costs;
 mod send;
+mod serve;
 mod settings;
 mod shadow;
 mod spawn;
@@ -36,12 +36,9 @@ mod text;
 pub mod transport;
 mod viewer;
 
-use std::time::Duration;
-
 use bevy::prelude::*;
-use cubewire_codec::Limits;
 use cubewire_physics::ReceiverWorld;
-use cubewire_protocol::{SnapshotReceiver, Welcome};
+use cubewire_protocol::{ClientConnection, Engine, SnapshotReceiver};
 
 use crate::simulation::SimulationSystems;
 
@@ -52,21 +49,21 @@ pub use cubewire_protocol::record::{
     Record, ReplicaError, Sample, Totals, TransportBytes,
 };
 
-pub use budget::{EncodeBudget, LaneCost};
 pub use deltas::{DELTA_BITS, DeltaCounts};
 pub use digest::Digest;
 pub use displayed::{Compared, CubeError, CubeErrors, DisplayedState};
 pub(crate) use displayed::{between, shown_cube};
 pub(crate) use lane::end;
-pub use lane::{Lane, LaneBudget, LaneSync, LocalLane, SendStates};
+pub use lane::{Lane, LaneSync, LocalLane, SendStates};
 pub use meter::{Detailed, LaneMeter, METER_TICKS, Mean, TARGET_KBPS, kbps, millimetres};
 #[cfg(test)]
 pub(crate) use meter::{itemized, sample};
 pub use rebuilds::{Rebuilds, RebuildsAsRecorded};
 pub use receive::LaneCheck;
-pub use remote::{ConnectionStatus, Reconnect, RemoteViewer, ServerConnection, Serving, Welcomed};
+pub use remote::{ConnectionStatus, Reconnect, RemoteViewer, ServerConnection, Serving};
 pub(crate) use replica_error::RecentStates;
 pub use rung_costs::RungCosts;
+pub use serve::{Admitted, ServePlugin};
 pub use settings::{
     LaneSettings, LaneSettingsQuery, LaneSettingsQueryItem, LinkSettings, PlayoutDelay,
     PlayoutSettings, SEND_INTERVALS, SenderSettings, rung, rung_or_stages,
@@ -75,13 +72,15 @@ pub use shadow::ablation::{Ablated, Ablation, AblationRow, Part, WantsAblation, 
 pub use shadow::{ShadowLadder, ShadowRung};
 #[cfg(test)]
 pub(crate) use spawn::change as change_lane;
-pub use spawn::{ChangeLane, sending_half, spawn_lane, spawn_receiving_lane};
+pub(crate) use spawn::contract;
+pub use spawn::{ChangeLane, spawn_lane, spawn_receiving_lane};
 pub use states::States;
 pub use sync::ForceDesync;
 pub use text::{
     LaneChange, fallback, fallback_of_viewer, network, network_names, rung_name, setting,
 };
-pub use viewer::ViewerPlugin;
+pub(crate) use viewer::account as account_of_viewer;
+pub use viewer::{Joining, ViewerPlugin};
 
 /// The phases of a lane's tick, in this order, in [`FixedUpdate`] after [`SimulationSystems::Step`].
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -128,9 +127,10 @@ impl Plugin for ReplicationPlugin {
             .add_systems(
                 FixedUpdate,
                 (
-                    send::receive_acks.in_set(ReplicationSystems::Acks),
+                    (send::receive_acks, send::apply_settings)
+                        .chain()
+                        .in_set(ReplicationSystems::Acks),
                     (
-                        budget::plan.run_if(resource_exists::<EncodeBudget>),
                         rebuilds::plan,
                         send::send,
                         rebuilds::request,
@@ -158,18 +158,23 @@ impl Plugin for ReplicationPlugin {
     }
 }
 
-/// The receiver of a lane, with its buffered snapshots.
+/// The client's end of a lane, after the welcome: the receiver, with its buffered snapshots.
 #[derive(Component, Debug)]
-pub struct Replica(pub(crate) SnapshotReceiver);
+pub struct Replica(pub(crate) ClientConnection);
 
 impl Replica {
-    /// Creates a replica that can run the simulation, from the welcome that arrived at `now`.
-    fn simulating(welcome: Welcome, delay: Duration, now: Duration) -> Result<Self> {
-        let receiver = SnapshotReceiver::new(welcome, Limits::default(), delay, now)?;
-        Ok(Self(receiver.with_engine(Box::new(ReceiverWorld::default()))))
+    /// Creates the engine that runs the simulation at the receiver.
+    fn engine() -> Box<dyn Engine> {
+        Box::new(ReceiverWorld::default())
     }
 
-    pub const fn receiver(&self) -> &SnapshotReceiver {
-        &self.0
+    pub fn receiver(&self) -> &SnapshotReceiver {
+        self.0.receiver().expect(WELCOMED)
+    }
+
+    pub(crate) fn receiver_mut(&mut self) -> &mut SnapshotReceiver {
+        self.0.receiver_mut().expect(WELCOMED)
     }
 }
+
+const WELCOMED: &str = "a connection becomes a replica with the welcome";

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::net::SocketAddr;
 
 use clap::Args;
+use cubewire_bevy::EncodeLimit;
 use cubewire_bevy::udp::{Key, UdpHost, UdpServer};
 use cubewire_cli::whole_number;
 use serde_json::json;
@@ -17,8 +18,8 @@ use crate::game::desktop::peers;
 use crate::game::desktop::real_time::{self, RealTimePlugin};
 use crate::game::headless::HeadlessGame;
 use crate::recording::Script;
-use crate::replication::{EncodeBudget, Rebuilds};
-use crate::transport::udp::{MAX_VIEWERS, UdpServerPlugin, Viewers};
+use crate::replication::{Admitted, Rebuilds};
+use crate::transport::udp::{MAX_VIEWERS, UdpServerPlugin, ViewerBudgets};
 
 #[derive(Clone, Debug, Args)]
 pub struct ServeArgs {
@@ -86,21 +87,21 @@ impl ServeArgs {
     ) -> Result<(), Failure> {
         let plugins = (UdpServerPlugin(server), RealTimePlugin);
         let mut game = HeadlessGame::with_plugins(script, plugins);
-        game.app.init_resource::<EncodeBudget>();
+        game.app.init_resource::<EncodeLimit>();
         self.windowless.start_digest(&mut game.app)?;
         real_time::play(&mut game.app, seconds, |_| true);
         self.windowless.finish_digest(&mut game.app)?;
         let world = game.app.world();
-        let (viewers, rebuilds) = (world.resource::<Viewers>(), world.resource::<Rebuilds>());
+        let rebuilds = world.resource::<Rebuilds>();
         let served = json!({
             "ticks": game.cubes().tick(),
-            "viewers": viewers.admitted,
+            "viewers": world.resource::<Admitted>().0,
             // How often the scene was rebuilt to send its state to viewers.
             "rebuilds": rebuilds.total,
             "most_rebuilds_in_a_minute": rebuilds.most_in_a_minute,
             "traffic": world.resource::<UdpHost>().traffic(),
             // Budgets of the viewers that are connected at the end.
-            "budgets": viewers.budgets,
+            "budgets": world.resource::<ViewerBudgets>().0,
         });
         Ok(figures::print(&served, self.windowless.json, out)?)
     }

@@ -34,9 +34,9 @@ use super::*;
 use crate::controls::Action;
 use crate::history::Selection;
 use crate::replication::{
-    Ablation, ConnectionStatus, CubeError, LaneBudget, LaneCost, LaneMeter, LaneSettings, LaneSync,
-    METER_TICKS, PacketArrival, PacketRecord, PlayoutDelay, RemoteViewer, ReplicaError, Sample,
-    SendStates, ServerConnection, Serving, ShadowLadder, itemized,
+    Ablation, ConnectionStatus, CubeError, LaneMeter, LaneSettings, LaneSync, METER_TICKS,
+    PacketArrival, PacketRecord, PlayoutDelay, RemoteViewer, ReplicaError, Sample, SendStates,
+    ServerConnection, Serving, ShadowLadder, itemized,
 };
 use crate::view::{PaneContent, Side, ViewMode};
 
@@ -159,11 +159,10 @@ fn open_in(size: egui::Vec2, panel: Panel) -> Test {
 
 fn show(ui: &mut egui::Ui, panel: &mut Panel) {
     let sender = panel.settings.sender;
-    let (cost, budget) = (LaneCost::default(), LaneBudget::default());
     let peers = match (&panel.server, &panel.viewers) {
         (Some(connection), _) => Peers::Server { connection, asked: &sender },
         (None, Some((serving, peer))) => {
-            Peers::Viewers { serving, viewers: vec![(peer, &sender, &cost, &budget, &panel.meter)] }
+            Peers::Viewers { serving, viewers: vec![(peer, &sender, &panel.meter)] }
         }
         (None, None) => Peers::None,
     };

@@ -107,9 +107,10 @@ pub(super) fn count(
             continue;
         };
         // Differences against the newest acked snapshot, even if the packet used another baseline.
+        let get = |tick| sender.snapshots()?.get(tick);
         let age = packet.acked_ages_ticks[0];
-        let baseline = age.and_then(|age| sender.0.get(tick.checked_sub(age.into())?));
-        if let (Some(current), Some(baseline)) = (sender.0.get(tick), baseline) {
+        let baseline = age.and_then(|age| get(tick.checked_sub(age.into())?));
+        if let (Some(current), Some(baseline)) = (get(tick), baseline) {
             counts.add(current.snapshot(), baseline.snapshot());
         }
     }

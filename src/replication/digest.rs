@@ -70,7 +70,9 @@ pub(super) fn of_sent(
     for (sender, meter, peer) in &lanes {
         let sample = meter.samples().back();
         let has_sent = sample.is_some_and(|sample| !sample.snapshots.is_empty());
-        if has_sent && let Some(sent) = sender.0.get(world.tick()) {
+        if has_sent
+            && let Some(sent) = sender.snapshots().and_then(|sender| sender.get(world.tick()))
+        {
             digest.add(peer.id, world.tick(), sent);
         }
     }
@@ -83,7 +85,9 @@ pub(super) fn of_decoded(
 ) {
     for (replica, decoded) in &lanes {
         for decoded in &decoded.0 {
-            if let (Some(baseline), Some(client)) = (replica.0.get(decoded.tick), server.id) {
+            if let (Some(baseline), Some(client)) =
+                (replica.receiver().get(decoded.tick), server.id)
+            {
                 digest.add(client, decoded.tick, baseline);
             }
         }

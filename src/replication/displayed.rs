@@ -46,7 +46,7 @@ pub(super) fn advance(
             PlayoutDelay::Fixed(delay) => Some(delay),
             PlayoutDelay::Adaptive => None,
         };
-        replica.0.advance_playout(time.elapsed(), delay);
+        replica.receiver_mut().advance_playout(time.elapsed(), delay);
     }
 }
 
@@ -62,7 +62,7 @@ type PlayedLane<'a> = (
 pub(super) fn sample(time: Res<Time>, mut lanes: Query<PlayedLane<'_>>) {
     let now = time.elapsed();
     for (sender, settings, replica, mut meter, displayed) in &mut lanes {
-        let buffer = replica.0.playout();
+        let buffer = replica.receiver().playout();
         let waits = settings.effective_interpolation(sender.stages).waits();
         let starved =
             waits && buffer.sample(now).is_some_and(|playout| playout.starved_seconds > 0.0);

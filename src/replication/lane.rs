@@ -3,16 +3,15 @@
 use std::time::Duration;
 
 use bevy::prelude::*;
-use cubewire_bevy::{MessageBuffer, disconnect};
+use cubewire_bevy::{ConnectionClock, MessageBuffer, disconnect};
 use cubewire_codec::stages::Delta;
-use cubewire_codec::{InitialStateError, Limits, Plan, Snapshot};
 use cubewire_protocol::{
-    SendBudget, SendState, SnapshotReceiver, SnapshotSender, SyncStatus, WaitHistory,
+    SendState, ServerConnection, SnapshotReceiver, SnapshotSender, SyncStatus, WaitHistory,
 };
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::meter::{LaneMeter, Mean};
-use super::settings::{LinkSettings, SenderSettings};
+use super::settings::LinkSettings;
 
 /// Marks a lane: a path of snapshots from a simulation to a replica, or the half of it that is in this process.
 #[derive(Component, Clone, Copy, Debug, Default)]
@@ -21,33 +20,23 @@ pub struct Lane;
 
 /// Marks a lane with both halves in this process, connected by the in-memory transport.
 #[derive(Component, Clone, Copy, Debug, Default)]
-#[require(Lane, LinkSettings)]
+#[require(Lane, LinkSettings, ConnectionClock::Fixed)]
 pub struct LocalLane;
 
-/// Limits a lane to its budget and, over a real network, to an adaptive rate. A simulated [link](super::LinkSettings) has no
-/// adaptive rate: it may be overloaded to show the cost of stages.
+/// The server's end of a lane.
 #[derive(Component, Debug)]
-pub struct LaneBudget(pub(crate) SendBudget);
-
-impl Default for LaneBudget {
-    fn default() -> Self {
-        Self(SendBudget::new(TICKS_PER_SECOND as u16))
-    }
-}
-
-impl LaneBudget {
-    pub fn granted(&self, asked: &SenderSettings) -> SenderSettings {
-        SenderSettings { budget: self.0.granted_kbps(asked.budget), ..*asked }
-    }
-}
-
-#[derive(Component, Debug)]
-#[require(Lane, MessageBuffer, LaneBudget)]
-pub(crate) struct Sender(pub(super) SnapshotSender);
+#[require(Lane, MessageBuffer, ConnectionClock)]
+pub(crate) struct Sender(pub(super) ServerConnection);
 
 impl Sender {
-    pub(super) fn new(initial: Snapshot) -> Result<Self, InitialStateError> {
-        Ok(Self(SnapshotSender::new(Plan::cubes(), initial, Limits::default())?))
+    /// Returns the sender of snapshots. `None` before a viewer's welcome.
+    pub(super) fn snapshots(&self) -> Option<&SnapshotSender> {
+        self.0.sender()
+    }
+
+    /// Returns the tick of the last packet if the receiver needs a state of the scene.
+    pub(super) fn wants_state(&self) -> Option<u64> {
+        self.snapshots()?.wants_state()
     }
 }
 

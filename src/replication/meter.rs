@@ -42,7 +42,6 @@ pub struct LaneMeter {
     /// Packets dropped since the start because they were too old or too far ahead to decode.
     pub out_of_window: u64,
     pub refused: u64,
-    pub refused_acks: u64,
     pub last_refusal: Option<DecodeError>,
     /// Why the receiving half uses no arithmetic coding. `None` if it can.
     pub fallback: Option<FallbackReason>,

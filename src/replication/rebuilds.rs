@@ -9,9 +9,7 @@ use std::collections::VecDeque;
 use bevy::prelude::*;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::budget::LaneCost;
 use super::lane::Sender;
-use super::settings::SenderSettings;
 use crate::simulation::{CubeWorld, RebuildSimulation};
 
 /// While this resource exists, the scene is rebuilt only as recorded in the replay.
@@ -52,23 +50,18 @@ impl Rebuilds {
     }
 }
 
-type PlannedLane<'a> = (Entity, &'a Sender, &'a SenderSettings, Option<&'a LaneCost>);
-
 /// Runs before the lanes send: decides whether the scene may be rebuilt after this tick.
 pub(super) fn plan(
     world: Res<CubeWorld>,
     replay: Option<Res<RebuildsAsRecorded>>,
     mut rebuilds: ResMut<Rebuilds>,
-    lanes: Query<PlannedLane<'_>>,
+    lanes: Query<&Sender>,
 ) {
     let tick = world.tick();
     rebuilds.owed_ticks = rebuilds.owed_ticks.saturating_sub(1);
     rebuilds.is_planned = replay.is_none()
         && rebuilds.may_rebuild(tick)
-        && lanes.iter().any(|(lane, sender, settings, cost)| {
-            let cost = cost.copied().unwrap_or_default();
-            sender.0.wants_state().is_some() && cost.is_due(lane, settings, tick)
-        });
+        && lanes.iter().any(|lane| lane.wants_state().is_some() && lane.0.is_turn(tick));
 }
 
 /// Runs after the lanes sent: requests the rebuild if a lane has sent the snapshot that the state applies to.
@@ -79,7 +72,7 @@ pub(super) fn request(
     lanes: Query<&Sender>,
 ) {
     let tick = world.tick();
-    if rebuilds.is_planned && lanes.iter().any(|lane| lane.0.wants_state() == Some(tick)) {
+    if rebuilds.is_planned && lanes.iter().any(|lane| lane.wants_state() == Some(tick)) {
         rebuilds.record(tick);
         simulation.0 = true;
     }

@@ -2,12 +2,13 @@
 
 use bevy::ecs::query::QueryData;
 use bevy::prelude::*;
+use cubewire_bevy::{Clocks, ConnectionClock};
 use cubewire_codec::{Baseline, Coverage};
 use cubewire_protocol::PacketOutcome;
 use cubewire_protocol::record::PacketRecord;
 
 use super::Replica;
-use super::lane::{Lane, LaneSync, LocalLane, Sender};
+use super::lane::{Lane, LaneSync, Sender};
 use super::meter::LaneMeter;
 use super::settings::{PlayoutSettings, SenderSettings};
 use super::transport::ReceiverBuffer;
@@ -34,7 +35,7 @@ pub(super) struct ReceivingLane {
     decoded: &'static mut Decoded,
     meter: &'static mut LaneMeter,
     sync: &'static mut LaneSync,
-    is_local: Has<LocalLane>,
+    clock: &'static ConnectionClock,
 }
 
 /// Records the arrivals of a local lane's packets in its meter.
@@ -46,16 +47,13 @@ pub(super) fn record_arrivals(mut lanes: Query<(&Decoded, &mut LaneMeter), With<
     }
 }
 
-/// Decodes and acknowledges the received snapshots. Local lanes use tick time. Viewers use frame time, because a socket is read
-/// once per frame: the first tick of a long frame gets all packets of the frame.
-pub(super) fn receive(
-    (ticks, frames): (Res<Time>, Res<Time<Virtual>>),
-    mut lanes: Query<ReceivingLane>,
-) {
+/// Decodes and acknowledges the received snapshots. Viewers use frame time, because a socket is read once per frame: the first
+/// tick of a long frame gets all packets of the frame.
+pub(super) fn receive(clocks: Clocks, mut lanes: Query<ReceivingLane>) {
     for mut lane in &mut lanes {
-        let now = if lane.is_local { ticks.elapsed() } else { frames.elapsed() };
+        let now = clocks.now(lane.clock);
         let waits = lane.playout.effective_interpolation(lane.sender.stages).waits();
-        let (receiver, meter) = (&mut lane.replica.0, &mut lane.meter);
+        let (receiver, meter) = (lane.replica.receiver_mut(), &mut lane.meter);
         lane.decoded.0.clear();
         let newest_before = receiver.newest();
         for message in lane.buffer.incoming.datagrams.drain(..) {
@@ -106,9 +104,7 @@ pub(super) fn receive(
             true => meter.silent_ticks + 1,
             false => 0,
         };
-        while let Some(feedback) = receiver.poll_feedback() {
-            lane.buffer.outgoing.datagrams.push(feedback.encode());
-        }
+        lane.buffer.outgoing.datagrams.extend(lane.replica.0.datagrams());
     }
 }
 
@@ -123,8 +119,8 @@ pub(super) fn check(mut lanes: Query<(&Sender, &Replica, &Decoded, &mut LaneChec
     for (sender, replica, decoded, mut check) in &mut lanes {
         for &DecodedPacket { tick, .. } in &decoded.0 {
             // The sender drops its copy after a while.
-            if let Some(sent) = sender.0.get(tick) {
-                let received = replica.0.get(tick).map(|held| held.snapshot());
+            if let Some(sent) = sender.snapshots().and_then(|sender| sender.get(tick)) {
+                let received = replica.receiver().get(tick).map(|held| held.snapshot());
                 check.compared += 1;
                 check.wrong += u64::from(received != Some(sent.snapshot()));
             }

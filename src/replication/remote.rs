@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use cubewire_bevy::SocketTraffic;
-use cubewire_protocol::{FallbackReason, Welcome};
+use cubewire_protocol::FallbackReason;
 
 use super::settings::SenderSettings;
 
-#[derive(Component, Clone, Debug, PartialEq)]
+/// A viewer in another process. A transport inserts it on the entity of the connection.
+#[derive(Component, Clone, Debug, Default, PartialEq)]
 pub struct RemoteViewer {
     pub id: u64,
     pub address: String,
@@ -19,16 +20,18 @@ pub struct RemoteViewer {
     pub loss_fraction: f64,
     /// Why the viewer gets no arithmetic coding although it requested it.
     pub fallback: Option<FallbackReason>,
+    /// The settings in use. `None` before the first request.
+    pub granted: Option<SenderSettings>,
 }
 
-#[derive(Resource, Clone, Debug, PartialEq)]
+#[derive(Resource, Clone, Debug, Default, PartialEq)]
 pub struct Serving {
     pub address: String,
     pub traffic: SocketTraffic,
 }
 
 /// Present in a viewer: the state of its connection to the server.
-#[derive(Resource, Clone, Debug, PartialEq)]
+#[derive(Resource, Clone, Debug, Default, PartialEq)]
 pub struct ServerConnection {
     pub server: String,
     pub status: ConnectionStatus,
@@ -36,13 +39,13 @@ pub struct ServerConnection {
     pub round_trip: Option<Duration>,
     /// The server's number for this viewer. `None` without a connection.
     pub id: Option<u64>,
-    /// The settings that the server grants, once it has answered a request. See [`EncodeBudget`](super::EncodeBudget) and
-    /// [`LaneBudget`](super::LaneBudget).
+    /// The settings that the server grants, if they differ from the requested ones.
     pub granted: Option<SenderSettings>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ConnectionStatus {
+    #[default]
     Connecting,
     Connected,
     Lost(String),
@@ -51,12 +54,3 @@ pub enum ConnectionStatus {
 /// Requests a new connection after the last one was lost. The last displayed state stays visible until the new welcome.
 #[derive(Event, Clone, Copy, Debug, Default)]
 pub struct Reconnect;
-
-/// Triggered on a viewer's lane when the server's welcome has arrived.
-#[derive(EntityEvent, Clone, Debug)]
-pub struct Welcomed {
-    pub entity: Entity,
-    pub welcome: Welcome,
-    /// Why the server sends no arithmetic coding. `None` if both ends have the same model and arithmetic.
-    pub fallback: Option<FallbackReason>,
-}

@@ -1,34 +1,38 @@
 //! The sending half of a lane.
 
-use std::sync::Arc;
-
 use bevy::ecs::query::QueryData;
 use bevy::prelude::*;
-use bevy::tasks::{ComputeTaskPool, TaskPool};
-use cubewire_bevy::MessageBuffer;
-use cubewire_codec::QuantizedSnapshot;
-use cubewire_protocol::record::{PacketRecord, Sample};
-use cubewire_protocol::{AllowedSnapshot, SendError};
+use cubewire_bevy::{Clocks, ConnectionClock, EncodeLimit, MessageBuffer, encode};
+use cubewire_protocol::{Extras, SendJob};
 
-use super::budget::{EncodeBudget, LaneCost};
-use super::lane::{LaneBudget, SendStates, Sender, end};
+use super::lane::{LocalLane, SendStates, Sender, end};
 use super::meter::{Detailed, LaneMeter};
 use super::quantized::QuantizedWorld;
 use super::rebuilds::Rebuilds;
 use super::settings::SenderSettings;
-use crate::clock;
 use crate::simulation::CubeWorld;
 
-type AckedLane<'a> = (&'a mut MessageBuffer, &'a mut Sender, &'a mut LaneMeter, &'a mut LaneBudget);
-
-pub(super) fn receive_acks(world: Res<CubeWorld>, mut lanes: Query<AckedLane<'_>>) {
-    for (mut buffer, mut sender, mut meter, mut limit) in &mut lanes {
-        for message in buffer.incoming.datagrams.drain(..) {
-            match sender.0.on_message(&message) {
-                Ok(feedback) => limit.0.on_feedback(world.tick(), &feedback),
-                Err(_) => meter.refused_acks += 1,
-            }
+/// Delivers the acks of local lanes.
+pub(super) fn receive_acks(
+    world: Res<CubeWorld>,
+    mut lanes: Query<(Entity, &mut MessageBuffer, &mut Sender), With<LocalLane>>,
+    mut commands: Commands,
+) {
+    for (entity, mut buffer, mut sender) in &mut lanes {
+        let mut acks = buffer.incoming.datagrams.drain(..);
+        let outcome = acks.try_for_each(|ack| sender.0.on_datagram(world.tick(), &ack).map(drop));
+        if let Err(why) = outcome.and_then(|()| sender.0.check(default(), 0, 0)) {
+            end(&mut commands, entity, why);
         }
+    }
+}
+
+/// Puts changed settings to use.
+pub(super) fn apply_settings(
+    mut lanes: Query<(&SenderSettings, &mut Sender), Changed<SenderSettings>>,
+) {
+    for (settings, mut sender) in &mut lanes {
+        sender.0.set_settings(settings.to_wire());
     }
 }
 
@@ -39,145 +43,88 @@ pub(super) struct SendingLane {
     settings: &'static SenderSettings,
     buffer: &'static mut MessageBuffer,
     sender: &'static mut Sender,
+    clock: &'static ConnectionClock,
     meter: &'static mut LaneMeter,
-    limit: &'static mut LaneBudget,
-    /// Present for lanes to remote viewers.
-    cost: Option<&'static mut LaneCost>,
     send_states: Option<&'static mut SendStates>,
     is_detailed: Has<Detailed>,
+    is_local: Has<LocalLane>,
 }
 
-impl SendingLaneItem<'_, '_> {
-    fn cost(&self) -> LaneCost {
-        self.cost.as_deref().copied().unwrap_or_default()
-    }
+/// Where the packet of a lane goes.
+struct Output<'w> {
+    lane: Entity,
+    buffer: &'w mut MessageBuffer,
+    meter: &'w mut LaneMeter,
+    send_states: Option<&'w mut SendStates>,
 }
 
 /// Encodes the newest snapshot for each lane that is due, in parallel, and begins the meter's sample of this tick.
 pub(super) fn send(
     world: Res<CubeWorld>,
-    (ticks, frames): (Res<Time>, Res<Time<Real>>),
+    clocks: Clocks,
     mut quantized: ResMut<QuantizedWorld>,
-    budget: Option<Res<EncodeBudget>>,
+    limit: Option<Res<EncodeLimit>>,
     rebuilds: Res<Rebuilds>,
     mut lanes: Query<SendingLane>,
     mut commands: Commands,
 ) {
     let tick = world.tick();
-    let mut due = Vec::new();
-    for mut lane in &mut lanes {
-        lane.sender.0.itemize(lane.is_detailed);
-        let (settings, stages) = (lane.settings, lane.settings.stages);
-        let sample = Sample {
-            tick,
-            stages,
-            budget_kbps: settings.kept_budget(),
-            send_interval_ticks: settings.send_interval_ticks,
-            acked_age_ticks: lane.sender.0.acked_ages(tick)[0],
-            ..Sample::default()
+    // Local lanes have no limit of time, so that a run is the same on every machine.
+    let (mut local, mut remote) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
+    for lane in &mut lanes {
+        let (buffer, meter) = (lane.buffer.into_inner(), lane.meter.into_inner());
+        let connection = &mut lane.sender.into_inner().0;
+        buffer.allow(connection, clocks.now(lane.clock), tick);
+        meter.begin(connection.sample(tick));
+        let Some(sender) = connection.sender_mut() else {
+            continue;
         };
-        // A simulated link runs on tick time. A real network runs on frame time: all ticks of a frame send at the same moment.
-        let now = match lane.cost {
-            Some(_) => frames.elapsed(),
-            None => ticks.elapsed(),
-        };
-        let (limit, is_partial) = (&mut lane.limit.0, stages.can_be_partial());
-        let allowed = lane.buffer.allow(limit, tick, now, settings.budget, is_partial);
-        let must_send = rebuilds.is_planned && lane.sender.0.wants_state().is_some();
-        let is_due = lane.cost().is_due(lane.entity, settings, tick);
+        sender.itemize(lane.is_detailed);
+        let must_send = rebuilds.is_planned && sender.wants_state().is_some();
         // For a planned rebuild, send even between due ticks or while the last complete snapshot is still being sent.
-        if must_send || is_due && !matches!(allowed, AllowedSnapshot::Nothing) {
-            match quantized.get(tick, world.current(), stages.precision()) {
-                Ok(snapshot) => due.push(Due { snapshot, lane, must_send, allowed, sample }),
-                Err(error) => end(&mut commands, lane.entity, error),
-            }
-        } else {
-            lane.meter.begin(sample);
+        if !must_send && !connection.is_due(tick) {
+            continue;
         }
-    }
-    // Rotate, so that it is not always the same lane that runs out of encoding time.
-    let first = tick as usize % due.len().max(1);
-    due.rotate_left(first);
-    let (world, budget) = (&*world, budget.as_deref());
-    let send = |due: Due<'_, '_>| (due.lane.entity, due.send(world, budget));
-    let results = match due.len() {
-        0 | 1 => due.into_iter().map(send).collect(),
-        _ => ComputeTaskPool::get_or_init(TaskPool::default).scope(|scope| {
-            for lane in due {
-                scope.spawn(async move { send(lane) });
-            }
-        }),
-    };
-    for (lane, sent) in results {
-        if let Err(error) = sent {
-            end(&mut commands, lane, error);
-        }
-    }
-}
-
-struct Due<'w, 's> {
-    snapshot: Arc<QuantizedSnapshot>,
-    lane: SendingLaneItem<'w, 's>,
-    /// The scene may be rebuilt after this tick. This lane's receiver needs its state, so the lane must send now.
-    must_send: bool,
-    allowed: AllowedSnapshot,
-    sample: Sample,
-}
-
-impl Due<'_, '_> {
-    /// Encodes the snapshot if there is time, and begins the meter's sample.
-    fn send(mut self, world: &CubeWorld, budget: Option<&EncodeBudget>) -> Result<(), SendError> {
-        let has_time = budget.is_none_or(EncodeBudget::has_time);
-        if self.lane.cost.is_none() || self.must_send || has_time {
-            self.encode(world, budget)?;
-        }
-        self.lane.meter.begin(self.sample);
-        Ok(())
-    }
-
-    fn encode(
-        &mut self,
-        world: &CubeWorld,
-        budget: Option<&EncodeBudget>,
-    ) -> Result<(), SendError> {
-        let (tick, stages, snapshot) = (world.tick(), self.sample.stages, &self.snapshot);
-        let lane = &mut self.lane;
-        let granted = lane.cost().granted(lane.settings);
-        let protocol = &mut lane.sender.0;
-        let started = clock::now();
-        if let Some((rebuilt, state)) = world.rebuilt() {
-            protocol.offer_state(*rebuilt, state);
-        }
-        let inputs = Some(world.inputs());
-        let sent = match self.allowed {
-            AllowedSnapshot::Partial(packet_budget) => {
-                protocol.send_within(tick, stages, snapshot, packet_budget)?
-            }
-            AllowedSnapshot::Complete | AllowedSnapshot::Nothing => {
-                Some(protocol.send_simulated(tick, stages, snapshot, granted.baseline, inputs)?)
+        let snapshot = quantized.get(tick, world.current(), lane.settings.stages.precision());
+        let snapshot = match snapshot {
+            Ok(snapshot) => snapshot,
+            Err(error) => {
+                end(&mut commands, lane.entity, error);
+                continue;
             }
         };
-        if matches!(self.allowed, AllowedSnapshot::Partial(_)) {
-            self.sample.longest_wait_ticks = protocol.longest_wait(tick);
+        let state = world.rebuilt().as_ref().map(|(rebuilt, state)| (*rebuilt, state));
+        let inputs = Some(world.inputs());
+        let extras = Extras { inputs, state, must_send, ..Extras::default() };
+        if let Some(job) = connection.prepare(tick, snapshot, extras) {
+            let (jobs, outputs) = if lane.is_local { &mut local } else { &mut remote };
+            jobs.push(job);
+            let send_states = lane.send_states.map(Mut::into_inner);
+            outputs.push(Output { lane: lane.entity, buffer, meter, send_states });
         }
-        if let Some(send_states) = &mut lane.send_states {
-            protocol.send_states(tick, &mut send_states.now);
+    }
+    encode(tick, &mut local.0, None);
+    encode(tick, &mut remote.0, limit.as_deref());
+    for (jobs, outputs) in [local, remote] {
+        for (job, output) in jobs.into_iter().zip(outputs) {
+            output.finish(tick, job, &mut commands);
+        }
+    }
+}
+
+impl Output<'_> {
+    fn finish(self, tick: u64, job: SendJob<'_>, commands: &mut Commands<'_, '_>) {
+        if let Some(send_states) = self.send_states {
+            job.sender().send_states(tick, &mut send_states.now);
             send_states.record(tick);
         }
-        if sent.is_none() {
-            return Ok(());
+        match job.finish(Some(self.meter.current())) {
+            Ok(Some(packet)) => {
+                self.buffer.spread_ticks = packet.spread_ticks;
+                self.buffer.outgoing.datagrams.push(packet.bytes);
+            }
+            Ok(None) => {}
+            Err(error) => end(commands, self.lane, error),
         }
-        let took = started.elapsed();
-        let acked_ages_ticks = protocol.acked_ages(tick);
-        let packet = protocol.packet();
-        lane.buffer.spread_ticks = lane.limit.0.on_sent(tick, packet.bytes.len());
-        if let (Some(cost), Some(budget)) = (&mut lane.cost, budget) {
-            budget.spend(cost, granted.baseline, took);
-        }
-        self.sample
-            .snapshots
-            .push(PacketRecord { acked_ages_ticks, ..PacketRecord::new(tick, packet, stages) });
-        lane.buffer.outgoing.datagrams.push(packet.bytes.clone());
-        Ok(())
     }
 }

@@ -8,7 +8,7 @@ use cubewire_codec::Stages;
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::stages::Velocity;
 use cubewire_link::Conditions;
-use cubewire_protocol::{BUDGETS_KBPS, BaselineChoice, Interpolation, playout_delay};
+use cubewire_protocol::{BUDGETS_KBPS, BaselineChoice, Interpolation, Settings, playout_delay};
 use cubewire_scene::TICKS_PER_SECOND;
 use cubewire_text::{Ms, Spelling, TextError};
 use serde::{Deserialize, Serialize};
@@ -147,8 +147,22 @@ impl SenderSettings {
         }
     }
 
-    pub fn sends_at(&self, tick: u64) -> bool {
-        tick.is_multiple_of(self.send_interval_ticks.max(1).into())
+    pub(crate) fn to_wire(self) -> Settings {
+        Settings {
+            stages: self.stages,
+            send_interval_ticks: self.send_interval_ticks.clamp(1, 255) as u8,
+            baseline: self.baseline,
+            budget_kbps: self.budget,
+        }
+    }
+
+    pub(crate) fn from_wire(settings: Settings) -> Self {
+        Self {
+            stages: settings.stages,
+            send_interval_ticks: settings.send_interval_ticks.into(),
+            baseline: settings.baseline,
+            budget: settings.budget_kbps,
+        }
     }
 }
 

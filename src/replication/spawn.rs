@@ -5,17 +5,18 @@
 //! | lane | sending half | simulated link | receiving half |
 //! | --- | --- | --- | --- |
 //! | [local](spawn_lane) | [`SenderSettings`] | [`LinkSettings`] | [`PlayoutSettings`] |
-//! | [at a server](sending_half), for a remote viewer | [`SenderSettings`] | | |
+//! | [at a server](super::ServePlugin), for a remote viewer | [`SenderSettings`] | | |
 //! | [at a viewer](spawn_receiving_lane) of a remote server | requested from the server | in addition to the network | [`PlayoutSettings`] |
 
+use std::sync::{Arc, LazyLock};
+
 use bevy::prelude::*;
-use cubewire_codec::{InitialStateError, Plan, Snapshot};
-use cubewire_protocol::{SendBudget, Welcome};
-use cubewire_scene::TICKS_PER_SECOND;
+use cubewire_bevy::ConnectionClock;
+use cubewire_codec::Plan;
+use cubewire_protocol::{ClientConnection, Contract, RateControl, ServerConnection, connect};
 
 use super::Replica;
-use super::budget::LaneCost;
-use super::lane::{LaneBudget, LocalLane, Sender};
+use super::lane::{LocalLane, Sender};
 use super::meter::LaneMeter;
 use super::receive::Decoded;
 use super::settings::{LaneSettings, LinkSettings, PlayoutSettings, SenderSettings};
@@ -56,35 +57,30 @@ pub(crate) fn change(change: On<ChangeLane>, mut lanes: Query<ChangedLane<'_>>) 
     }
 }
 
+/// The protocol contract that both ends must share: the scene, without further registered items.
+pub(crate) fn contract() -> Arc<Contract> {
+    static CONTRACT: LazyLock<Arc<Contract>> =
+        LazyLock::new(|| Arc::new(Contract::new(Plan::cubes(), String::new())));
+    Arc::clone(&CONTRACT)
+}
+
 /// Spawns a lane with both halves in this process, at the simulation's current tick.
 pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
     let now = world.resource::<Time<Fixed>>().elapsed();
     let cubes = world.resource::<CubeWorld>();
-    let welcome =
-        Welcome { plan: Plan::cubes(), tick: cubes.tick(), initial: cubes.current().clone() };
-    let sender = Sender::new(welcome.initial.clone())?;
+    let mut server = ServerConnection::new(contract(), RateControl::Off, now);
+    let mut client = ClientConnection::new(contract()).with_engine(Replica::engine);
+    connect(&mut client, &mut server, now, cubes.tick(), cubes.current())?;
+    server.set_settings(settings.sender.to_wire());
+    let mut replica = Replica(client);
     let delay = settings.playout.rule_delay(&settings.sender);
-    let receiving = (Decoded::default(), Replica::simulating(welcome, delay, now)?);
-    let lane = world.spawn((LocalLane, settings, sender, receiving));
-    Ok(lane.id())
-}
-
-/// Returns the components of a sending half for a remote viewer that has received `initial`. Its rate adapts to the network.
-pub fn sending_half(
-    initial: Snapshot,
-    settings: SenderSettings,
-) -> Result<impl Bundle, InitialStateError> {
-    let sender = Sender::new(initial)?;
-    Ok((
-        settings,
-        sender,
-        LaneBudget(SendBudget::adaptive(TICKS_PER_SECOND as u16)),
-        LaneCost::default(),
-    ))
+    replica.receiver_mut().advance_playout(now, Some(delay));
+    let ends = (Sender(server), Decoded::default(), replica);
+    Ok(world.spawn((LocalLane, settings, ends)).id())
 }
 
 /// Spawns a receiving half. Its [`SenderSettings`] are requested from the server. The lane is empty until
 /// [`Welcomed`](super::Welcomed) adds its [`Replica`].
 pub fn spawn_receiving_lane(world: &mut World, settings: LaneSettings) -> Entity {
-    world.spawn((settings, Decoded::default())).id()
+    world.spawn((settings, Decoded::default(), ConnectionClock::Virtual)).id()
 }

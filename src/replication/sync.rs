@@ -19,8 +19,10 @@ pub(super) fn force_desync(
     desync: On<ForceDesync>,
     mut lanes: Query<&mut Sender, With<LocalLane>>,
 ) {
-    if let Ok(mut sender) = lanes.get_mut(desync.entity) {
-        sender.0.force_desync();
+    if let Ok(mut lane) = lanes.get_mut(desync.entity)
+        && let Some(sender) = lane.0.sender_mut()
+    {
+        sender.force_desync();
     }
 }
 
@@ -34,7 +36,7 @@ pub(super) fn observe(mut lanes: Query<ObservedLane<'_>>) {
         let packets = sample.snapshots.iter();
         let state_bits: f64 = packets.map(|packet| packet.ledger.kind(BitKind::State)).sum();
         sync.state_kilobits += state_bits / 1000.0;
-        if let Some(Sender(protocol)) = sender {
+        if let Some(protocol) = sender.and_then(Sender::snapshots) {
             sync.silent_ticks = sample.acked_age_ticks.map_or(0, u64::from);
             sync.tick = sample.tick - sync.silent_ticks;
             sync.status = protocol.sync();

@@ -6,27 +6,36 @@
 use std::time::Duration;
 
 use bevy::prelude::*;
+use cubewire_bevy::{
+    Clocks, ConnectionClock, CubewireSystems, Disconnected, MessageBuffer, Traffic, disconnect,
+};
 use cubewire_codec::BitLedger;
-use cubewire_protocol::FallbackReason;
 use cubewire_protocol::record::Sample;
-use cubewire_scene::TICKS_PER_SECOND;
+use cubewire_protocol::renet_guard::SLICE_BYTES;
+use cubewire_protocol::{ClientConnection, ClientEvent, Contract, FallbackReason};
+use cubewire_scene::{CUBES, TICKS_PER_SECOND};
 
 use super::digest::{self, Digest};
 use super::lane::LaneSync;
 use super::meter::{Detailed, LaneMeter};
 use super::receive::{self, Decoded};
-use super::remote::{ServerConnection, Welcomed};
+use super::remote::{ConnectionStatus, ServerConnection};
 use super::settings::{PlayoutSettings, SenderSettings};
-use super::transport::{End, TransportSystems};
+use super::transport::{End, ReceiverBuffer, TransportSystems, bound};
 use super::{Replica, ReplicationSystems, displayed, spawn, sync, text};
 
-/// Runs the receiving lane. Needs a transport that connects to a server.
+/// Runs the receiving lane. Needs a transport that connects to a server: it spawns the entity of the connection with [`Joining`].
 pub struct ViewerPlugin;
 
 impl Plugin for ViewerPlugin {
     fn build(&self, app: &mut App) {
+        let deliver = receive_messages
+            .in_set(CubewireSystems::Deliver)
+            .in_set(TransportSystems::Receive(End::Client));
         app.insert_resource(Time::<Fixed>::from_hz(f64::from(TICKS_PER_SECOND)))
-            .add_observer(welcome)
+            .init_resource::<ServerConnection>()
+            .add_observer(cubewire_bevy::transport::tell_why)
+            .add_observer(lose)
             .add_observer(spawn::change)
             .configure_sets(
                 FixedUpdate,
@@ -38,12 +47,14 @@ impl Plugin for ViewerPlugin {
                 )
                     .chain(),
             )
+            .add_systems(PreUpdate, deliver)
             .add_systems(
                 FixedUpdate,
                 (
-                    (begin, account, receive::receive, displayed::advance)
+                    (begin, itemize, receive::receive, displayed::advance)
                         .chain()
                         .in_set(ReplicationSystems::Receive),
+                    post.in_set(TransportSystems::Flush(End::Client)),
                     (
                         sync::observe,
                         displayed::sample,
@@ -52,7 +63,8 @@ impl Plugin for ViewerPlugin {
                         .chain()
                         .in_set(ReplicationSystems::Observe),
                 ),
-            );
+            )
+            .add_systems(Update, account.in_set(TransportSystems::Flush(End::Client)));
         // Frames may take long with a software renderer, and a viewer's ticks are cheap.
         if let Some(mut time) = app.world_mut().get_resource_mut::<Time<Virtual>>() {
             time.set_max_delta(MAX_FRAME);
@@ -63,40 +75,143 @@ impl Plugin for ViewerPlugin {
 /// The fixed clock catches up completely after frames of up to this length.
 const MAX_FRAME: Duration = Duration::from_secs(2);
 
-/// Restarts the lane from the initial state in the server's welcome.
-fn welcome(
-    welcomed: On<Welcomed>,
-    time: Res<Time<Fixed>>,
-    mut lanes: Query<(&SenderSettings, &PlayoutSettings, &mut LaneMeter)>,
+/// A viewer's connection until the welcome. Then it becomes the lane's [`Replica`]. On the entity of the connection to the server.
+#[derive(Component, Debug)]
+#[require(Counted)]
+pub struct Joining(Option<ClientConnection>);
+
+impl Joining {
+    pub fn new(contract: Contract) -> Self {
+        Self(Some(ClientConnection::new(contract.into()).with_engine(Replica::engine)))
+    }
+}
+
+/// Traffic of the connection that the lane's meter has already counted.
+#[derive(Component, Debug, Default)]
+pub(crate) struct Counted(Traffic);
+
+/// Maximum size of a snapshot message. An uncompressed snapshot takes 31 slices.
+const MAX_SNAPSHOT_BYTES: usize = 64 * SLICE_BYTES;
+
+type ViewedLane<'a> = (
+    Entity,
+    &'a SenderSettings,
+    &'a PlayoutSettings,
+    &'a ConnectionClock,
+    &'a mut ReceiverBuffer,
+    Option<&'a mut Replica>,
+);
+
+/// Processes the server's messages, requests the lane's sender settings, and delivers snapshots to the lane.
+fn receive_messages(
+    clocks: Clocks,
+    mut server: ResMut<ServerConnection>,
+    connection: Option<Single<(Entity, &mut MessageBuffer, &mut Joining)>>,
+    lane: Single<ViewedLane<'_>>,
     mut commands: Commands,
 ) {
-    let Ok((sender, playout, mut meter)) = lanes.get_mut(welcomed.entity) else {
+    let Some(connection) = connection else {
         return;
     };
-    let welcome = welcomed.welcome.clone();
-    let delay = playout.rule_delay(sender);
-    let now = time.elapsed();
-    let replica = match Replica::simulating(welcome, delay, now) {
-        Ok(replica) => replica,
-        Err(error) => return error!("invalid welcome from the server: {error}"),
-    };
-    *meter = LaneMeter::default();
-    meter.fallback = welcomed.fallback;
-    if let Some(text) = text::fallback(sender.stages, meter.fallback) {
+    let (entity, mut buffer, mut joining) = connection.into_inner();
+    let (lane, sender, playout, clock, mut receiver_buffer, mut replica) = lane.into_inner();
+    let now = clocks.now(clock);
+    let was_joining = joining.0.is_some();
+    let incoming = std::mem::take(&mut buffer.incoming);
+    let mut messages = incoming.messages.into_iter();
+    while let Some(message) = messages.next() {
+        let connection = joining.0.as_mut().or(replica.as_mut().map(|replica| &mut replica.0));
+        let Some(connection) = connection else {
+            break;
+        };
+        let heard = connection.on_message(now, &message).map_err(|error| error.to_string());
+        let outcome = match heard {
+            Ok(ClientEvent::Welcome { bodies: CUBES }) => {
+                let connection = joining.0.take().expect("the welcome comes once");
+                let receiving = welcome(connection, now, sender, playout);
+                commands.entity(lane).try_insert(receiving);
+                server.status = ConnectionStatus::Connected;
+                // The replica is inserted after this system.
+                buffer.incoming.messages = messages.collect();
+                return;
+            }
+            Ok(ClientEvent::Welcome { bodies }) => {
+                Err(format!("the server has {bodies} cubes, but this program has {CUBES}"))
+            }
+            Ok(ClientEvent::Answer) => {
+                if let Some(Err(reason)) = connection.answer() {
+                    warn!("the server does not grant the requested settings: {reason}");
+                }
+                Ok(())
+            }
+            Ok(ClientEvent::Tick(_)) => Ok(()),
+            Ok(ClientEvent::Message(_)) => Err("unexpected message from the server".to_owned()),
+            Err(why) => Err(why),
+        };
+        if let Err(why) = outcome {
+            let why = format!("the session with the server at {} ended: {why}", server.server);
+            commands.queue(move |world: &mut World| disconnect(world, entity, why));
+            return;
+        }
+    }
+    match (&mut joining.0, &mut replica) {
+        (Some(joining), _) => flush(joining, &mut buffer),
+        (None, Some(replica)) if !was_joining => {
+            let asked = sender.to_wire();
+            // A declined request is not repeated.
+            if replica.0.requested() != Some(asked) {
+                replica.0.request(asked);
+            }
+            flush(&mut replica.0, &mut buffer);
+            server.granted = replica.0.granted().map(SenderSettings::from_wire);
+            let snapshots = incoming.datagrams.into_iter();
+            let snapshots = snapshots.filter(|message| message.len() <= MAX_SNAPSHOT_BYTES);
+            receiver_buffer.incoming.datagrams.extend(snapshots);
+            bound(&mut receiver_buffer.incoming.datagrams);
+        }
+        _ => {}
+    }
+}
+
+/// Returns the components of a lane that starts from the initial state in the server's welcome.
+fn welcome(
+    mut connection: ClientConnection,
+    now: Duration,
+    sender: &SenderSettings,
+    playout: &PlayoutSettings,
+) -> impl Bundle + use<> {
+    let receiver = connection.receiver_mut().expect("the welcome has arrived");
+    receiver.advance_playout(now, Some(playout.rule_delay(sender)));
+    let fallback = connection.fallback();
+    if let Some(text) = text::fallback(sender.stages, fallback) {
         info!("{text}");
     }
-    let receiving = (LaneSync::default(), Decoded::default(), replica);
-    commands.entity(welcomed.entity).try_insert(receiving);
+    let meter = LaneMeter { fallback, ..LaneMeter::default() };
+    (meter, LaneSync::default(), Decoded::default(), Replica(connection))
+}
+
+fn flush(connection: &mut ClientConnection, buffer: &mut MessageBuffer) {
+    buffer.outgoing.messages.extend(std::iter::from_fn(|| connection.poll_message()));
+}
+
+fn lose(
+    ended: On<Disconnected>,
+    connections: Query<(), With<Joining>>,
+    mut server: ResMut<ServerConnection>,
+) {
+    if connections.contains(ended.entity) {
+        server.status = ConnectionStatus::Lost(ended.reason.clone());
+        server.granted = None;
+    }
 }
 
 /// Begins the sample of a tick, numbered by the viewer. The sample's budget is the one granted by the server.
 fn begin(
     mut tick: Local<u64>,
-    server: Option<Res<ServerConnection>>,
+    server: Res<ServerConnection>,
     mut lanes: Query<(&SenderSettings, &mut LaneMeter)>,
 ) {
     *tick += 1;
-    let granted = server.and_then(|server| server.granted);
     for (settings, mut meter) in &mut lanes {
         // Before the first packet, assume the stages that the server will use: the requested ones, or their fallback.
         let asked = meter.fallback.and(FallbackReason::instead_of(settings.stages));
@@ -106,7 +221,7 @@ fn begin(
         meter.begin(Sample {
             tick: *tick,
             stages,
-            budget_kbps: granted.unwrap_or(*settings).kept_budget(),
+            budget_kbps: server.granted.unwrap_or(*settings).kept_budget(),
             send_interval_ticks: settings.send_interval_ticks,
             ..Sample::default()
         });
@@ -114,14 +229,38 @@ fn begin(
 }
 
 /// Makes the decoder count the bits of each packet by kind, or item by item if the lane is [`Detailed`].
-fn account(mut lanes: Query<(&mut Replica, Has<Detailed>)>) {
+fn itemize(mut lanes: Query<(&mut Replica, Has<Detailed>)>) {
     for (mut replica, is_detailed) in &mut lanes {
-        let ledger = replica.0.decoder().ledger();
+        let ledger = replica.receiver().decoder().ledger();
         if ledger.map(|ledger| ledger.items().is_some()) != Some(is_detailed) {
-            replica.0.set_ledger(Some(match is_detailed {
+            replica.receiver_mut().set_ledger(Some(match is_detailed {
                 true => BitLedger::itemized(),
                 false => BitLedger::new(),
             }));
         }
     }
+}
+
+/// Passes the lane's acks to the connection.
+fn post(
+    mut lane: Single<&mut ReceiverBuffer>,
+    buffer: Option<Single<&mut MessageBuffer, With<Joining>>>,
+) {
+    let acks = lane.outgoing.datagrams.drain(..);
+    if let Some(mut buffer) = buffer {
+        buffer.outgoing.datagrams.extend(acks);
+    }
+}
+
+/// Counts the traffic of the connection in the lane's meter.
+pub(crate) fn account(
+    mut meter: Single<&mut LaneMeter>,
+    connection: Option<Single<(&MessageBuffer, &mut Counted), With<Joining>>>,
+) {
+    let Some((buffer, mut counted)) = connection.map(Single::into_inner) else {
+        return;
+    };
+    let traffic = buffer.traffic.since(&counted.0);
+    counted.0 = buffer.traffic;
+    meter.count_traffic(&traffic.received, &traffic.sent);
 }

@@ -42,14 +42,15 @@ fn a_server_serves_what_it_admits_and_survives_every_other_request_that_can_be_r
         [partial(ladder::DELTA.stages), partial(ladder::PREDICTED.stages), of_another_scene()];
     let drawn = [(); 12].map(|()| *others.choose(&mut random).unwrap());
     attacked(|game, bystander| {
-        for stages in known.into_iter().chain(drawn) {
-            let mut rogue = Rogue::connect(game, &mut [bystander], PROTOCOL_VERSION);
-            rogue.request(&request_for(stages));
-            step(game, &mut [bystander], 3);
-            assert_eq!(udp(game).connected(), 1, "{stages:?}");
-        }
         let mut rogue = Rogue::connect(game, &mut [bystander], PROTOCOL_VERSION);
-        for number in 1..=200 {
+        for (stages, number) in known.into_iter().chain(drawn).zip(1..) {
+            rogue.request(&Request { number, ..request_for(stages) });
+            rogue.step();
+            step(game, &mut [bystander], 3);
+            // The request is declined.
+            assert_eq!((udp(game).connected(), lanes(game).len()), (2, 1), "{stages:?}");
+        }
+        for number in 101..=300 {
             let stages = *admitted.choose(&mut random).unwrap();
             rogue.request(&Request { number, ..request_for(stages) });
             let is_served = (0..MOST_TICKS).any(|_| {

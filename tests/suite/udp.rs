@@ -13,11 +13,13 @@ use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
 use cubewire::recording::ScriptPlayback;
 use cubewire::replication::{
-    Accounting, ConnectionStatus, Digest, HEADER_BYTES, LaneMeter, LaneSettings, LinkSettings,
-    Reconnect, RemoteViewer, SEND_INTERVALS, Sample, SenderSettings,
+    Accounting, Admitted, ConnectionStatus, Digest, HEADER_BYTES, LaneMeter, LaneSettings,
+    LinkSettings, Reconnect, RemoteViewer, SEND_INTERVALS, Sample, SenderSettings,
 };
 use cubewire::simulation::HeldKeys;
-use cubewire::transport::udp::{UdpServerPlugin, UdpViewer, ViewerSettings, Viewers};
+use cubewire::transport::udp::{
+    UdpServerPlugin, UdpViewer, ViewerBudget, ViewerBudgets, ViewerSettings,
+};
 use cubewire_bevy::SocketTraffic;
 use cubewire_bevy::udp::{Key, UdpHost, UdpServer};
 use cubewire_codec::ladder;
@@ -81,8 +83,12 @@ pub(crate) fn udp(game: &HeadlessGame) -> &UdpHost {
     game.app.world().resource::<UdpHost>()
 }
 
-pub(crate) fn viewers(game: &HeadlessGame) -> &Viewers {
-    game.app.world().resource::<Viewers>()
+pub(crate) fn admitted(game: &HeadlessGame) -> u64 {
+    game.app.world().resource::<Admitted>().0
+}
+
+pub(crate) fn viewer_budgets(game: &HeadlessGame) -> &[ViewerBudget] {
+    &game.app.world().resource::<ViewerBudgets>().0
 }
 
 pub(crate) fn viewer_at(server: SocketAddr, rung: &str) -> HeadlessViewer {

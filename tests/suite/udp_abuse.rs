@@ -4,8 +4,9 @@
 use std::net::UdpSocket;
 use std::time::Duration;
 
-use cubewire::replication::{ConnectionStatus, EncodeBudget};
-use cubewire_protocol::{BaselineChoice, PROTOCOL_VERSION};
+use cubewire::replication::ConnectionStatus;
+use cubewire_bevy::EncodeLimit;
+use cubewire_protocol::{BaselineChoice, EncodeBudget, PROTOCOL_VERSION};
 
 use crate::common::eventually;
 use crate::rogue::{Rogue, attacked, request};
@@ -63,7 +64,7 @@ fn where_encoding_takes_too_long_every_viewer_gets_less_and_is_told() {
         assert_eq!(viewer.connection().granted, None, "there is no limit yet");
     }
     // Far less than one snapshot takes.
-    game.app.insert_resource(EncodeBudget::new(Duration::from_micros(50)));
+    game.app.insert_resource(EncodeLimit(EncodeBudget::new(Duration::from_micros(50))));
     step(&mut game, &mut viewers.each_mut(), 120);
     let before = viewers.each_ref().map(|viewer| agreeing(&game, viewer));
     // The amount depends on the machine. Each viewer gets some, in similar amounts, and less than half.
@@ -87,7 +88,7 @@ fn where_encoding_takes_too_long_every_viewer_gets_less_and_is_told() {
         assert!(granted.send_interval_ticks > 1);
     }
     // With enough time, everything is sent again.
-    game.app.insert_resource(EncodeBudget::new(Duration::from_secs(1)));
+    game.app.insert_resource(EncodeLimit(EncodeBudget::new(Duration::from_secs(1))));
     step(&mut game, &mut viewers.each_mut(), 120);
     for viewer in &viewers {
         assert_eq!(viewer.connection().granted, None);

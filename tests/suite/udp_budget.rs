@@ -6,11 +6,11 @@ use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::{LaneSettings, PacketRecord, SenderSettings, spawn_lane};
 use cubewire_codec::Coverage;
 
-use crate::udp::{agreeing, lanes, sender, server, set_link, step, udp, viewer, viewers};
+use crate::udp::{agreeing, lanes, sender, server, set_link, step, udp, viewer, viewer_budgets};
 
 /// Returns the budgets that the only viewer asked for and was given, as the server shows them.
 fn budgets(game: &HeadlessGame) -> [Option<u32>; 2] {
-    let budget = viewers(game).budgets.first().expect("there is a viewer");
+    let budget = viewer_budgets(game).first().expect("there is a viewer");
     [budget.asked_kbps, budget.given_kbps]
 }
 

@@ -1,7 +1,6 @@
 //! Client: remote bodies appear, move and vanish as the server's bodies did, one playout delay later.
 
 mod components;
-mod inputs;
 mod play;
 mod receiver;
 mod upstream;
@@ -16,7 +15,7 @@ pub use self::receiver::ReplicationReceiver;
 
 use crate::body::{Remote, RemoteBody};
 use crate::protocol::{NO_PROTOCOL, Protocol};
-use crate::transport::CubewireSystems;
+use crate::transport::{self, CubewireSystems, Server};
 
 /// Shows the bodies of the server that a transport connects to. Supports one connection at a time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,12 +23,12 @@ pub struct ClientPlugin;
 
 impl Plugin for ClientPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<PlayoutDelay>()
+        app.register_required_components::<Server, PlayoutDelay>()
             .add_systems(PreStartup, |protocol: Option<Res<'_, Protocol>>| {
                 protocol.expect(NO_PROTOCOL);
             })
             .add_observer(play::disconnect)
-            .add_observer(upstream::tell_why)
+            .add_observer(transport::tell_why)
             .add_systems(
                 PreUpdate,
                 (
@@ -44,14 +43,25 @@ impl Plugin for ClientPlugin {
     }
 }
 
-/// How long a snapshot waits before it is shown. The delay absorbs jitter and bridges lost snapshots.
-#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// How long a snapshot waits before it is shown, on the entity of the client's connection. The delay absorbs jitter and bridges
+/// lost snapshots.
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[component(clone_behavior = Ignore)]
 pub enum PlayoutDelay {
     /// As long as the link needs: the largest delay needed in the last five seconds, up to one second.
     #[default]
     Adaptive,
     /// This delay, up to 240 ticks.
     Fixed(Duration),
+}
+
+impl PlayoutDelay {
+    const fn fixed(self) -> Option<Duration> {
+        match self {
+            Self::Adaptive => None,
+            Self::Fixed(delay) => Some(delay),
+        }
+    }
 }
 
 /// Settings that a client requests from its server, on the entity of the client's connection. A change sends a new request.

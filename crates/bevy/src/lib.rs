@@ -8,6 +8,7 @@
 mod body;
 #[cfg(feature = "client")]
 pub mod client;
+mod clock;
 mod components;
 mod forms;
 #[cfg(feature = "bevy_renet")]
@@ -41,6 +42,7 @@ pub use {cubewire_codec, cubewire_protocol};
 pub use body::{BodyKind, Disconnected, Remote, Replicated, Teleport, disconnect};
 #[cfg(feature = "client")]
 pub use client::*;
+pub use clock::{Clocks, ConnectionClock};
 pub use forms::{Field, Pose, Shape};
 pub use measure::Measure;
 #[cfg(feature = "memory")]

@@ -59,19 +59,13 @@ impl Measure {
 /// Recording at a server.
 #[cfg(feature = "server")]
 impl Measure {
-    /// Begins a tick. `wire_bytes` were sent to the client since the tick before.
-    pub(crate) fn send(
-        &mut self,
-        tick: u64,
-        ticks_per_second: u16,
-        wire_bytes: usize,
-        budget: Option<crate::ByteBudget>,
-        settings: &crate::ConnectionSettings,
-    ) {
-        let now = self.begin(tick, ticks_per_second);
+    /// Begins a tick with the sample of the connection. `wire_bytes` were sent to the client since the tick before.
+    pub(crate) fn send(&mut self, sample: Sample, ticks_per_second: u16, wire_bytes: usize) {
+        let now = self.begin(sample.tick, ticks_per_second);
         now.traffic.wire_bytes = wire_bytes;
-        now.send_interval_ticks = settings.send_interval_ticks.into();
-        now.budget_kbps = budget.map(|budget| budget.kbps);
+        now.send_interval_ticks = sample.send_interval_ticks;
+        now.budget_kbps = sample.budget_kbps;
+        now.acked_age_ticks = sample.acked_age_ticks;
     }
 
     /// Records which bodies wait after a tick.

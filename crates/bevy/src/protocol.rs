@@ -52,7 +52,7 @@ pub struct Protocol(pub(crate) Arc<Compiled>);
 
 pub(crate) struct Compiled {
     pub(crate) plan: Arc<Plan>,
-    pub(crate) contract: Contract,
+    pub(crate) contract: Arc<Contract>,
     pub(crate) stages: Stages,
     pub(crate) items: Items,
 }
@@ -98,12 +98,6 @@ impl Compiled {
     /// Returns the number of fields on the wire before the registered ones.
     pub(crate) fn hidden_fields(&self) -> usize {
         self.has_components().into()
-    }
-
-    /// Returns the wire index of the field that counts teleports.
-    #[cfg(feature = "client")]
-    pub(crate) fn teleports(&self) -> Option<usize> {
-        self.items.has_teleports.then(|| self.plan.schema().fields.len() - 1)
     }
 
     /// Returns the wire indices of the fields that refer to bodies.

@@ -21,7 +21,7 @@ use crate::forms::{Field, Pose};
 use crate::messages::{MapMessage, MessageEntry};
 use crate::protocol::{Compiled, FieldEntry, Items, Protocol};
 use crate::transport::FlushInterval;
-use crate::wire::{LoggedOnce, ReliableToServer, encode};
+use crate::wire::LoggedOnce;
 
 /// Name, tick rate and physics of a protocol. Add it before registering anything.
 ///
@@ -202,9 +202,10 @@ impl Registry {
             entries.sort_by_key(|entry| entry.name);
             lines(word, &mut entries.iter().map(|entry| entry.name));
         }
-        let contract = Contract::new(Arc::clone(&plan), registered);
-        let hello = ReliableToServer::Session(ClientMessage::Hello(contract.hello()));
-        let bytes = encode(&hello).len();
+        let mut contract = Contract::new(Arc::clone(&plan), registered);
+        contract.input_channels = items.inputs.len();
+        contract.teleports = items.has_teleports.then(|| plan.schema().fields.len() - 1);
+        let bytes = ClientMessage::Hello(contract.hello()).encode().len();
         assert!(
             bytes <= MAX_RELIABLE_BYTES,
             "illegal protocol: the hello with all registered names has {bytes} bytes, limit {MAX_RELIABLE_BYTES}"
@@ -218,7 +219,7 @@ impl Registry {
         Protocol(Arc::new(Compiled {
             stages: stages.unwrap_or_else(|error| panic!("illegal protocol: {error}")),
             plan,
-            contract,
+            contract: Arc::new(contract),
             items: self.items,
         }))
     }

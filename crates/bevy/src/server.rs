@@ -2,6 +2,7 @@
 
 mod apply;
 mod capture;
+mod limit;
 mod outbox;
 mod receive;
 mod send;
@@ -11,13 +12,15 @@ mod visibility;
 
 use bevy_app::{App, FixedPostUpdate, Last, Plugin, PostUpdate, PreStartup, PreUpdate};
 use bevy_ecs::prelude::*;
+use cubewire_protocol::Throttle;
 
 pub use self::capture::{Bodies, InSlot};
+pub use self::limit::{EncodeLimit, encode};
 pub use self::sender::ReplicationSender;
 pub use self::settings::{ByteBudget, ClientRequests, ConnectionSettings};
 pub use self::visibility::{Interest, VisibilityAppExt, VisibilityFilter, WhenHidden};
 
-use crate::transport::CubewireSystems;
+use crate::transport::{self, CubewireSystems};
 
 /// Replicates all bodies with [`Replicated`](crate::Replicated) to all clients that a transport connects.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,13 +30,14 @@ impl Plugin for ServerPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<ReplicationStats>()
             .init_resource::<ClientRequests>()
+            .init_resource::<EncodeLimit>()
             .init_resource::<visibility::Filters>()
             .add_observer(capture::reject)
             .add_observer(capture::forget)
             .add_observer(capture::withdraw)
             .add_observer(capture::change_kind)
             .add_observer(capture::note_teleport)
-            .add_observer(receive::tell_why)
+            .add_observer(transport::tell_why)
             .add_systems(PreStartup, |world: &mut World| {
                 world.init_resource::<Bodies>();
             })
@@ -45,7 +49,13 @@ impl Plugin for ServerPlugin {
                 FixedPostUpdate,
                 (
                     capture::capture.in_set(CubewireSystems::Capture),
-                    (send::report_pause, send::send_messages, apply::apply, send::send_snapshots)
+                    (
+                        send::report_tick,
+                        send::send_messages,
+                        apply::apply,
+                        send::limit_encoding.run_if(resource_exists::<EncodeLimit>),
+                        send::send_snapshots,
+                    )
                         .chain()
                         .in_set(CubewireSystems::Send),
                 ),
@@ -89,4 +99,6 @@ pub struct ReplicationStats {
     pub encodes: u64,
     /// Bytes of the snapshots put into message buffers.
     pub snapshot_bytes: u64,
+    /// Restrictions of all clients, because encoding takes more time than the [`EncodeLimit`].
+    pub throttle: Throttle,
 }

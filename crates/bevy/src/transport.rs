@@ -37,10 +37,11 @@ use bevy_time::{Fixed, Real, Time};
 
 use cubewire_protocol::renet_guard::MAX_PACKET_BYTES;
 pub use cubewire_protocol::renet_guard::{CHANNEL_BYTES, SLICE_BYTES};
-use cubewire_protocol::{AllowedSnapshot, SendBudget, TransportState};
+use cubewire_protocol::{ClientConnection, ServerConnection, TransportState};
 use serde::Serialize;
 
-use crate::body::{HasEnded, disconnect_later};
+use crate::body::{Disconnected, HasEnded, disconnect_later};
+use crate::clock::ConnectionClock;
 use crate::traffic::Traffic;
 use crate::wire::encode;
 
@@ -69,13 +70,13 @@ pub enum CubewireSystems {
 /// Server: the connection to a client.
 #[derive(Component, Clone, Copy, Debug, Default)]
 #[component(clone_behavior = Ignore)]
-#[require(MessageBuffer)]
+#[require(MessageBuffer, ConnectionClock)]
 pub struct Client;
 
 /// Client: the connection to the server.
 #[derive(Component, Clone, Copy, Debug, Default)]
 #[component(clone_behavior = Ignore)]
-#[require(MessageBuffer)]
+#[require(MessageBuffer, ConnectionClock)]
 pub struct Server;
 
 /// Either end: both ends of this connection have agreed on the protocol.
@@ -102,7 +103,7 @@ pub struct MessageBuffer {
     /// ends.
     pub backlog_bytes: usize,
     /// Bytes on the wire of a reliable packet that must be sent whole and that no allowance has covered for a while; 0 if
-    /// there is no such packet. [`SendBudget`] saves up for it.
+    /// there is no such packet. [`SendBudget`](cubewire_protocol::SendBudget) saves up for it.
     pub stalled_bytes: usize,
     /// Traffic since the connection began.
     pub traffic: Traffic,
@@ -194,26 +195,34 @@ impl MessageBuffer {
         self.outgoing.messages.push(encode(message));
     }
 
-    /// Returns the snapshot that `budget` allows, and sets [`reliable_allowance`](Self::reliable_allowance). Call it
-    /// after messages were put into the message buffer: see [`SendBudget::allow`]. [`ServerPlugin`](crate::ServerPlugin) calls
-    /// it for its clients.
-    pub fn allow(
-        &mut self,
-        budget: &mut SendBudget,
-        tick: u64,
-        now: Duration,
-        asked_kbps: Option<u32>,
-        can_be_partial: bool,
-    ) -> AllowedSnapshot {
-        let outbound = TransportState {
+    /// Limits a connection by the state of the transport, and sets [`reliable_allowance`](Self::reliable_allowance): see
+    /// [`ServerConnection::allow`]. Call it after messages were put into the message buffer.
+    /// [`ServerPlugin`](crate::server::ServerPlugin) calls it for its clients.
+    pub fn allow(&mut self, connection: &mut ServerConnection, now: Duration, tick: u64) {
+        self.reliable_allowance = connection.allow(now, tick, &self.state());
+    }
+
+    /// Returns what limits of the rate must know about the transport.
+    pub fn state(&self) -> TransportState {
+        TransportState {
             sent_bytes: self.traffic.sent.bytes(),
             overhead_bytes: self.overhead_bytes + CHANNEL_BYTES,
             is_reliable_waiting: self.backlog_bytes > 0 || !self.outgoing.messages.is_empty(),
             stalled_bytes: self.stalled_bytes,
-        };
-        let (allowed, reliable) = budget.allow(tick, now, asked_kbps, can_be_partial, &outbound);
-        self.reliable_allowance = reliable;
-        allowed
+        }
+    }
+}
+
+/// Queues the reason for the end of a connection as the last message to the other end. For the observers of a plugin whose
+/// connections have a session of [`cubewire_protocol`].
+pub fn tell_why(
+    ended: On<Disconnected>,
+    mut connections: Query<(&mut MessageBuffer, Has<Client>), OrDisabled>,
+) {
+    if let Ok((mut buffer, is_client)) = connections.get_mut(ended.entity) {
+        let farewell =
+            if is_client { ServerConnection::farewell } else { ClientConnection::farewell };
+        buffer.last_message = Some(farewell(&ended.reason));
     }
 }
 

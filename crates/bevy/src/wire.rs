@@ -1,6 +1,6 @@
-//! Messages between server and client other than snapshots, encoded with postcard.
+//! Reliable messages between server and client, beside the messages of the session, encoded with postcard.
 //!
-//! A datagram from the server is a packet of the codec. A datagram from a client is an [`Upstream`].
+//! The session's messages begin with a byte ([`SESSION`](cubewire_protocol::SESSION)) that is no variant of these enums.
 
 mod reader;
 
@@ -8,8 +8,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cubewire_codec::Life;
+use cubewire_protocol::Interpolation;
 use cubewire_protocol::renet_guard::MAX_RELIABLE_BYTES;
-use cubewire_protocol::{ClientMessage, Interpolation, ServerMessage};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -25,18 +25,11 @@ pub const MAX_TO_SERVER_BYTES: usize = 60 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum ReliableToServer<'a> {
-    #[serde(borrow)]
-    Session(ClientMessage<'a>),
-    Message {
-        channel: u8,
-        bytes: &'a [u8],
-    },
+    Message { channel: u8, bytes: &'a [u8] },
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum ReliableToClient<'a> {
-    #[serde(borrow)]
-    Session(ServerMessage<'a>),
     /// Reliable components of a visible body: all of them, or the changed ones.
     Components {
         body: BodyId,
@@ -94,46 +87,6 @@ impl BodyId {
         Self { slot: (number >> 8) as u16, generation: number as u8 }
     }
 }
-
-/// A datagram from a client.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Upstream<'a> {
-    /// Encoded by the protocol crate's `Feedback`.
-    #[serde(borrow)]
-    pub(crate) feedback: Vec<&'a [u8]>,
-    #[serde(borrow)]
-    pub(crate) inputs: Vec<RecentInputs<'a>>,
-}
-
-impl Upstream<'_> {
-    /// Whether the datagram is within a client's limits of feedback and inputs.
-    pub(crate) fn is_bounded(&self) -> bool {
-        let mut inputs = self.inputs.iter().map(|recent| recent.inputs.len());
-        self.feedback.len() <= MAX_FEEDBACK
-            && self.inputs.len() <= MAX_RUNS
-            && inputs.all(|count| (1..=RECENT_INPUTS).contains(&count))
-    }
-}
-
-/// Limit of the acks and other feedback in a datagram. A client sends one ack per snapshot that has arrived since the last
-/// datagram.
-pub(crate) const MAX_FEEDBACK: usize = 16;
-
-/// Limit of the [`RecentInputs`] in a datagram. A client reserves at least 12 of 1200 bytes for each.
-const MAX_RUNS: usize = 100;
-
-/// The most recent inputs on a channel, oldest first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct RecentInputs<'a> {
-    pub(crate) channel: u8,
-    /// Number of the last input.
-    pub(crate) newest: u64,
-    #[serde(borrow)]
-    pub(crate) inputs: Vec<&'a [u8]>,
-}
-
-/// Limit of the inputs of a channel in a datagram. An input is lost only if eight datagrams in a row are lost.
-pub(crate) const RECENT_INPUTS: usize = 8;
 
 /// Returns the encoding of a message of this module.
 pub(crate) fn encode<T: Serialize>(message: &T) -> Vec<u8> {
@@ -195,42 +148,9 @@ pub(crate) fn short_name<T>() -> &'static str {
     if full.contains('<') { full } else { full.rsplit("::").next().unwrap_or(full) }
 }
 
-/// Returns the inputs with a number above `seen`, oldest first.
-pub(crate) fn new_inputs<'a>(
-    recent: &RecentInputs<'a>,
-    seen: u64,
-) -> impl Iterator<Item = &'a [u8]> {
-    let new = recent.newest.saturating_sub(seen).min(recent.inputs.len().min(RECENT_INPUTS) as u64);
-    let skipped = recent.inputs.len() - new as usize;
-    recent.inputs.clone().into_iter().skip(skipped)
-}
-
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::ladder;
-    use cubewire_protocol::{BaselineChoice, Request, Settings};
-
     use super::*;
-
-    /// Correct datagrams are tested with `add_input`, over a link that loses and duplicates them.
-    #[test]
-    fn a_datagram_has_few_new_inputs_whatever_it_says() {
-        let hostile = RecentInputs { channel: 0, newest: u64::MAX, inputs: vec![&[7]; 100] };
-        assert_eq!(new_inputs(&hostile, 3).count(), RECENT_INPUTS);
-        assert_eq!(new_inputs(&hostile, u64::MAX).count(), 0);
-    }
-
-    #[test]
-    fn a_datagram_has_a_bounded_number_of_items() {
-        let run = |inputs| RecentInputs { channel: 0, newest: 9, inputs: vec![&[]; inputs] };
-        let is_bounded = |feedback, runs, inputs| {
-            let inputs = (0..runs).map(|_| run(inputs)).collect();
-            Upstream { feedback: vec![&[1, 2]; feedback], inputs }.is_bounded()
-        };
-        assert!(is_bounded(16, 100, 8) && is_bounded(0, 0, 0));
-        assert!(!is_bounded(17, 1, 1) && !is_bounded(1, 101, 1));
-        assert!(!is_bounded(1, 1, 0) && !is_bounded(1, 1, 9));
-    }
 
     const GOLDEN: &str = include_str!("../tests/golden.txt");
 
@@ -243,23 +163,11 @@ mod tests {
             let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
             text += &format!("{of}: {hex}\n");
         };
-        let request = ReliableToServer::Session(ClientMessage::Request(Request {
-            number: 7,
-            settings: Settings {
-                stages: ladder::PREDICTED.stages,
-                send_interval_ticks: 2,
-                baseline: BaselineChoice::Newest,
-                budget_kbps: Some(200),
-            },
-        }));
         let (channel, bytes) = (1, &[1, 2, 3][..]);
-        for message in [request, ReliableToServer::Message { channel, bytes }] {
-            let bytes = encode(&message);
-            assert_eq!(decode(&bytes), Some(message));
-            line("client, reliable", &bytes);
-        }
+        let message = ReliableToServer::Message { channel, bytes };
+        assert_eq!(decode(&encode(&message)), Some(message));
+        line("client, reliable", &encode(&message));
         for message in [
-            ReliableToClient::Session(ServerMessage::Refused("full")),
             ReliableToClient::Components {
                 body: BODY,
                 part: Part::All,
@@ -268,20 +176,12 @@ mod tests {
             ReliableToClient::Components { body: BODY, part: Part::End, components: Vec::new() },
             ReliableToClient::Gone { body: BODY, tick: 70_000, is_hidden: true },
             ReliableToClient::Message { channel, bytes },
-            ReliableToClient::Session(ServerMessage::Tick(u64::MAX)),
             ReliableToClient::Interpolation(Interpolation::None),
         ] {
             let bytes = encode(&message);
             assert_eq!(decode(&bytes), Some(message));
             line("server, reliable", &bytes);
         }
-        let upstream = Upstream {
-            feedback: vec![bytes],
-            inputs: vec![RecentInputs { channel, newest: 200, inputs: vec![bytes, &[]] }],
-        };
-        let bytes = encode(&upstream);
-        assert_eq!(decode(&bytes), Some(upstream));
-        line("client, unreliable", &bytes);
         for packet in crate::renet_connection::tests::golden() {
             line("packet", &packet);
         }

@@ -12,7 +12,10 @@ use cubewire_codec::{
     Packet, Plan, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
 };
 use cubewire_protocol::renet_guard::{RELIABLE_CHANNEL, UNRELIABLE_CHANNEL};
-use cubewire_protocol::{BaselineChoice, Contract, SnapshotReceiver, SnapshotSender, Welcome};
+use cubewire_protocol::{
+    BaselineChoice, ClientConnection, Contract, RateControl, ServerConnection, SnapshotReceiver,
+    SnapshotSender, Welcome, connect,
+};
 use glam::{Quat, Vec3};
 use renet::{ChannelConfig, ConnectionConfig, RenetClient, SendType};
 
@@ -220,8 +223,20 @@ pub fn exchange_simulated() -> Exchange {
 pub const PAIR_CUBES: usize = 8;
 
 /// Contract between a client and a server of the cube scene.
-pub static CONTRACT: LazyLock<Contract> =
-    LazyLock::new(|| Contract::new(Plan::cubes(), String::new()));
+pub static CONTRACT: LazyLock<Arc<Contract>> = LazyLock::new(|| {
+    let mut contract = Contract::new(Plan::cubes(), String::new());
+    contract.input_channels = 2;
+    Arc::new(contract)
+});
+
+/// Returns both ends of a connection after the welcome.
+pub fn connection() -> (ServerConnection, ClientConnection) {
+    let contract = || Arc::clone(&CONTRACT);
+    let mut server = ServerConnection::new(contract(), RateControl::Off, Duration::ZERO);
+    let mut client = ClientConnection::new(contract());
+    connect(&mut client, &mut server, Duration::ZERO, 0, &world(PAIR_CUBES, 0)).unwrap();
+    (server, client)
+}
 
 /// Duration of a tick.
 pub const TICK: Duration = Duration::from_nanos(1_000_000_000 / 60);

@@ -9,11 +9,11 @@ use cubewire_bevy::renet_connection::FROM_SERVER_BYTES;
 use cubewire_bevy::transport::MessageQueue;
 use cubewire_bevy::udp::Key;
 use cubewire_bevy::{MessageBuffer, RenetConnection};
-use cubewire_codec::{Limits, Plan, Snapshot, ladder};
+use cubewire_codec::{Plan, Snapshot, ladder};
 use cubewire_physics::state_hash;
 use cubewire_protocol::{
-    BaselineChoice, ClientEvent, ClientMessage, ClientSession, Contract, PacketOutcome, Request,
-    ServerMessage, SessionError, Settings, SnapshotReceiver, playout_delay,
+    BaselineChoice, ClientConnection, ClientEvent, ClientMessage, Contract, PacketOutcome, Request,
+    SessionError, Settings, playout_delay,
 };
 use cubewire_scene::TICK;
 use rand::{Rng, RngExt};
@@ -60,11 +60,9 @@ pub(crate) struct Client {
     pub(crate) connected: Option<Instant>,
     renet: RenetConnection,
     buffer: MessageBuffer,
-    contract: Contract,
-    session: ClientSession,
+    connection: ClientConnection,
     /// What [`ask`](Self::ask) requests.
     pub(crate) settings: Settings,
-    receiver: Option<SnapshotReceiver>,
     flushed: Instant,
     /// Client id, tick and hash of each decoded snapshot.
     pub(crate) seen: Vec<(u64, u64, u64)>,
@@ -91,10 +89,8 @@ impl Client {
             connected: None,
             renet: RenetConnection::new(FROM_SERVER_BYTES),
             buffer: MessageBuffer::default(),
-            contract: Contract::new(Plan::cubes(), String::new()),
-            session: ClientSession::default(),
+            connection: ClientConnection::new(Contract::new(Plan::cubes(), String::new()).into()),
             settings: SETTINGS,
-            receiver: None,
             flushed: now,
             seen: Vec::new(),
             refused: 0,
@@ -133,9 +129,7 @@ impl Client {
         self.update();
         if self.netcode.is_connected() {
             self.connected.get_or_insert(now);
-            if let Some(hello) = self.session.hello(&self.contract) {
-                self.reliable(&hello.encode());
-            }
+            self.flush_messages();
         }
         std::mem::take(&mut self.buffer.incoming)
     }
@@ -145,17 +139,11 @@ impl Client {
         let now = self.start.elapsed();
         let queue = self.step(usize::MAX);
         for message in queue.messages {
-            let event = ServerMessage::decode(&message)
-                .map(|message| self.session.on_message(&self.contract, message, Limits::default()));
-            match event {
-                Some(Ok(ClientEvent::Welcome(welcome))) => {
-                    let (limits, delay) = (Limits::default(), playout_delay(60));
-                    self.receiver = SnapshotReceiver::new(*welcome, limits, delay, now).ok();
-                    self.refused += u32::from(self.receiver.is_none());
-                }
-                Some(Ok(ClientEvent::Answer)) => self.answers += 1,
-                Some(Ok(ClientEvent::Tick(_)) | Err(SessionError::Refused(_))) => {}
-                Some(Err(_)) | None => self.refused += 1,
+            match self.connection.on_message(now, &message) {
+                Ok(ClientEvent::Answer) => self.answers += 1,
+                Ok(ClientEvent::Welcome { .. } | ClientEvent::Tick(_))
+                | Err(SessionError::Refused(_)) => {}
+                Ok(ClientEvent::Message(_)) | Err(_) => self.refused += 1,
             }
         }
         for packet in queue.datagrams {
@@ -165,17 +153,15 @@ impl Client {
             return;
         }
         self.flushed = Instant::now();
-        if let Some(receiver) = &mut self.receiver {
-            while let Some(feedback) = receiver.poll_feedback() {
-                self.buffer.outgoing.datagrams.push(feedback.encode());
-            }
+        self.buffer.outgoing.datagrams.extend(self.connection.datagrams());
+        if self.connection.is_welcomed() {
             self.ask();
         }
         self.flush();
     }
 
     fn decode(&mut self, packet: &[u8], now: Duration) {
-        let Some(receiver) = &mut self.receiver else {
+        let Some(receiver) = self.connection.receiver_mut() else {
             return;
         };
         match receiver.on_packet(now, packet) {
@@ -232,8 +218,15 @@ impl Client {
 
     /// Requests the settings, if they were not requested before.
     pub(crate) fn ask(&mut self) {
-        if let Some(request) = self.session.request(self.settings) {
-            self.reliable(&request.encode());
+        if self.connection.requested() != Some(self.settings) {
+            self.connection.request(self.settings);
+        }
+        self.flush_messages();
+    }
+
+    fn flush_messages(&mut self) {
+        while let Some(message) = self.connection.poll_message() {
+            self.reliable(&message);
         }
     }
 

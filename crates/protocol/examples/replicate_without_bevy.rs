@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut down: Link<Vec<u8>> = Link::new(conditions.clone(), 1);
     let mut up: Link<Vec<u8>> = Link::new(conditions, 2);
 
-    // In an app, a `ClientSession` receives the welcome from a `ServerSession`. The world starts empty.
+    // In an app, a `ClientConnection` gets the welcome from a `ServerConnection`. The world starts empty.
     let limits = Limits { max_bodies: 300 };
     let welcome = Welcome { plan: plan.clone(), tick: 0, initial: Snapshot::default() };
     let delay = playout_delay(60);

@@ -67,15 +67,23 @@ impl Feedback {
     /// # Errors
     /// [`FeedbackError`] if the kind is unknown or the length is wrong.
     pub fn decode(bytes: &[u8]) -> Result<Self, FeedbackError> {
+        match Self::split(bytes) {
+            Some((feedback, [])) => Ok(feedback),
+            _ => Err(FeedbackError::Malformed { kind: bytes.first().copied(), bytes: bytes.len() }),
+        }
+    }
+
+    /// Decodes the message at the start of a datagram. Returns it with the rest.
+    pub(crate) fn split(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let number = |high, low| Sequence(u16::from_be_bytes([high, low]));
         match *bytes {
-            [ACK, a, b, c, d, e, f] => Ok(Self::Ack(Ack {
-                newest: number(a, b),
-                earlier: u32::from_be_bytes([c, d, e, f]),
-            })),
-            [MISSING, a, b] => Ok(Self::MissingBaseline(number(a, b))),
-            [DESYNC, a, b] => Ok(Self::Desync(number(a, b))),
-            _ => Err(FeedbackError::Malformed { kind: bytes.first().copied(), bytes: bytes.len() }),
+            [ACK, a, b, c, d, e, f, ref rest @ ..] => {
+                let earlier = u32::from_be_bytes([c, d, e, f]);
+                Some((Self::Ack(Ack { newest: number(a, b), earlier }), rest))
+            }
+            [MISSING, a, b, ref rest @ ..] => Some((Self::MissingBaseline(number(a, b)), rest)),
+            [DESYNC, a, b, ref rest @ ..] => Some((Self::Desync(number(a, b)), rest)),
+            _ => None,
         }
     }
 }

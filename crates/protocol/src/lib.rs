@@ -2,7 +2,9 @@
 
 mod budget;
 mod clock;
+mod connection;
 mod delay;
+mod encode_budget;
 mod engine;
 mod feedback;
 mod inputs;
@@ -17,7 +19,6 @@ pub mod renet_guard;
 mod ring;
 mod schedule;
 mod sender;
-mod session;
 mod slots;
 mod state_transfer;
 mod sync;
@@ -25,7 +26,14 @@ mod tracks;
 
 pub use budget::{AllowedSnapshot, BUDGETS_KBPS, RateLimiter, SendBudget, TransportState};
 pub use clock::SenderClock;
+pub use connection::{
+    ClientConnection, ClientEvent, ClientMessage, Contract, Extras, FallbackReason, Hello,
+    MAX_REPEATED_BYTES, PROTOCOL_VERSION, RateControl, Received, Request, SESSION, SendJob,
+    SentPacket, ServerConnection, ServerEvent, ServerMessage, SessionError, Settings, Welcome,
+    connect, encode_jobs, one_line,
+};
 pub use delay::{AdaptiveDelay, playout_delay};
+pub use encode_budget::{EncodeBudget, Throttle};
 pub use engine::Engine;
 pub use feedback::{Ack, Feedback, FeedbackError};
 pub use inputs::InputHistory;
@@ -38,10 +46,6 @@ pub use ring::BaselineRing;
 pub use schedule::{LongestWait, MAX_WEIGHT_RATIO, PacketBudget, SendState, Wait, WaitHistory};
 pub use sender::{
     BaselineChoice, CANDIDATES, MAX_BASELINE_AGE_TICKS, SendError, SharingKey, SnapshotSender,
-};
-pub use session::{
-    ClientEvent, ClientMessage, ClientSession, Contract, FallbackReason, Hello, PROTOCOL_VERSION,
-    Request, ServerEvent, ServerMessage, ServerSession, SessionError, Settings, Welcome, one_line,
 };
 pub use slots::{COOLDOWN, SlotTable, Visibility, apply_visibility};
 pub use state_transfer::MAX_STATE_BYTES;

@@ -8,13 +8,13 @@ use cubewire_codec::{
 use log::trace;
 
 use crate::clock::{SenderClock, sequence};
+use crate::connection::{MAX_TICK, Welcome};
 use crate::delay::AdaptiveDelay;
 use crate::engine::Engine;
 use crate::feedback::{Ack, Feedback};
 use crate::playout::PlayoutBuffer;
 use crate::ring::BaselineRing;
 use crate::sender::MAX_BASELINE_AGE_TICKS;
-use crate::session::{MAX_TICK, Welcome};
 use crate::state_transfer::StateAssembly;
 use crate::tracks::{self, PlayoutSnapshot};
 

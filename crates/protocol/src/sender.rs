@@ -210,9 +210,8 @@ impl SnapshotSender {
         }
     }
 
-    /// Records the complete packet that another sender has just sent for this tick. Before that packet, both senders
-    /// must have been [alike](Self::is_like). The caller sends the other's [`packet`](Self::packet) to this receiver,
-    /// too.
+    /// Takes over the complete packet that another sender has just sent for this tick. Before that packet, both senders
+    /// must have been [alike](Self::is_like).
     ///
     /// # Errors
     /// [`SendError`] if the tick is not newer than the last one. The sender remains usable.
@@ -223,6 +222,7 @@ impl SnapshotSender {
         self.begin(tick)?;
         let sent = other.get(tick).expect("the other sender sent this tick");
         self.history.store(tick, &mut sent.clone());
+        self.packet.clone_from(&other.packet);
         self.schedule.stop();
         Ok(())
     }
@@ -293,6 +293,15 @@ impl SnapshotSender {
     /// [`FeedbackError`] if the message is invalid, or if it acks a snapshot that was not sent yet.
     pub fn on_message(&mut self, bytes: &[u8]) -> Result<Feedback, FeedbackError> {
         let feedback = Feedback::decode(bytes)?;
+        self.on_feedback(feedback)?;
+        Ok(feedback)
+    }
+
+    /// As [`on_message`](Self::on_message), for a decoded message.
+    ///
+    /// # Errors
+    /// [`FeedbackError::NeverSent`] if the message acks a snapshot that was not sent yet.
+    pub fn on_feedback(&mut self, feedback: Feedback) -> Result<(), FeedbackError> {
         match feedback {
             Feedback::Ack(ack) => {
                 let newest = self.history.newest.map(sequence);
@@ -319,7 +328,7 @@ impl SnapshotSender {
                 }
             }
         }
-        Ok(feedback)
+        Ok(())
     }
 
     /// Returns the tick of the newest acked snapshot.

@@ -1,13 +1,14 @@
 //! Windows of a server and of a viewer.
 
 use bevy::prelude::*;
+use cubewire_bevy::EncodeLimit;
 use cubewire_bevy::udp::UdpServer;
 
 use crate::controls::ControlsPlugin;
 use crate::game::Failure;
 use crate::game::window::{self, WindowSettings};
 use crate::panel::{Page, PanelState};
-use crate::replication::{DisplayedState, EncodeBudget, ViewerPlugin, spawn_receiving_lane};
+use crate::replication::{DisplayedState, ViewerPlugin, spawn_receiving_lane};
 use crate::transport::udp::UdpViewer;
 use crate::transport::{UdpServerPlugin, UdpViewerPlugin};
 use crate::view::{Selected, Side, ViewMode};
@@ -33,7 +34,7 @@ pub fn add_server(
     window::add_frame(app, &settings);
     open_peers_tab(app);
     window::add_play(app, settings)?;
-    app.add_plugins(UdpServerPlugin(server)).init_resource::<EncodeBudget>();
+    app.add_plugins(UdpServerPlugin(server)).init_resource::<EncodeLimit>();
     Ok(())
 }
 

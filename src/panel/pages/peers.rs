@@ -7,15 +7,13 @@ use bevy::prelude::{Res, ResMut};
 use crate::panel::prelude::*;
 use crate::panel::terms;
 use crate::replication::{
-    Accounting, ConnectionStatus, LaneBudget, LaneCost, LaneMeter, RemoteViewer, SenderSettings,
-    ServerConnection, Serving, fallback_of_viewer, rung_name,
+    Accounting, ConnectionStatus, LaneMeter, RemoteViewer, SenderSettings, ServerConnection,
+    Serving, fallback_of_viewer, rung_name,
 };
 use crate::view::Notices;
 
-/// Components of a viewer: its address, the settings that it asks for, the limits by encoding time and by the network, and
-/// measurements.
-pub(crate) type Viewer<'a> =
-    (&'a RemoteViewer, &'a SenderSettings, &'a LaneCost, &'a LaneBudget, &'a LaneMeter);
+/// Components of a viewer: its address, the settings that it asks for, and measurements.
+pub(crate) type Viewer<'a> = (&'a RemoteViewer, &'a SenderSettings, &'a LaneMeter);
 
 #[derive(Debug, Default)]
 pub(crate) enum Peers<'a> {
@@ -81,7 +79,7 @@ pub(super) fn draw(ui: &mut Ui, peers: &Peers<'_>) -> Option<Action> {
     asked_for
 }
 
-fn draw_viewer(ui: &mut Ui, &(peer, settings, cost, budget, meter): &Viewer<'_>) {
+fn draw_viewer(ui: &mut Ui, &(peer, settings, meter): &Viewer<'_>) {
     let rung = rung_name(settings.stages);
     let rate = settings.snapshots_per_second();
     let [alone, wire] =
@@ -97,7 +95,7 @@ fn draw_viewer(ui: &mut Ui, &(peer, settings, cost, budget, meter): &Viewer<'_>)
     figure(ui, "newest acked snapshot", acked, "").on_hover_text(terms::NEWEST_ACK);
     let network = format!("round trip {trip} ms, loss {loss:.1}");
     figure(ui, "network", network, "%");
-    let granted = budget.granted(&cost.granted(settings));
+    let granted = peer.granted.unwrap_or(*settings);
     if granted.budget.is_some() {
         figure(ui, "budget", budgets(settings, &granted), "");
     }

@@ -185,6 +185,7 @@ fn serve(panel: &mut Panel) {
         round_trip: Duration::from_millis(31),
         loss_fraction: 0.02,
         fallback: Some(FallbackReason::Model),
+        granted: None,
     };
     panel.viewers = Some((serving, peer));
 }

@@ -1,10 +1,10 @@
 //! Playout: spawns, moves and despawns bodies to match the snapshots that are due.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::DeferredWorld;
-use bevy_time::{Real, Time};
 use bevy_transform::components::Transform;
 use cubewire_codec::schema::FieldForm;
 use cubewire_codec::{BodyState, Life};
@@ -13,6 +13,7 @@ use cubewire_protocol::{Playout, PlayoutSnapshot, SnapshotReceiver};
 use super::receiver::{DisplayedBody, ReplicationReceiver, SlotState, State, shown_body};
 use super::{VanishReason, vanish};
 use crate::body::{BodyKind, Remote, RemoteBody, write};
+use crate::clock;
 use crate::transport::OrDisabled;
 use crate::wire::BodyId;
 
@@ -20,19 +21,21 @@ pub(super) fn play(
     world: &mut World,
     receivers: &mut QueryState<(Entity, &'static mut ReplicationReceiver), OrDisabled>,
 ) {
-    let now = world.resource::<Time<Real>>().elapsed();
     let Some((server, replication)) = receivers.iter_mut(world).next() else {
         return;
     };
     // Taken out, because observers that run during playout can change the world, and can end the connection.
-    let Some(mut state) = replication.into_inner().0.take() else {
+    let Some(mut replica) = replication.into_inner().0.take() else {
         return;
     };
-    state.play(world, now);
+    let now = clock::now(world, server);
+    if let Some(receiver) = replica.connection.receiver() {
+        replica.state.play(world, receiver, now);
+    }
     match world.get_mut::<ReplicationReceiver>(server) {
-        Some(mut replication) => replication.0 = Some(state),
+        Some(mut replication) => replication.0 = Some(replica),
         // An observer has ended the connection.
-        None => vanish_all(world, state.slots),
+        None => vanish_all(world, replica.state.slots),
     }
 }
 
@@ -40,9 +43,9 @@ pub(super) fn play(
 pub(super) fn disconnect(removed: On<Remove, ReplicationReceiver>, mut world: DeferredWorld) {
     // Not a query, because queries skip a disabled connection.
     if let Some(mut replication) = world.get_mut::<ReplicationReceiver>(removed.entity)
-        && let Some(state) = replication.0.take()
+        && let Some(replica) = replication.0.take()
     {
-        let slots = state.slots;
+        let slots = replica.state.slots;
         world.commands().queue(move |world: &mut World| vanish_all(world, slots));
     }
 }
@@ -54,10 +57,7 @@ fn vanish_all(world: &mut World, slots: Vec<SlotState>) {
 }
 
 impl State {
-    fn play(&mut self, world: &mut World, now: std::time::Duration) {
-        let Some(receiver) = self.receiver.take() else {
-            return;
-        };
+    fn play(&mut self, world: &mut World, receiver: &SnapshotReceiver, now: Duration) {
         // The client can despawn bodies at any time, also while playout waits.
         for shown in self.slots.iter_mut().filter_map(|slot| slot.shown.as_mut()) {
             shown.exists = world.get_entity(shown.entity).is_ok();
@@ -71,7 +71,7 @@ impl State {
             && playout.from_tick >= self.resume_tick
         {
             self.shown_tick = playout.from_tick;
-            self.learn(&receiver, playout.from_tick);
+            self.learn(receiver, playout.from_tick);
             let lives = playout.from.lives.iter().take(self.slots.len());
             for (slot, &life) in lives.enumerate() {
                 self.show_life(world, slot, life, &playout.from.snapshot.bodies[slot]);
@@ -91,7 +91,6 @@ impl State {
                 self.write_components(world, BodyId::new(slot, shown.life), shown.entity);
             }
         }
-        self.receiver = Some(receiver);
     }
 
     /// Writes the reference fields again with a target that has appeared or vanished, and marks such components as dirty.

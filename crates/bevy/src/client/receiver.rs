@@ -5,43 +5,46 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bevy_ecs::prelude::*;
-use bevy_time::{Real, Time};
-use cubewire_codec::{Baseline, BitLedger, Life, Limits};
+use cubewire_codec::{Baseline, BitLedger, Life};
 use cubewire_protocol::record::PacketRecord;
 use cubewire_protocol::{
-    ClientEvent, ClientSession, FallbackReason, Interpolation, PacketOutcome, ServerMessage,
-    Settings, SnapshotReceiver, playout_delay,
+    ClientConnection, ClientEvent, FallbackReason, Interpolation, PacketOutcome, Settings,
+    SnapshotReceiver,
 };
 
 use super::components::ReliableComponents;
-use super::inputs::Inputs;
 use super::{PlayoutDelay, SettingsRequest, VanishReason};
 use crate::body::disconnect;
+use crate::clock;
 use crate::components::from_wire;
 use crate::measure::Measure;
 use crate::protocol::{Compiled, Protocol};
 use crate::transport::{Connected, MessageBuffer, OrDisabled, Server};
-use crate::wire::{BodyId, ReliableToClient, ReliableToServer, decode};
+use crate::wire::{BodyId, ReliableToClient, decode};
 
 /// State of a client's connection, on the connection's entity.
 #[derive(Component, Debug)]
 #[component(clone_behavior = Ignore)]
 pub struct ReplicationReceiver(
     /// `None` only while playout writes to the world, because observers that it triggers can end the connection.
-    pub(super) Option<Box<State>>,
+    pub(super) Option<Box<Replica>>,
 );
 
 #[derive(Debug)]
+pub(super) struct Replica {
+    pub(super) connection: ClientConnection,
+    pub(super) state: State,
+}
+
+/// The received bodies and components.
+#[derive(Debug)]
 pub(super) struct State {
     pub(super) protocol: Arc<Compiled>,
-    session: ClientSession,
-    pub(super) receiver: Option<SnapshotReceiver>,
     /// Ticks of decoded snapshots that playout has not read yet.
     pub(super) decoded: BTreeSet<u64>,
     /// By slot.
     pub(super) slots: Vec<SlotState>,
     pub(super) components: ReliableComponents,
-    pub(super) inputs: Vec<Inputs>,
     /// Number of packets that could not be decoded.
     undecodable: u64,
     pub(super) interpolation: Interpolation,
@@ -91,30 +94,32 @@ pub(super) struct Gone {
 impl ReplicationReceiver {
     /// Returns the receiver of snapshots. `None` until the client is [`Connected`].
     pub fn receiver(&self) -> Option<&SnapshotReceiver> {
-        self.0.as_ref()?.receiver.as_ref()
+        self.0.as_ref()?.connection.receiver()
     }
 
     /// Returns the number of packets and components that could not be decoded. A packet is damaged, or its baseline is
     /// missing here. The log names the type of the first such component.
     pub fn undecodable(&self) -> u64 {
-        self.0.as_ref().map_or(0, |state| state.undecodable + state.components.undecodable)
+        self.0
+            .as_ref()
+            .map_or(0, |replica| replica.state.undecodable + replica.state.components.undecodable)
     }
 
     /// Returns the answer to the last [`SettingsRequest`]: the settings in use, or the reason why the request was declined.
     /// `None` until an answer arrives.
     pub fn answer(&self) -> Option<Result<Settings, &str>> {
-        let state = self.0.as_ref()?;
-        state.unasked.as_deref().map(Err).or_else(|| state.session.answer())
+        let Replica { connection, state } = &**self.0.as_ref()?;
+        state.unasked.as_deref().map(Err).or_else(|| connection.answer())
     }
 
     /// Returns the reason why the server sends no arithmetic coding: the trained models or the calculated results differ.
     pub fn fallback(&self) -> Option<FallbackReason> {
-        self.0.as_ref()?.session.fallback()
+        self.0.as_ref()?.connection.fallback()
     }
 
     /// Returns the entity of the body in one of the server's slots, if it is shown.
     pub fn body(&self, slot: usize) -> Option<Entity> {
-        Some(self.0.as_ref()?.slots.get(slot)?.shown?.entity)
+        Some(self.0.as_ref()?.state.slots.get(slot)?.shown?.entity)
     }
 }
 
@@ -126,11 +131,9 @@ pub(super) fn begin(
     mut commands: Commands,
 ) {
     for (server, mut buffer) in &mut new {
-        let mut state = State::new(&protocol);
-        if let Some(hello) = state.session.hello(&protocol.0.contract) {
-            buffer.send(&ReliableToServer::Session(hello));
-        }
-        commands.entity(server).try_insert(ReplicationReceiver(Some(Box::new(state))));
+        let mut replica = Replica::new(&protocol);
+        replica.flush(&mut buffer);
+        commands.entity(server).try_insert(ReplicationReceiver(Some(Box::new(replica))));
     }
 }
 
@@ -138,13 +141,18 @@ pub(super) fn deliver(
     world: &mut World,
     servers: &mut QueryState<Entity, (With<ReplicationReceiver>, OrDisabled)>,
     connections: &mut QueryState<
-        (&'static mut ReplicationReceiver, &'static MessageBuffer, Option<&'static mut Measure>),
+        (
+            &'static mut ReplicationReceiver,
+            &'static MessageBuffer,
+            &'static PlayoutDelay,
+            Option<&'static mut Measure>,
+        ),
         OrDisabled,
     >,
 ) {
-    let now = world.resource::<Time<Real>>().elapsed();
     let servers: Vec<_> = servers.iter(world).collect();
     for server in servers {
+        let now = clock::now(world, server);
         let Some(mut buffer) = world.get_mut::<MessageBuffer>(server) else {
             continue;
         };
@@ -155,15 +163,12 @@ pub(super) fn deliver(
                 break;
             }
         }
-        let delay = match *world.resource::<PlayoutDelay>() {
-            PlayoutDelay::Adaptive => None,
-            PlayoutDelay::Fixed(delay) => Some(delay),
-        };
-        if let Ok((mut replication, buffer, measure)) = connections.get_mut(world, server)
-            && let Some(state) = &mut replication.0
+        if let Ok((mut replication, buffer, delay, measure)) = connections.get_mut(world, server)
+            && let Some(replica) = &mut replication.0
         {
             let measure = measure.map(Mut::into_inner);
-            state.on_snapshots(now, delay, &queue.datagrams, measure, buffer.overhead_bytes);
+            let overhead = buffer.overhead_bytes;
+            replica.on_snapshots(now, delay.fixed(), &queue.datagrams, measure, overhead);
         }
     }
 }
@@ -176,38 +181,23 @@ fn on_message(
 ) -> Result<(), String> {
     let malformed = "malformed message from the server";
     let mut replication = world.get_mut::<ReplicationReceiver>(server);
-    let Some(state) = replication.as_mut().and_then(|replication| replication.0.as_mut()) else {
+    let Some(replica) = replication.as_mut().and_then(|replication| replication.0.as_mut()) else {
         return Ok(());
     };
-    match decode(bytes).ok_or(malformed)? {
-        ReliableToClient::Session(message) => {
-            if state.on_session(message, now)? {
-                log::debug!("admitted by server {server}");
-                world.entity_mut(server).insert(Connected);
+    match replica.connection.on_message(now, bytes).map_err(|error| error.to_string())? {
+        ClientEvent::Welcome { .. } => {
+            log::debug!("admitted by server {server}");
+            world.entity_mut(server).insert(Connected);
+        }
+        ClientEvent::Answer | ClientEvent::Tick(_) => {}
+        ClientEvent::Message(bytes) => {
+            let message = decode(bytes).ok_or(malformed)?;
+            let protocol = Arc::clone(&replica.state.protocol);
+            if let ReliableToClient::Message { channel, bytes } = message {
+                let entry = protocol.items.to_client.get(usize::from(channel)).ok_or(malformed)?;
+                return entry.deliver(world, server, bytes, entity_from_wire, "server");
             }
-        }
-        ReliableToClient::Message { channel, bytes } => {
-            let protocol = Arc::clone(&state.protocol);
-            let entry = protocol.items.to_client.get(usize::from(channel)).ok_or(malformed)?;
-            entry.deliver(world, server, bytes, entity_from_wire, "server")?;
-        }
-        ReliableToClient::Gone { body, tick, is_hidden } => {
-            state.components.leave(body, tick);
-            let slot = state.slots.get_mut(usize::from(body.slot)).ok_or(malformed)?;
-            let reason = if is_hidden { VanishReason::Hidden } else { VanishReason::Despawned };
-            slot.gone = Some(Gone { generation: body.generation, tick, reason });
-        }
-        ReliableToClient::Interpolation(interpolation) => {
-            state.interpolation = interpolation;
-            state.resume_tick = state.shown_tick;
-        }
-        ReliableToClient::Components { body, part, components } => {
-            let count = state.protocol.items.components.len();
-            let is_known = |&(component, _): &(u8, _)| usize::from(component) < count;
-            if usize::from(body.slot) >= state.slots.len() || !components.iter().all(is_known) {
-                return Err(malformed.to_owned());
-            }
-            state.components.take(body, part, &components, count);
+            replica.state.on_message(message).ok_or(malformed)?;
         }
     }
     Ok(())
@@ -223,64 +213,29 @@ pub(super) fn request(
     >,
 ) {
     for (mut replication, mut buffer, &SettingsRequest(settings)) in &mut servers {
-        let Some(state) = &mut replication.0 else {
+        let Some(replica) = &mut replication.0 else {
             continue;
         };
-        state.unasked = settings.check(&state.protocol.plan).err();
-        if let Some(reason) = &state.unasked {
+        let State { protocol, unasked, .. } = &mut replica.state;
+        *unasked = settings.check(&protocol.plan).err();
+        if let Some(reason) = unasked {
             log::debug!("illegal settings are not requested: {reason}");
-        } else if let Some(request) = state.session.request(settings) {
-            buffer.send(&ReliableToServer::Session(request));
+        } else {
+            replica.connection.request(settings);
+            replica.flush(&mut buffer);
         }
     }
 }
 
-impl State {
+impl Replica {
     fn new(protocol: &Protocol) -> Self {
-        let protocol = Arc::clone(&protocol.0);
-        let slots = protocol.plan.max_slots().unwrap_or(0);
-        let fields = protocol.plan.schema().fields.len();
-        let (values, targets) = (vec![0; fields], vec![None; fields]);
-        Self {
-            session: ClientSession::default(),
-            receiver: None,
-            decoded: BTreeSet::new(),
-            slots: vec![SlotState { values, targets, ..SlotState::default() }; slots],
-            components: ReliableComponents::new(slots),
-            inputs: protocol.items.inputs.iter().map(|_| Inputs::default()).collect(),
-            undecodable: 0,
-            interpolation: Interpolation::default(),
-            shown_tick: 0,
-            resume_tick: 0,
-            unasked: None,
-            protocol,
-        }
+        let connection = ClientConnection::new(Arc::clone(&protocol.0.contract));
+        Self { connection, state: State::new(protocol) }
     }
 
-    /// Processes a message of the session. Returns whether it is the welcome.
-    fn on_session(&mut self, message: ServerMessage<'_>, now: Duration) -> Result<bool, String> {
-        let contract = &self.protocol.contract;
-        let limits = Limits { max_bodies: self.slots.len() };
-        let heard = self.session.on_message(contract, message, limits);
-        match heard.map_err(|error| error.to_string())? {
-            ClientEvent::Welcome(welcome) => {
-                let rate = contract.plan().schema().ticks_per_second.into();
-                let receiver = SnapshotReceiver::new(*welcome, limits, playout_delay(rate), now)
-                    .map_err(|error| error.to_string())?;
-                self.receiver = Some(match self.protocol.teleports() {
-                    Some(field) => receiver.with_teleports(field),
-                    None => receiver,
-                });
-                return Ok(true);
-            }
-            ClientEvent::Tick(tick) => {
-                if let Some(receiver) = &mut self.receiver {
-                    receiver.sync_tick(now, tick);
-                }
-            }
-            ClientEvent::Answer => {}
-        }
-        Ok(false)
+    /// Moves the messages of the connection into the message buffer.
+    fn flush(&mut self, buffer: &mut MessageBuffer) {
+        buffer.outgoing.messages.extend(std::iter::from_fn(|| self.connection.poll_message()));
     }
 
     /// Decodes the received snapshots, and advances playout. `delay` is the fixed playout delay, or `None` for an adaptive one.
@@ -293,7 +248,7 @@ impl State {
         mut measure: Option<&mut Measure>,
         overhead: usize,
     ) {
-        let Some(receiver) = &mut self.receiver else {
+        let Some(receiver) = self.connection.receiver_mut() else {
             return;
         };
         let (stalls, starved) = (receiver.playout().stalls, receiver.playout().starved);
@@ -303,14 +258,14 @@ impl State {
         if let Some(measure) = &mut measure
             && let Some(tick) = receiver.playout().clock().tick_at(now)
         {
-            let rate = self.protocol.plan.schema().ticks_per_second;
+            let rate = self.state.protocol.plan.schema().ticks_per_second;
             let bytes = packets.iter().map(|packet| packet.len() + overhead);
             measure.begin(tick as u64, rate).traffic.wire_bytes += bytes.sum::<usize>();
         }
         for packet in packets {
             match receiver.on_packet(now, packet) {
                 Ok(PacketOutcome::Decoded { tick, late, .. }) => {
-                    self.decoded.insert(tick);
+                    self.state.decoded.insert(tick);
                     if let Some(measure) = &mut measure
                         && let Some(packet) = receiver.decoder().packet(packet.clone())
                     {
@@ -319,7 +274,7 @@ impl State {
                     }
                 }
                 Ok(_) => {}
-                Err(_) => self.undecodable += 1,
+                Err(_) => self.state.undecodable += 1,
             }
         }
         receiver.advance_playout(now, delay);
@@ -327,6 +282,52 @@ impl State {
             sample.stalls += (receiver.playout().stalls - stalls) as usize;
             sample.starved += receiver.playout().starved - starved;
         }
+    }
+}
+
+impl State {
+    fn new(protocol: &Protocol) -> Self {
+        let protocol = Arc::clone(&protocol.0);
+        let slots = protocol.plan.max_slots().unwrap_or(0);
+        let fields = protocol.plan.schema().fields.len();
+        let (values, targets) = (vec![0; fields], vec![None; fields]);
+        Self {
+            decoded: BTreeSet::new(),
+            slots: vec![SlotState { values, targets, ..SlotState::default() }; slots],
+            components: ReliableComponents::new(slots),
+            undecodable: 0,
+            interpolation: Interpolation::default(),
+            shown_tick: 0,
+            resume_tick: 0,
+            unasked: None,
+            protocol,
+        }
+    }
+
+    /// Processes a message about bodies. Returns `None` if it is malformed.
+    fn on_message(&mut self, message: ReliableToClient<'_>) -> Option<()> {
+        match message {
+            ReliableToClient::Gone { body, tick, is_hidden } => {
+                self.components.leave(body, tick);
+                let slot = self.slots.get_mut(usize::from(body.slot))?;
+                let reason = if is_hidden { VanishReason::Hidden } else { VanishReason::Despawned };
+                slot.gone = Some(Gone { generation: body.generation, tick, reason });
+            }
+            ReliableToClient::Interpolation(interpolation) => {
+                self.interpolation = interpolation;
+                self.resume_tick = self.shown_tick;
+            }
+            ReliableToClient::Components { body, part, components } => {
+                let count = self.protocol.items.components.len();
+                let is_known = |&(component, _): &(u8, _)| usize::from(component) < count;
+                if usize::from(body.slot) >= self.slots.len() || !components.iter().all(is_known) {
+                    return None;
+                }
+                self.components.take(body, part, &components, count);
+            }
+            ReliableToClient::Message { .. } => {}
+        }
+        Some(())
     }
 
     /// Writes the dirty components of a shown body.
@@ -349,7 +350,7 @@ pub(super) fn shown_body(slots: &[SlotState], body: BodyId) -> Option<Entity> {
 /// Returns the local entity for a wire entity that the server has sent.
 fn entity_from_wire(world: &World, entity: Entity) -> Option<Entity> {
     let mut receivers = world.try_query_filtered::<&ReplicationReceiver, OrDisabled>()?;
-    let state = receivers.iter(world).next()?.0.as_ref()?;
-    let body = shown_body(&state.slots, from_wire(entity)?);
+    let replica = receivers.iter(world).next()?.0.as_ref()?;
+    let body = shown_body(&replica.state.slots, from_wire(entity)?);
     body.filter(|&body| world.get_entity(body).is_ok())
 }

@@ -1,4 +1,4 @@
-//! Traffic of a client to the server: messages, a datagram with acks, and datagrams with recent inputs.
+//! Traffic of a client to the server: messages, and datagrams with acks and recent inputs.
 //!
 //! Sent in each tick, and at the same rate in frames without a tick, because a server without acks sends larger and
 //! larger snapshots. Inputs are sent repeatedly, so that lost datagrams rarely lose one.
@@ -6,48 +6,22 @@
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
-use cubewire_protocol::{ClientMessage, one_line};
+use cubewire_protocol::MAX_REPEATED_BYTES;
 
-use super::inputs::{MAX_REPEATED_BYTES, datagrams};
 use super::receiver::ReplicationReceiver;
-use crate::body::{Disconnected, RemoteBody};
+use crate::body::RemoteBody;
 use crate::components::to_wire;
 use crate::messages::MessageEntry;
 use crate::protocol::Protocol;
 use crate::transport::{Connected, Farewell, MessageBuffer, OrDisabled};
-use crate::wire::{MAX_FEEDBACK, ReliableToServer, Upstream, encode};
+use crate::wire::ReliableToServer;
 
 fn entity_to_wire(world: &World, entity: Entity) -> Option<Entity> {
     to_wire(world.get::<RemoteBody>(entity)?.0)
 }
 
-/// Queues the reason for the end of the connection as the last message to the server.
-pub(super) fn tell_why(
-    ended: On<Disconnected>,
-    mut servers: Query<&mut MessageBuffer, (With<ReplicationReceiver>, OrDisabled)>,
-) {
-    if let Ok(mut buffer) = servers.get_mut(ended.entity) {
-        let reason = one_line(&ended.reason);
-        let left = ClientMessage::Left(&reason);
-        buffer.last_message = Some(encode(&ReliableToServer::Session(left)));
-    }
-}
-
 type Connection = (&'static mut ReplicationReceiver, &'static mut MessageBuffer);
 type IsConnected = (With<Connected>, OrDisabled);
-
-/// Queues acks in a separate datagram, because a long datagram of inputs is more likely to be lost.
-fn send_feedback(replication: &mut ReplicationReceiver, buffer: &mut MessageBuffer) {
-    let Some(receiver) = replication.0.as_mut().and_then(|state| state.receiver.as_mut()) else {
-        return;
-    };
-    let feedback = std::iter::from_fn(|| receiver.poll_feedback());
-    let feedback: Vec<_> = feedback.map(|feedback| feedback.encode()).collect();
-    for feedback in feedback.chunks(MAX_FEEDBACK) {
-        let feedback = feedback.iter().map(Vec::as_slice).collect();
-        buffer.outgoing.datagrams.push(encode(&Upstream { feedback, inputs: Vec::new() }));
-    }
-}
 
 /// Queues acks, and the inputs and messages that the app has written. Messages can be written just before the connection is
 /// despawned. Inputs and messages are dropped without a connection.
@@ -56,9 +30,6 @@ pub(super) fn send(
     servers: &mut QueryState<Connection, IsConnected>,
     farewells: &mut QueryState<(&'static Farewell, &'static mut MessageBuffer)>,
 ) {
-    for (mut replication, mut buffer) in servers.iter_mut(world) {
-        send_feedback(&mut replication, &mut buffer);
-    }
     let protocol = Arc::clone(&world.resource::<Protocol>().0);
     let mut take = |entries: &[MessageEntry]| -> Vec<Vec<_>> {
         entries.iter().map(|entry| entry.take(world, entity_to_wire)).collect()
@@ -77,11 +48,10 @@ pub(super) fn send(
         return farewells.for_each(|(_, mut buffer)| write_messages(&mut buffer));
     };
     write_messages(&mut buffer);
-    let Some(state) = &mut replication.0 else {
+    let Some(replica) = &mut replication.0 else {
         return;
     };
-    let entries = &protocol.items.inputs;
-    for ((channel, inputs), entry) in state.inputs.iter_mut().zip(inputs).zip(entries) {
+    for (channel, (inputs, entry)) in inputs.into_iter().zip(&protocol.items.inputs).enumerate() {
         for (_, input) in inputs {
             let bytes = input.len();
             if bytes > MAX_REPEATED_BYTES {
@@ -91,10 +61,8 @@ pub(super) fn send(
                     entry.name
                 ));
             }
-            channel.push(input);
+            replica.connection.push_input(channel, input);
         }
     }
-    if state.receiver.is_some() {
-        buffer.outgoing.datagrams.extend(datagrams(&mut state.inputs));
-    }
+    buffer.outgoing.datagrams.extend(replica.connection.datagrams());
 }

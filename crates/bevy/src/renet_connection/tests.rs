@@ -84,7 +84,10 @@ impl Pair {
 
     /// Returns the bytes that a datagram of the first end may have within a budget, and limits its reliable messages.
     fn allow(&mut self, budget: &mut SendBudget, tick: u64, kbps: u32) -> usize {
-        match self.ends[0].1.allow(budget, tick, self.now, Some(kbps), true) {
+        let buffer = &mut self.ends[0].1;
+        let (allowed, reliable) = budget.allow(tick, self.now, Some(kbps), true, &buffer.state());
+        buffer.reliable_allowance = reliable;
+        match allowed {
             AllowedSnapshot::Partial(packet_budget) => packet_budget.bytes,
             other => panic!("{other:?}"),
         }

@@ -1,34 +1,17 @@
 //! Puts the settings of a connection to use, and answers the requests of clients.
 
 use bevy_ecs::prelude::*;
-use bevy_time::{Real, Time};
-use cubewire_protocol::{FallbackReason, Settings};
+use cubewire_protocol::Settings;
 
 use super::capture::Bodies;
 use super::sender::{Judged, ReplicationSender};
 use super::settings::{ByteBudget, ClientRequests, ConnectionSettings};
+use crate::clock::{Clocks, ConnectionClock};
 use crate::protocol::Compiled;
 use crate::transport::{MessageBuffer, OrDisabled};
 use crate::wire::ReliableToClient;
 
 impl ReplicationSender {
-    /// Returns the settings in use: the stages of the packets, and the budget that the link lets through. `None` until the
-    /// client is [`Connected`](crate::Connected).
-    pub fn settings(&self) -> Option<Settings> {
-        let ready = self.ready.as_ref()?;
-        Some(ready.settings.settings(ready.stages, ready.kbps()))
-    }
-
-    /// Returns the reason why the [`ConnectionSettings`] are not in use. `None` if they are in use.
-    pub fn refusal(&self) -> Option<&str> {
-        self.ready.as_ref()?.judged.as_ref()?.refusal.as_deref()
-    }
-
-    /// Returns the reason why the client is sent no arithmetic coding, if the fingerprints differ.
-    pub fn fallback(&self) -> Option<FallbackReason> {
-        self.session.fallback()
-    }
-
     /// Checks the game's settings and budget, and puts legal ones to use.
     fn apply(
         &mut self,
@@ -38,47 +21,44 @@ impl ReplicationSender {
         budget: Option<&ByteBudget>,
         buffer: &mut MessageBuffer,
     ) {
-        let Some(ready) = &mut self.ready else {
+        if !self.connection.is_welcomed() {
             return;
-        };
-        let limit = budget.copied().into_iter().chain(ready.asked).min();
-        if ready.limit != limit {
+        }
+        let view = &mut self.view;
+        let limit = budget.copied().into_iter().chain(view.asked).min();
+        if view.limit != limit {
             log::debug!("budget of client {client} changed: {limit:?}");
         }
-        ready.limit = limit;
-        let has_budget = ready.limit.is_some();
-        let is_same = |judged: &Judged| judged.wanted == wanted && judged.has_budget == has_budget;
-        if ready.judged.as_ref().is_some_and(is_same) {
+        view.limit = limit;
+        let is_same = |judged: &Judged| judged.wanted == wanted && judged.limit == limit;
+        if view.judged.as_ref().is_some_and(is_same) {
             return;
         }
-        let session = &self.session;
-        let sendable =
-            |stages| session.stages_instead_of(&protocol.contract, stages).unwrap_or(stages);
-        let judged = wanted.check(&protocol.plan, has_budget);
-        match judged {
+        let in_use = self.connection.settings().map_or(protocol.stages, |in_use| in_use.stages);
+        let judged = wanted.check(&protocol.plan, limit.is_some());
+        let stages = match judged {
             Ok(stages) => {
-                if ready.settings.interpolation != wanted.interpolation {
+                if view.settings.interpolation != wanted.interpolation {
                     buffer.send(&ReliableToClient::Interpolation(wanted.interpolation));
                 }
-                ready.settings = wanted;
-                ready.stages = sendable(stages);
-                log::debug!("stages of client {client}: {}", ready.stages);
-                if let Some(reason) = self.session.fallback() {
-                    log::debug!("fallback of client {client}: {reason}");
-                }
+                view.settings = wanted;
+                log::debug!("stages of client {client}: {stages}");
+                stages
             }
             // The client has a new budget, and the stages in use cannot split packets to fit it.
-            Err(_) if has_budget && !ready.stages.can_be_partial() => {
-                ready.settings.stages = *protocol.stages;
-                ready.stages = sendable(protocol.stages);
+            Err(_) if limit.is_some() && !in_use.can_be_partial() => {
+                view.settings.stages = *protocol.stages;
+                protocol.stages
             }
-            Err(_) => {}
-        }
+            Err(_) => in_use,
+        };
+        let kbps = limit.map(|limit| limit.kbps);
+        self.connection.set_settings(view.settings.settings(stages, kbps));
         let refusal = judged.err();
         if let Some(reason) = &refusal {
             log::warn!("settings of client {client} refused: {reason}");
         }
-        ready.judged = Some(Judged { wanted, has_budget, refusal });
+        view.judged = Some(Judged { wanted, limit, refusal });
     }
 }
 
@@ -88,23 +68,21 @@ type Applied<'a> = (
     &'a mut MessageBuffer,
     Option<&'a ConnectionSettings>,
     Option<&'a ByteBudget>,
+    &'a ConnectionClock,
 );
 
 /// Applies the settings of each client, and sends the settings in use to clients that have requested some. Runs before
 /// snapshots are sent.
 pub(super) fn apply(
     bodies: Res<Bodies>,
-    time: Res<Time<Real>>,
+    clocks: Clocks,
     mut clients: Query<Applied<'static>, OrDisabled>,
 ) {
-    for (client, mut sender, mut buffer, wanted, budget) in &mut clients {
+    for (client, mut sender, mut buffer, wanted, budget, clock) in &mut clients {
         let wanted = wanted.copied().unwrap_or_default();
         sender.apply(client, &bodies.protocol, wanted, budget, &mut buffer);
-        if let Some(in_use) = sender.settings()
-            && let Some(granted) = sender.session.grant(time.elapsed(), in_use)
-        {
-            buffer.send(&ReliableToClient::Session(granted));
-        }
+        sender.connection.grant(clocks.now(clock));
+        sender.flush(&mut buffer);
     }
 }
 
@@ -131,20 +109,10 @@ pub(super) fn on_request(world: &mut World, protocol: &Compiled, client: Entity,
     };
     match legal {
         Ok(_) => {
-            if let Some(ready) = &mut sender.ready {
-                ready.asked = budget;
-            }
+            sender.view.asked = budget;
             client.insert(wanted);
             log::debug!("request of client {} granted", client.id());
         }
-        Err(reason) => {
-            let declined = sender.session.decline(&reason);
-            if let Some(mut buffer) = client.get_mut::<MessageBuffer>()
-                && let Some(declined) = declined
-            {
-                buffer.send(&ReliableToClient::Session(declined));
-            }
-            log::debug!("request of client {} declined: {reason}", client.id());
-        }
+        Err(reason) => sender.connection.decline(&reason),
     }
 }

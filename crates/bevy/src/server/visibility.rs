@@ -14,7 +14,7 @@ use cubewire_codec::QuantizedSnapshot;
 use cubewire_protocol::{Visibility, apply_visibility};
 
 use super::capture::{Bodies, InSlot, capture};
-use super::sender::{Ready, SlotView};
+use super::sender::{ClientView, SlotView};
 use crate::transport::{CubewireSystems, OrDisabled};
 
 /// A component that hides its body from some clients. Bodies without it are visible to all clients. A body with several
@@ -164,47 +164,47 @@ impl Interest {
 /// Computes the visibility and priority of each slot for a client.
 pub(super) fn look(
     bodies: &Bodies,
-    ready: &mut Ready,
+    client: &mut ClientView,
     hidden: Option<&Hidden>,
     interest: Option<&Interest>,
     center: Option<Vec3>,
 ) {
     let slots = bodies.slots.len();
-    ready.slots.resize_with(slots, SlotView::default);
-    ready.visibility.clear();
-    ready.visibility.resize(slots, Visibility::Visible);
+    client.slots.resize_with(slots, SlotView::default);
+    client.visibility.clear();
+    client.visibility.resize(slots, Visibility::Visible);
     for row in hidden.iter().flat_map(|hidden| &hidden.0) {
         for &slot in &row.slots {
-            let seen = &mut ready.visibility[slot];
+            let seen = &mut client.visibility[slot];
             if *seen != Visibility::Hidden {
                 *seen = row.as_seen;
             }
         }
     }
-    ready.gains.clear();
-    ready.gains.extend(&bodies.gains);
+    client.gains.clear();
+    client.gains.extend(&bodies.gains);
     let Some(interest) = interest else {
-        ready.slots.iter_mut().for_each(|slot| slot.is_near = false);
-        ready.center = None;
+        client.slots.iter_mut().for_each(|slot| slot.is_near = false);
+        client.center = None;
         return;
     };
-    ready.center = center.filter(|at| at.is_finite()).or(ready.center);
+    client.center = center.filter(|at| at.is_finite()).or(client.center);
     let mut is_seen_from_afar = vec![false; slots];
     for row in hidden.iter().flat_map(|hidden| &hidden.0) {
         row.far.iter().for_each(|&slot| is_seen_from_afar[slot] = true);
     }
     for (slot, body) in bodies.slots.iter().enumerate() {
         let distance = |center| body.position.distance(center);
-        let distance = ready.center.map_or(f32::MAX, distance);
-        let SlotView { seen, is_near, .. } = &mut ready.slots[slot];
+        let distance = client.center.map_or(f32::MAX, distance);
+        let SlotView { seen, is_near, .. } = &mut client.slots[slot];
         let is_same = seen.is_some() && *seen == bodies.world.life(slot);
         let limit =
             if is_same && *is_near { interest.far.max(interest.near) } else { interest.near };
         *is_near = distance <= limit || is_seen_from_afar[slot];
         if !*is_near {
-            ready.visibility[slot] = Visibility::Hidden;
+            client.visibility[slot] = Visibility::Hidden;
         }
-        ready.gains[slot] /= 1.0 + distance / interest.near.max(f32::MIN_POSITIVE);
+        client.gains[slot] /= 1.0 + distance / interest.near.max(f32::MIN_POSITIVE);
     }
 }
 

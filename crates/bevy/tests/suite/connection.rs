@@ -27,9 +27,10 @@ fn another_protocol_is_refused_with_the_line_that_differs() {
         assert_eq!(noted::<String>(app), expected);
     }
     assert_eq!(net.count::<Remote>(client), 0);
-    for start in
-        ["cubewire_protocol::session::server: client refused: ", "cubewire_bevy::body: connection "]
-    {
+    for start in [
+        "cubewire_protocol::connection::server: client refused: ",
+        "cubewire_bevy::body: connection ",
+    ] {
         assert_record(Level::Debug, start, &theirs);
     }
     // The server drops the entity of the refused client and serves others.

@@ -150,7 +150,7 @@ fn messages_beyond_the_limits_are_dropped_or_end_only_their_connection() {
         let connection = all::<Connected>(&mut net.clients[0])[0];
         let world = net.clients[0].world_mut();
         let mut buffer = world.get_mut::<MessageBuffer>(connection).unwrap();
-        let message = [&[1, channel][..], &varint(bytes.len()), bytes].concat();
+        let message = [&[0, channel][..], &varint(bytes.len()), bytes].concat();
         buffer.outgoing.messages.push(message);
         net.run_until(|net| net.count::<Connected>(0) == connected);
         net.ticks(60);
@@ -221,9 +221,9 @@ fn a_frame_has_a_bounded_number_of_inputs() {
     let connection = all::<Connected>(&mut net.clients[0])[0];
     let steer = postcard::to_allocvec(&Steer(1)).unwrap();
     for datagram in 0..20_u64 {
-        let run = |run: u64| (0_u8, 8 * (100 * datagram + run + 1), vec![&*steer; 8]);
-        let inputs: Vec<_> = (0..100).map(run).collect();
-        let upstream = postcard::to_allocvec(&(Vec::<&[u8]>::new(), inputs)).unwrap();
+        let run = |run: u64| (3_u8, 0_u8, 8 * (100 * datagram + run + 1), vec![&*steer; 8]);
+        let runs = (0..100).flat_map(|number| postcard::to_allocvec(&run(number)).unwrap());
+        let upstream = runs.collect();
         let world = net.clients[0].world_mut();
         let mut buffer = world.get_mut::<MessageBuffer>(connection).unwrap();
         buffer.outgoing.datagrams.push(upstream);

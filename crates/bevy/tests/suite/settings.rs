@@ -230,11 +230,9 @@ fn clients_ask_for_settings_and_the_server_grants_or_declines() {
 fn be_another_machine(mut servers: Query<&mut MessageBuffer, With<Server>>) {
     for mut buffer in &mut servers {
         for bytes in &mut buffer.outgoing.messages {
-            let message = ClientMessage::decode(&bytes[1..]);
-            if let Some(ClientMessage::Hello(mut hello)) = message.filter(|_| bytes[0] == 0) {
+            if let Some(ClientMessage::Hello(mut hello)) = ClientMessage::decode(bytes) {
                 hello.fingerprint.arithmetic ^= 1;
-                let hello = ClientMessage::Hello(hello).encode();
-                *bytes = [&[0], &*hello].concat();
+                *bytes = ClientMessage::Hello(hello).encode();
             }
         }
     }

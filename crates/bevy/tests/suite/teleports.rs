@@ -12,10 +12,10 @@ fn jumping(app: &mut App) {
 /// A lossy network, with a client that interpolates between ticks, and the server's entity for it.
 fn net(loss: f64, seed: u64) -> (TestNet, Entity) {
     let mut net = lossy_with(jumping, loss, seed);
-    let client = connect_with(&mut net, |app| {
-        jumping(app);
-        app.insert_resource(PlayoutDelay::Fixed(Duration::from_millis(107)));
-    });
+    let client = connect_with(&mut net, jumping);
+    let world = net.clients[0].world_mut();
+    let connection = world.query_filtered::<Entity, With<Server>>().single(world).unwrap();
+    world.entity_mut(connection).insert(PlayoutDelay::Fixed(Duration::from_millis(107)));
     (net, client)
 }
 

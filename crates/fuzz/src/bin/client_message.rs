@@ -1,23 +1,26 @@
 //! Decodes bytes as a client message. Encoding a decoded message must give the same bytes. A server accepts or
 //! refuses it. Requested stages are sent if the scene supports them; otherwise sending fails and the sender still
-//! works.
+//! works. A welcomed client may send any bytes, too.
 
 #![no_main]
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use cubewire_codec::Plan;
-use cubewire_fuzz::{CONTRACT, PAIR_CUBES, pair, quantized, send};
-use cubewire_protocol::{ClientMessage, Hello, PacketBudget, Request, ServerSession};
+use cubewire_fuzz::{CONTRACT, PAIR_CUBES, connection, pair, quantized, send};
+use cubewire_protocol::{ClientMessage, Hello, PacketBudget, RateControl, Request, ServerConnection};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
+    welcomed(bytes);
     let Some(message) = ClientMessage::decode(bytes) else {
         return;
     };
     assert_eq!(ClientMessage::decode(&message.encode()), Some(message));
-    let mut session = ServerSession::new(Duration::ZERO);
-    let is_welcome = session.on_message(&CONTRACT, message).is_ok();
+    let contract = Arc::clone(&CONTRACT);
+    let mut server = ServerConnection::new(contract, RateControl::Off, Duration::ZERO);
+    let is_welcome = server.on_message(bytes).is_ok();
     let ours = CONTRACT.hello();
     // A client with another fingerprint is welcome, without arithmetic coding.
     let is_like_ours = match message {
@@ -44,3 +47,14 @@ fuzz_target!(|bytes: &[u8]| {
     }
     send(&mut sender, 9);
 });
+
+/// Passes the bytes to a server that has welcomed the client, as a message and as a datagram.
+fn welcomed(bytes: &[u8]) {
+    let (mut server, _) = connection();
+    if let Err(reason) = server.on_message(bytes) {
+        assert!(!reason.is_empty());
+    }
+    if let Ok(received) = server.on_datagram(9, bytes) {
+        assert!(received.acks.len() + received.inputs.len() <= ServerConnection::MAX_ITEMS);
+    }
+}

@@ -7,13 +7,13 @@
 use std::time::Duration;
 
 use cubewire_codec::ladder::CHANGED_FLAGS;
-use cubewire_codec::{BodyState, Limits, Plan, Sequence, Snapshot};
+use cubewire_codec::{BodyState, Plan, Sequence, Snapshot, encode_initial};
 use cubewire_protocol::{
-    Ack, BaselineChoice, ClientEvent, ClientMessage, ClientSession, Contract, Feedback,
-    PROTOCOL_VERSION, Request, ServerMessage, ServerSession, Settings,
+    Ack, BaselineChoice, ClientConnection, ClientEvent, ClientMessage, Contract, Feedback,
+    PROTOCOL_VERSION, Request, ServerMessage, Settings,
 };
 
-use crate::session::settings;
+use crate::connection::settings;
 
 const GOLDEN: &str = include_str!("../golden.txt");
 const WIRE: &str = include_str!("../../../codec/WIRE.md");
@@ -43,8 +43,13 @@ fn of_client(contract: &Contract) -> [(&'static str, ClientMessage<'_>); 4] {
 }
 
 fn of_server() -> [(&'static str, ServerMessage<'static>); 5] {
-    let mut session = ServerSession::new(Duration::ZERO);
-    let welcome = session.welcome(&contract(), Duration::ZERO, 0x0001_0203_0405, &initial());
+    let mut bytes = Vec::new();
+    encode_initial(&initial(), &mut bytes).unwrap();
+    let welcome = ServerMessage::Welcome {
+        tick: 0x0001_0203_0405,
+        fingerprint: contract().fingerprint,
+        initial: bytes.into(),
+    };
     let granted = Request {
         number: 7,
         settings: Settings {
@@ -55,7 +60,7 @@ fn of_server() -> [(&'static str, ServerMessage<'static>); 5] {
         },
     };
     [
-        ("welcome", welcome.unwrap()),
+        ("welcome", welcome),
         ("refused", ServerMessage::Refused("full")),
         ("granted", ServerMessage::Granted(granted)),
         ("tick", ServerMessage::Tick(1000)),
@@ -116,10 +121,10 @@ fn messages_of_the_file_are_read() {
     for (name, message) in of_server() {
         assert_eq!(ServerMessage::decode(&golden(name)[0]), Some(message));
     }
-    let (mut client, bytes) = (ClientSession::default(), &golden("welcome")[0]);
-    let message = ServerMessage::decode(bytes).unwrap();
-    let heard = client.on_message(&contract, message, Limits::default());
-    assert!(matches!(heard, Ok(ClientEvent::Welcome(welcome)) if welcome.initial == initial()));
+    let mut client = ClientConnection::new(contract.into());
+    let welcome = &golden("welcome")[0];
+    let heard = client.on_message(Duration::ZERO, welcome);
+    assert_eq!(heard, Ok(ClientEvent::Welcome { bodies: 1 }));
     for (name, feedback) in ["ack", "missing baseline", "desync"].into_iter().zip(feedback()) {
         assert_eq!(Feedback::decode(&golden(name)[0]), Ok(feedback));
     }

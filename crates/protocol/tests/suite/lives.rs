@@ -108,7 +108,7 @@ impl Scene {
         self.pair.exchange(wanted);
         assert_eq!(self.pair.rejected, []);
         let now = self.pair.now();
-        self.pair.receiver.advance_playout(now, Some(6 * tick(&plan)));
+        self.pair.client.receiver_mut().unwrap().advance_playout(now, Some(6 * tick(&plan)));
         self.check_shown(now);
     }
 
@@ -171,7 +171,7 @@ impl Scene {
     /// Checks that the display has every body and no others.
     fn check_shown(&self, now: Duration) {
         let kind = Interpolation::Linear;
-        let Some(playout) = kind.playout(self.pair.receiver.playout(), now) else {
+        let Some(playout) = kind.playout(self.pair.receiver().playout(), now) else {
             return;
         };
         for slot in 0..self.pair.world.len() {
@@ -217,7 +217,7 @@ proptest! {
         let before = scene.pair.decoded;
         scene.run(60, 0.0, 0, 0.0);
         prop_assert!(scene.pair.decoded - before >= 60 - u64::from(LATENCY));
-        prop_assert_eq!(scene.pair.receiver.newest(), Some(scene.pair.tick - u64::from(LATENCY)));
+        prop_assert_eq!(scene.pair.receiver().newest(), Some(scene.pair.tick - u64::from(LATENCY)));
     }
 }
 
@@ -244,7 +244,7 @@ proptest! {
         scene.is_quiet = true;
         scene.run(150, loss, jitter, doubled);
         scene.run(400, 0.0, 0, 0.0);
-        let newest = scene.pair.receiver.newest().and_then(|tick| scene.pair.receiver.playout().before(tick + 1));
+        let newest = scene.pair.receiver().newest().and_then(|tick| scene.pair.receiver().playout().before(tick + 1));
         let (_, newest) = newest.unwrap();
         let wanted = &scene.pair.wanted[&scene.pair.tick];
         for slot in 0..scene.pair.world.len() {
@@ -256,7 +256,7 @@ proptest! {
             }
         }
         let mut send_states = Vec::new();
-        scene.pair.sender.send_states(scene.pair.tick, &mut send_states);
+        scene.pair.sender().send_states(scene.pair.tick, &mut send_states);
         prop_assert_eq!(send_states.len(), scene.pair.world.len());
         for send_state in send_states {
             prop_assert!(matches!(send_state, SendState::UpToDate { .. }), "{:?}", send_state);

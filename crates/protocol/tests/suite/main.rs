@@ -2,8 +2,10 @@
 
 #![allow(clippy::disallowed_methods, reason = "no browser runs these tests")]
 
+mod connection;
 mod golden;
 mod hostile;
+mod jobs;
 mod lives;
 mod memory;
 mod operations;
@@ -15,7 +17,6 @@ mod rate;
 #[path = "../../../codec/tests/suite/recording.rs"]
 mod recording;
 mod renet_guard;
-mod session;
 mod silence;
 mod smallest;
 mod time;

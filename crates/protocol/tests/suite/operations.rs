@@ -17,7 +17,7 @@ enum Operation {
     Stages(Stages),
     Network(usize),
     Cut(bool),
-    SendInterval(u64),
+    SendInterval(u8),
     Choice(BaselineChoice),
     Reconnect,
     Forget,

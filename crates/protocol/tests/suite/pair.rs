@@ -1,4 +1,4 @@
-//! A sender and a receiver of a random world, with a link in each direction.
+//! Both ends of a connection with a random world, and a link in each direction.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,27 +10,28 @@ use cubewire_codec::{
 use cubewire_link::{Conditions, Link};
 use cubewire_protocol::renet_guard::SLICE_BYTES;
 use cubewire_protocol::{
-    AllowedSnapshot, BaselineChoice, PacketOutcome, SendBudget, SnapshotReceiver, SnapshotSender,
-    TransportState,
+    BaselineChoice, ClientConnection, Contract, Extras, PacketOutcome, RateControl, SendJob,
+    ServerConnection, Settings, SnapshotReceiver, SnapshotSender, TransportState, connect,
+    encode_jobs,
 };
 
-use crate::play::ends;
 use crate::world::World;
 
 /// Bytes of headers per datagram.
 const HEADER_BYTES: usize = 64;
 
-/// Both ends. Compares every decoded snapshot with the sent one.
+/// Both ends of a connection. Compares every decoded snapshot with the sent one.
 pub(crate) struct Pair {
     seed: u64,
     pub(crate) tick: u64,
     pub(crate) world: World,
-    pub(crate) sender: SnapshotSender,
-    pub(crate) receiver: SnapshotReceiver,
+    contract: Arc<Contract>,
+    rate_control: RateControl,
+    pub(crate) server: ServerConnection,
+    pub(crate) client: ClientConnection,
     pub(crate) stages: Stages,
     pub(crate) choice: BaselineChoice,
-    pub(crate) send_interval_ticks: u64,
-    pub(crate) budget: SendBudget,
+    pub(crate) send_interval_ticks: u8,
     pub(crate) asked_kbps: Option<u32>,
     /// Bytes that were sent to the receiver, with headers.
     pub(crate) sent_bytes: u64,
@@ -42,7 +43,7 @@ pub(crate) struct Pair {
     asleep: u64,
     initial: Snapshot,
     /// Wanted snapshots by tick, as far back as a packet can be in flight.
-    pub(crate) wanted: BTreeMap<u64, QuantizedSnapshot>,
+    pub(crate) wanted: BTreeMap<u64, Arc<QuantizedSnapshot>>,
 }
 
 /// Prints the seed if a test fails.
@@ -73,18 +74,21 @@ impl Pair {
         seed: u64,
     ) -> Self {
         let initial = world.snapshot();
-        let (sender, receiver) = new_ends(&world.plan, tick, tick, &initial);
-        let ticks_per_second = world.plan.schema().ticks_per_second;
+        let contract = Arc::new(Contract::new(Arc::clone(&world.plan), String::new()));
+        let rate_control = RateControl::Off;
+        let now = time(&world.plan, tick);
+        let (server, client) = ends(&contract, rate_control, now, tick, &initial);
         Self {
             seed,
             tick,
             world,
-            sender,
-            receiver,
+            contract,
+            rate_control,
+            server,
+            client,
             stages,
             choice: BaselineChoice::Newest,
             send_interval_ticks: 1,
-            budget: SendBudget::new(ticks_per_second),
             asked_kbps: None,
             sent_bytes: 0,
             down: Link::new(conditions.clone(), seed.wrapping_mul(2)),
@@ -95,6 +99,20 @@ impl Pair {
             initial,
             wanted: BTreeMap::new(),
         }
+    }
+
+    pub(crate) fn with_rate_control(mut self, rate_control: RateControl) -> Self {
+        self.rate_control = rate_control;
+        (self.server, self.client) = self.new_ends();
+        self
+    }
+
+    pub(crate) fn sender(&self) -> &SnapshotSender {
+        self.server.sender().expect("the client is welcomed")
+    }
+
+    pub(crate) fn receiver(&self) -> &SnapshotReceiver {
+        self.client.receiver().expect("the client is welcomed")
     }
 
     pub(crate) fn now(&self) -> Duration {
@@ -113,19 +131,19 @@ impl Pair {
 
     /// Replaces both ends, like a viewer that leaves and another that connects.
     pub(crate) fn reconnect(&mut self) {
-        (self.sender, self.receiver) = self.new_ends();
+        (self.server, self.client) = self.new_ends();
         let now = self.now() + Duration::from_secs(3600);
         while self.down.receive(now).is_some() {}
         while self.up.receive(now).is_some() {}
     }
 
-    /// Replaces the receiver only. The sender does not know that the new one has no snapshots.
+    /// Replaces the client only. The server does not know that the new one has no snapshots.
     pub(crate) fn forget(&mut self) {
-        self.receiver = self.new_ends().1;
+        self.client = self.new_ends().1;
     }
 
-    fn new_ends(&self) -> (SnapshotSender, SnapshotReceiver) {
-        new_ends(&self.world.plan, self.tick, self.tick - self.asleep, &self.initial)
+    fn new_ends(&self) -> (ServerConnection, ClientConnection) {
+        ends(&self.contract, self.rate_control, self.now(), self.tick, &self.initial)
     }
 
     /// Advances the sender by `ticks` while the receiver's clock stands still.
@@ -153,15 +171,14 @@ impl Pair {
     pub(crate) fn exchange(&mut self, wanted: QuantizedSnapshot) {
         self.tick += 1;
         let now = self.now();
-        while let Some(message) = self.up.receive(now) {
-            let feedback = self.sender.on_message(&message).unwrap();
-            self.budget.on_feedback(self.tick, &feedback);
+        while let Some(datagram) = self.up.receive(now) {
+            self.server.on_datagram(self.tick, &datagram).unwrap();
         }
-        if self.tick.is_multiple_of(self.send_interval_ticks) && self.send(&wanted) {
-            let packet = self.sender.packet().bytes.clone();
+        self.server.check(now, 0, 0).unwrap();
+        let wanted = Arc::new(wanted);
+        if let Some(packet) = self.send(now, &wanted) {
             let bytes = packet.len() + packet.len().div_ceil(SLICE_BYTES) * HEADER_BYTES;
             self.sent_bytes += bytes as u64;
-            self.budget.on_sent(self.tick, packet.len());
             self.down.send(now, bytes, packet);
         }
         self.wanted.insert(self.tick, wanted);
@@ -171,46 +188,54 @@ impl Pair {
         while let Some(packet) = self.down.receive(now) {
             self.receive(now, &packet);
         }
-        while let Some(feedback) = self.receiver.poll_feedback() {
-            let message = feedback.encode();
-            self.up.send(now, message.len() + HEADER_BYTES, message);
+        for datagram in self.client.datagrams() {
+            self.up.send(now, datagram.len() + HEADER_BYTES, datagram);
         }
     }
 
-    /// Sends a snapshot within the budget. Returns whether a packet was produced.
-    fn send(&mut self, wanted: &QuantizedSnapshot) -> bool {
-        let (tick, stages) = (self.tick, self.stages);
-        let outbound = TransportState {
+    /// Returns the packet of this tick, if one is sent.
+    fn send(&mut self, now: Duration, wanted: &Arc<QuantizedSnapshot>) -> Option<Vec<u8>> {
+        let transport = TransportState {
             sent_bytes: self.sent_bytes,
             overhead_bytes: HEADER_BYTES,
             ..TransportState::default()
         };
-        let (allowed, _) = self.budget.allow(tick, self.now(), self.asked_kbps, true, &outbound);
-        let AllowedSnapshot::Partial(packet_budget) = allowed else {
-            return self.sender.send(tick, stages, wanted, self.choice).is_ok();
-        };
-        let sent = self.sender.send_within(tick, stages, wanted, packet_budget);
-        let is_sent = sent.unwrap().is_some();
-        let size = self.sender.packet().bytes.len();
-        assert!(!is_sent || size <= packet_budget.bytes, "{size} of {}", packet_budget.bytes);
-        is_sent
+        self.server.set_settings(Settings {
+            stages: self.stages,
+            send_interval_ticks: self.send_interval_ticks,
+            baseline: self.choice,
+            budget_kbps: self.asked_kbps,
+        });
+        self.server.allow(now, self.tick, &transport);
+        if !self.server.is_due(self.tick) {
+            return None;
+        }
+        let mut jobs =
+            [self.server.prepare(self.tick, Arc::clone(wanted), Extras::default()).unwrap()];
+        encode_jobs(&mut jobs, |due| due.into_iter().for_each(SendJob::encode));
+        let [job] = jobs;
+        let max_bytes = job.max_bytes();
+        let bytes = job.finish(None).unwrap()?.bytes;
+        let size = bytes.len();
+        assert!(max_bytes.is_none_or(|most| size <= most), "{size} of {max_bytes:?}");
+        Some(bytes)
     }
 
     fn receive(&mut self, now: Duration, packet: &[u8]) {
-        match self.receiver.on_packet(now, packet) {
-            Ok(PacketOutcome::Decoded { tick, .. }) => {
+        match self.client.on_datagram(now, packet) {
+            Ok(Some(PacketOutcome::Decoded { tick, .. })) => {
                 self.decoded += 1;
-                let held = self.receiver.get(tick).expect("it was just decoded");
+                let held = self.receiver().get(tick).expect("it was just decoded");
                 match held.stages().coverage() {
                     Coverage::Complete => {
-                        assert_eq!(held.snapshot(), &self.wanted[&tick], "tick {tick}");
+                        assert_eq!(held.snapshot(), &*self.wanted[&tick], "tick {tick}");
                     }
                     Coverage::Partial => self.check_partial(tick, held),
                 }
                 // The state that later packets depend on must be equal too.
-                assert!(self.sender.get(tick).is_none_or(|sent| sent == held), "tick {tick}");
+                assert!(self.sender().get(tick).is_none_or(|sent| sent == held), "tick {tick}");
             }
-            Ok(PacketOutcome::Duplicate { .. } | PacketOutcome::OutOfWindow { .. }) => {}
+            Ok(_) => {}
             Err(error) => self.rejected.push(error),
         }
     }
@@ -230,11 +255,15 @@ fn time(plan: &Plan, tick: u64) -> Duration {
     Duration::from_nanos(tick * 1_000_000_000 / u64::from(plan.schema().ticks_per_second))
 }
 
-fn new_ends(
-    plan: &Arc<Plan>,
+fn ends(
+    contract: &Arc<Contract>,
+    rate_control: RateControl,
+    now: Duration,
     tick: u64,
-    now: u64,
     initial: &Snapshot,
-) -> (SnapshotSender, SnapshotReceiver) {
-    ends(plan, tick, initial, Duration::from_millis(85), time(plan, now))
+) -> (ServerConnection, ClientConnection) {
+    let mut server = ServerConnection::new(Arc::clone(contract), rate_control, now);
+    let mut client = ClientConnection::new(Arc::clone(contract));
+    connect(&mut client, &mut server, now, tick, initial).unwrap();
+    (server, client)
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cubewire_codec::{Plan, ladder};
 use cubewire_link::{Bandwidth, Conditions, Link, Loss, PRESETS, Preset};
-use cubewire_protocol::SendBudget;
+use cubewire_protocol::RateControl;
 
 use crate::pair::Pair;
 use crate::world::World;
@@ -40,9 +40,9 @@ impl Stream {
     fn with_seed(asked_kbps: Option<u32>, conditions: Conditions, seed: u64) -> Self {
         let world = World::new(Plan::cubes(), BODIES, 1 + seed);
         let stages = ladder::CHANGED_FLAGS.stages;
-        let mut pair = Pair::of(world, stages, 0, Conditions::PERFECT, seed);
+        let pair = Pair::of(world, stages, 0, Conditions::PERFECT, seed);
+        let mut pair = pair.with_rate_control(RateControl::Always);
         pair.asked_kbps = asked_kbps;
-        pair.budget = SendBudget::adaptive(TICKS_PER_SECOND);
         let upstream = Conditions { bandwidth: None, ..conditions.clone() };
         pair.down = Link::new(conditions, 2 * seed + 1);
         pair.up = Link::new(upstream, 2 * seed + 2);
@@ -65,7 +65,8 @@ impl Stream {
             if self.pair.run(1) > 0 {
                 self.arrived_at = self.pair.tick;
             }
-            let given = self.pair.budget.granted_kbps(self.pair.asked_kbps).unwrap_or(u32::MAX);
+            let settings = self.pair.server.settings();
+            let given = settings.and_then(|settings| settings.budget_kbps).unwrap_or(u32::MAX);
             second.most_kbps = second.most_kbps.max(given);
             second.least_kbps = second.least_kbps.min(given);
             second.gap_ticks = second.gap_ticks.max(self.pair.tick - self.arrived_at);

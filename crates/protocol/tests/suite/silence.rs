@@ -22,11 +22,11 @@ fn a_pair_recovers_from_a_silence_of_any_length() {
     for silence in [3, 30, 250, 256, 300, 512, 600, 65_536 - 6, 65_536, 70_000] {
         pair.cut(true);
         pair.run(silence);
-        let is_forgotten = pair.sender.newest_acked().is_none();
+        let is_forgotten = pair.sender().newest_acked().is_none();
         assert_eq!(is_forgotten, silence > oldest, "after {silence} ticks");
         pair.cut(false);
         assert_eq!(pair.run(60), 57, "after {silence} ticks");
-        assert!(pair.sender.newest_acked().is_some());
+        assert!(pair.sender().newest_acked().is_some());
     }
     assert_eq!(pair.rejected, []);
 }
@@ -48,11 +48,11 @@ fn a_receiver_that_forgot_reports_it_and_recovers() {
 fn neither_end_grows_with_time() {
     let mut pair = pair();
     pair.run(2_000);
-    let (sender, receiver) = (pair.sender.memory_bytes(), pair.receiver.memory_bytes());
+    let (sender, receiver) = (pair.sender().memory_bytes(), pair.receiver().memory_bytes());
     pair.cut(true);
     pair.run(2_000);
     pair.cut(false);
     pair.run(5_000);
-    assert_eq!(pair.sender.memory_bytes(), sender);
-    assert_eq!(pair.receiver.memory_bytes(), receiver);
+    assert_eq!(pair.sender().memory_bytes(), sender);
+    assert_eq!(pair.receiver().memory_bytes(), receiver);
 }

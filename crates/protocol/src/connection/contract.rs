@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use cubewire_codec::ladder::PREDICTED_POSITION;
 use cubewire_codec::schema::{Schema, first_difference};
-use cubewire_codec::{Fingerprint, Plan, Stages};
+use cubewire_codec::{Fingerprint, Limits, Plan, Stages};
 use log::debug;
 
 use super::message::Hello;
 
 /// Version of the wire formats of this crate, the codec, the transport and `cubewire-bevy`.
-pub const PROTOCOL_VERSION: u16 = 20;
+pub const PROTOCOL_VERSION: u16 = 21;
 
 /// The scene, and the names that the app has registered. Ends with different contracts do not connect.
 #[derive(Clone, Debug)]
@@ -18,6 +18,11 @@ pub struct Contract {
     plan: Arc<Plan>,
     schema: Vec<u8>,
     registered: String,
+    /// Number of channels for inputs. Default: 0.
+    pub input_channels: usize,
+    /// Index of the field that counts a body's teleports: see
+    /// [`SnapshotReceiver::with_teleports`](crate::SnapshotReceiver::with_teleports). Default: `None`.
+    pub teleports: Option<usize>,
     /// Fingerprint of this end. Default: the [shipped](Fingerprint::shipped) model on this machine. A server does not
     /// send arithmetic coding to a client with another fingerprint.
     pub fingerprint: Fingerprint,
@@ -31,6 +36,8 @@ impl Contract {
             schema: plan.schema().encode(),
             plan,
             registered,
+            input_channels: 0,
+            teleports: None,
             fingerprint: Fingerprint::shipped(),
         }
     }
@@ -38,6 +45,11 @@ impl Contract {
     /// Returns the scene.
     pub const fn plan(&self) -> &Arc<Plan> {
         &self.plan
+    }
+
+    /// Returns the limits of a decoder: the maximum number of slots, if the scene has one.
+    pub fn limits(&self) -> Limits {
+        self.plan.max_slots().map_or_else(Limits::default, |max_bodies| Limits { max_bodies })
     }
 
     /// Returns a readable text with a line for each item of the schema and each registered item.

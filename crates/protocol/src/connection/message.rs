@@ -1,4 +1,4 @@
-//! The messages, encoded with postcard.
+//! The messages of a session, encoded with postcard after the byte [`SESSION`].
 
 use std::borrow::Cow;
 
@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::budget::BUDGETS_KBPS;
 use crate::sender::BaselineChoice;
+
+/// First byte of each message of a session. A message that begins with another byte belongs to the app.
+pub const SESSION: u8 = 0xFF;
 
 /// A message from a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,24 +112,24 @@ impl Settings {
 impl<'a> ClientMessage<'a> {
     /// Encodes the message.
     pub fn encode(&self) -> Vec<u8> {
-        postcard::to_allocvec(self).expect("every sequence has a length")
+        encode(self)
     }
 
     /// Decodes a message. Returns `None` if the bytes are malformed or longer than the message.
     pub fn decode(bytes: &'a [u8]) -> Option<Self> {
-        whole(postcard::take_from_bytes(bytes))
+        decode(bytes)
     }
 }
 
 impl<'a> ServerMessage<'a> {
     /// Encodes the message.
     pub fn encode(&self) -> Vec<u8> {
-        postcard::to_allocvec(self).expect("every sequence has a length")
+        encode(self)
     }
 
     /// Decodes a message. Returns `None` if the bytes are malformed or longer than the message.
     pub fn decode(bytes: &'a [u8]) -> Option<Self> {
-        whole(postcard::take_from_bytes(bytes))
+        decode(bytes)
     }
 }
 
@@ -139,8 +142,12 @@ pub fn one_line(reason: &str) -> String {
 /// Maximum number of characters in a reason; longer ones are cut off.
 const MAX_REASON_CHARS: usize = 1000;
 
-fn whole<T>(read: postcard::Result<(T, &[u8])>) -> Option<T> {
-    let (value, rest) = read.ok()?;
+fn encode(message: &impl Serialize) -> Vec<u8> {
+    postcard::to_extend(message, vec![SESSION]).expect("every sequence has a length")
+}
+
+fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
+    let (value, rest) = postcard::take_from_bytes(bytes.strip_prefix(&[SESSION])?).ok()?;
     rest.is_empty().then_some(value)
 }
 

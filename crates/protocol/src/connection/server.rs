@@ -1,0 +1,368 @@
+//! The server's end of a connection: the session, and every rule for the client.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cubewire_codec::{InitialStateError, Snapshot, Stages, encode_initial};
+use log::debug;
+
+use super::contract::{Contract, FallbackReason};
+use super::message::{ClientMessage, Request, SESSION, ServerMessage, Settings, one_line};
+use super::send::{RateControl, Sending};
+use super::upstream::Upstream;
+use crate::encode_budget::EncodeCost;
+use crate::feedback::{Ack, Feedback};
+use crate::sender::SnapshotSender;
+
+/// A server's end of the connection to one client.
+///
+/// Reliable messages from the client go to [`on_message`](Self::on_message), datagrams to [`on_datagram`](Self::on_datagram). Messages
+/// for the client come from [`poll_message`](Self::poll_message). In each frame, [`check`](Self::check) applies the time limits.
+/// In each tick, a snapshot takes [`allow`](Self::allow), [`prepare`](Self::prepare), [`encode_jobs`](crate::encode_jobs) and
+/// [`finish`](crate::SendJob::finish). If a call fails, the connection has ended: the reason is for the log, and
+/// [`farewell`](Self::farewell) tells it to the client.
+#[derive(Debug)]
+pub struct ServerConnection {
+    pub(super) contract: Arc<Contract>,
+    rate_control: RateControl,
+    /// When the client connected.
+    since: Duration,
+    /// `None` before the hello.
+    open: Option<Open>,
+    has_left: bool,
+    /// `None` before the welcome.
+    pub(super) sending: Option<Box<Sending>>,
+    outgoing: VecDeque<Vec<u8>>,
+    /// By channel: number of the last received input.
+    inputs: Vec<u64>,
+    invalid_datagrams: u32,
+    /// Number of items that the client may still send in this frame.
+    items_left: usize,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Open {
+    fallback: Option<FallbackReason>,
+    /// Number of the last request.
+    requested: Option<u16>,
+    /// The last grant, and its time.
+    granted: Option<(Request, Duration)>,
+    /// The last tick, and its time. The welcome sets the first one.
+    tick: Option<(u64, Duration)>,
+}
+
+/// A valid message from a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServerEvent<'a> {
+    /// The hello is accepted. The client waits for the [welcome](ServerConnection::welcome).
+    Hello,
+    /// The client requests these settings, which the scene supports. The app calls
+    /// [`set_settings`](ServerConnection::set_settings) or [`decline`](ServerConnection::decline).
+    Request(Settings),
+    /// The server cannot use the requested settings for this reason, and has declined them.
+    Declined,
+    /// A message of the app.
+    Message(&'a [u8]),
+}
+
+/// Contents of a valid datagram from a client.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Received<'a> {
+    /// Acks of snapshots.
+    pub acks: Vec<Ack>,
+    /// New inputs with their channels, in order.
+    pub inputs: Vec<(usize, &'a [u8])>,
+}
+
+impl ServerConnection {
+    /// Time limit for a client's first message.
+    pub const PATIENCE: Duration = Duration::from_secs(5);
+
+    /// Time limit for a client's first request, if the app sets no [settings](Self::set_settings) itself. On a bad network
+    /// the first request takes a few seconds.
+    pub const REQUEST_PATIENCE: Duration = Duration::from_secs(10);
+
+    /// Number of invalid acks and datagrams that are ignored. Damage on the way can cause a few.
+    pub const MAX_INVALID: u32 = 16;
+
+    /// Limit of a client's acks and new inputs between two calls of [`check`](Self::check): as many as in eight seconds at
+    /// 240 Hz. Further ones are dropped.
+    pub const MAX_ITEMS: usize = 4096;
+
+    /// Creates the connection to a client that connected at `now`.
+    pub fn new(contract: Arc<Contract>, rate_control: RateControl, now: Duration) -> Self {
+        Self {
+            rate_control,
+            since: now,
+            open: None,
+            has_left: false,
+            sending: None,
+            outgoing: VecDeque::new(),
+            inputs: vec![0; contract.input_channels],
+            invalid_datagrams: 0,
+            items_left: Self::MAX_ITEMS,
+            contract,
+        }
+    }
+
+    /// Handles a reliable message from the client.
+    ///
+    /// # Errors
+    /// The reason why the client is refused or has left.
+    pub fn on_message<'a>(&mut self, bytes: &'a [u8]) -> Result<ServerEvent<'a>, String> {
+        let event = self.event(bytes);
+        event.inspect_err(|reason| debug!("client refused: {reason}"))
+    }
+
+    fn event<'a>(&mut self, bytes: &'a [u8]) -> Result<ServerEvent<'a>, String> {
+        let unexpected = || Err("unexpected message from the client".to_owned());
+        if bytes.first().is_some_and(|&first| first != SESSION) {
+            return if self.is_welcomed() { Ok(ServerEvent::Message(bytes)) } else { unexpected() };
+        }
+        let message = ClientMessage::decode(bytes).ok_or("malformed message from the client")?;
+        match (message, &mut self.open) {
+            (ClientMessage::Hello(hello), None) => {
+                if let Some(reason) = self.contract.refusal(&hello) {
+                    return Err(reason);
+                }
+                let fallback =
+                    FallbackReason::between(hello.fingerprint, self.contract.fingerprint);
+                self.open = Some(Open { fallback, ..Open::default() });
+                debug!("client admitted");
+                Ok(ServerEvent::Hello)
+            }
+            (ClientMessage::Request(Request { number, settings }), Some(open)) => {
+                open.requested = Some(number);
+                debug!("client requests {}", settings.stages);
+                Ok(match settings.check(self.contract.plan()) {
+                    Ok(()) => ServerEvent::Request(settings),
+                    Err(reason) => {
+                        self.decline(&reason);
+                        ServerEvent::Declined
+                    }
+                })
+            }
+            (ClientMessage::Left(reason), _) => {
+                self.has_left = true;
+                Err(format!("the client has left: {}", one_line(reason)))
+            }
+            _ => unexpected(),
+        }
+    }
+
+    /// Answers a hello with the server's tick and the snapshot that the first packets are relative to.
+    ///
+    /// # Errors
+    /// [`InitialStateError`] as in [`encode_initial`].
+    pub fn welcome(
+        &mut self,
+        now: Duration,
+        tick: u64,
+        initial: &Snapshot,
+    ) -> Result<(), InitialStateError> {
+        let mut bytes = Vec::new();
+        encode_initial(initial, &mut bytes)?;
+        let sending = Sending::new(&self.contract, self.rate_control, initial.clone())?;
+        self.sending = Some(Box::new(sending));
+        if let Some(open) = &mut self.open {
+            open.tick = Some((tick, now));
+        }
+        let fingerprint = self.contract.fingerprint;
+        self.say(&ServerMessage::Welcome { tick, fingerprint, initial: Cow::Owned(bytes) });
+        Ok(())
+    }
+
+    /// Handles a datagram from the client that arrived in a tick. Before the welcome, datagrams are ignored.
+    ///
+    /// # Errors
+    /// The reason why the client is refused: more than [`MAX_INVALID`](Self::MAX_INVALID) datagrams were malformed, or acked a
+    /// snapshot that was not sent.
+    pub fn on_datagram<'a>(&mut self, tick: u64, bytes: &'a [u8]) -> Result<Received<'a>, String> {
+        let Some(sending) = &mut self.sending else {
+            return Ok(Received::default());
+        };
+        let mut received = Received::default();
+        let channels = self.inputs.len();
+        let upstream = Upstream::decode(bytes)
+            .filter(|upstream| upstream.inputs.iter().all(|run| run.channel < channels));
+        let mut is_valid = upstream.is_some();
+        let upstream = upstream.unwrap_or_default();
+        for feedback in upstream.feedback.into_iter().take(self.items_left) {
+            self.items_left -= 1;
+            match (sending.on_feedback(tick, feedback), feedback) {
+                (Ok(()), Feedback::Ack(ack)) => received.acks.push(ack),
+                (result, _) => is_valid &= result.is_ok(),
+            }
+        }
+        for run in &upstream.inputs {
+            let seen = &mut self.inputs[run.channel];
+            for input in run.after(*seen).iter().take(self.items_left) {
+                self.items_left -= 1;
+                received.inputs.push((run.channel, *input));
+            }
+            *seen = (*seen).max(run.newest);
+        }
+        self.invalid_datagrams += u32::from(!is_valid);
+        match self.invalid_datagrams > Self::MAX_INVALID {
+            true => Err(format!("more than {} invalid datagrams", Self::MAX_INVALID)),
+            false => Ok(received),
+        }
+    }
+
+    /// Applies the limits of time and memory. Call this in each frame. `backlog_bytes` is the size of the reliable messages that
+    /// the client has not acked, at most `max_backlog_bytes`.
+    ///
+    /// # Errors
+    /// The reason why the client is refused.
+    pub fn check(
+        &mut self,
+        now: Duration,
+        backlog_bytes: usize,
+        max_backlog_bytes: usize,
+    ) -> Result<(), String> {
+        self.items_left = Self::MAX_ITEMS;
+        let is_over = |patience| now > self.since + patience;
+        if backlog_bytes > max_backlog_bytes {
+            return Err(format!(
+                "{backlog_bytes} bytes of reliable messages wait for its acks, limit {max_backlog_bytes}"
+            ));
+        }
+        if self.open.is_none() && is_over(Self::PATIENCE) {
+            return Err("no hello from the client".to_owned());
+        }
+        let has_settings = self.sending.as_ref().is_some_and(|sending| sending.has_settings());
+        if !has_settings && is_over(Self::REQUEST_PATIENCE) {
+            return Err("no request from the client".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Puts settings to use from the next packet on. The client gets them as the answer to its last request. Requires the
+    /// welcome; without it, does nothing.
+    pub fn set_settings(&mut self, settings: Settings) {
+        let instead = self.stages_instead_of(settings.stages);
+        if let Some(sending) = &mut self.sending {
+            sending
+                .set_settings(Settings { stages: instead.unwrap_or(settings.stages), ..settings });
+        }
+    }
+
+    /// Returns the settings in use: the stages of the packets, and what the limits of time and rate leave of the rest. `None`
+    /// before the first [`set_settings`](Self::set_settings).
+    pub fn settings(&self) -> Option<Settings> {
+        self.sending.as_ref()?.granted()
+    }
+
+    /// Tells the client the settings in use if that is due: at once after a request, and at most once a second when they have
+    /// changed. Call this in each frame.
+    pub fn grant(&mut self, now: Duration) {
+        let Some((settings, open)) = self.settings().zip(self.open.as_mut()) else {
+            return;
+        };
+        let Some(number) = open.requested else {
+            return;
+        };
+        let grant = Request { number, settings };
+        let is_due = open.granted.is_none_or(|(last, at)| {
+            last.number != number || last != grant && now >= at + GRANT_INTERVAL
+        });
+        if is_due {
+            debug!("granted {}, {:?} kbps", settings.stages, settings.budget_kbps);
+            open.granted = Some((grant, now));
+            self.say(&ServerMessage::Granted(grant));
+        }
+    }
+
+    /// Declines the last request, unless it was answered with a decline already.
+    pub fn decline(&mut self, reason: &str) {
+        if let Some(number) = self.open.as_mut().and_then(|open| open.requested.take()) {
+            debug!("request declined: {reason}");
+            self.say(&ServerMessage::Declined { number, reason });
+        }
+    }
+
+    /// Records the server's tick. Call this every tick or frame. Tells the client the tick if the ticks have paused, because half
+    /// the range of sequence numbers is only nine minutes at 60 Hz.
+    pub fn on_tick(&mut self, now: Duration, tick: u64) {
+        let Some(open) = &mut self.open else {
+            return;
+        };
+        let Some((last, at)) = open.tick.filter(|&(last, _)| last != tick) else {
+            return;
+        };
+        open.tick = Some((tick, now));
+        if now > at + PAUSE {
+            debug!(
+                "resync of the client's clock: tick {tick} after {last} and a pause of {:?}",
+                now - at
+            );
+            self.say(&ServerMessage::Tick(tick));
+        }
+    }
+
+    /// Returns the next reliable message for the client. Call this until it returns `None`.
+    pub fn poll_message(&mut self) -> Option<Vec<u8>> {
+        self.outgoing.pop_front()
+    }
+
+    /// Returns the last message to a client whose connection the server ends.
+    pub fn farewell(reason: &str) -> Vec<u8> {
+        ServerMessage::Refused(&one_line(reason)).encode()
+    }
+
+    /// Whether the client has said hello and got its welcome.
+    pub const fn is_welcomed(&self) -> bool {
+        self.sending.is_some()
+    }
+
+    /// Whether the client has ended the connection.
+    pub const fn has_left(&self) -> bool {
+        self.has_left
+    }
+
+    /// Returns the reason why the client does not get arithmetic coding, if the fingerprints differ.
+    pub fn fallback(&self) -> Option<FallbackReason> {
+        self.open?.fallback
+    }
+
+    /// Returns the stages to send in place of arithmetic `stages` during a [`fallback`](Self::fallback): see
+    /// [`FallbackReason::instead_of`]. `None` without a fallback, for other stages, or if the scene does not support
+    /// them.
+    pub fn stages_instead_of(&self, stages: Stages) -> Option<Stages> {
+        self.fallback()?;
+        let instead = FallbackReason::instead_of(stages)?;
+        self.contract.plan().legal(*instead).ok()
+    }
+
+    /// Number of datagrams that were malformed or acked a snapshot that was not sent.
+    pub const fn invalid_datagrams(&self) -> u32 {
+        self.invalid_datagrams
+    }
+
+    /// Returns the sender of snapshots. `None` before the welcome.
+    pub fn sender(&self) -> Option<&SnapshotSender> {
+        Some(&self.sending.as_ref()?.sender)
+    }
+
+    /// As [`sender`](Self::sender).
+    pub fn sender_mut(&mut self) -> Option<&mut SnapshotSender> {
+        Some(&mut self.sending.as_mut()?.sender)
+    }
+
+    /// Returns the cost of encoding with its demand. `None` if nothing is sent yet.
+    pub(crate) fn cost(&mut self) -> Option<(&mut EncodeCost, [Duration; 2])> {
+        self.sending.as_mut()?.cost()
+    }
+
+    fn say(&mut self, message: &ServerMessage<'_>) {
+        self.outgoing.push_back(message.encode());
+    }
+}
+
+/// Minimum time between two grants for the same request.
+const GRANT_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Clients get the current tick after a longer pause.
+const PAUSE: Duration = Duration::from_secs(1);
