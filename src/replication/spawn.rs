@@ -79,8 +79,8 @@ pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
     Ok(world.spawn((LocalLane, settings, ends)).id())
 }
 
-/// Spawns a receiving half. Its [`SenderSettings`] are requested from the server. The lane is empty until
-/// [`Welcomed`](super::Welcomed) adds its [`Replica`].
+/// Spawns a receiving half. Its [`SenderSettings`] are requested from the server. The lane is empty until the welcome, which adds
+/// its [`Replica`].
 pub fn spawn_receiving_lane(world: &mut World, settings: LaneSettings) -> Entity {
     world.spawn((settings, Decoded::default(), ConnectionClock::Virtual)).id()
 }
