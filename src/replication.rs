@@ -72,6 +72,7 @@ pub use shadow::ablation::{Ablated, Ablation, AblationRow, Part, WantsAblation, 
 pub use shadow::{ShadowLadder, ShadowRung};
 #[cfg(test)]
 pub(crate) use spawn::change as change_lane;
+#[cfg(not(target_family = "wasm"))]
 pub(crate) use spawn::contract;
 pub use spawn::{ChangeLane, spawn_lane, spawn_receiving_lane};
 pub use states::States;
@@ -79,6 +80,7 @@ pub use sync::ForceDesync;
 pub use text::{
     LaneChange, fallback, fallback_of_viewer, network, network_names, rung_name, setting,
 };
+#[cfg(not(target_family = "wasm"))]
 pub(crate) use viewer::account as account_of_viewer;
 pub use viewer::{Joining, ViewerPlugin};
 

@@ -33,14 +33,12 @@ pub enum TransportSystems {
 }
 
 /// Drops the oldest received messages beyond [`MAX_INCOMING`], in case the lane does not take them.
-#[cfg(not(target_family = "wasm"))]
 pub(crate) fn bound(incoming: &mut Vec<Vec<u8>>) {
     let excess = incoming.len().saturating_sub(MAX_INCOMING);
     incoming.drain(..excess);
 }
 
 /// Maximum number of received messages in a queue: several seconds of traffic.
-#[cfg(not(target_family = "wasm"))]
 const MAX_INCOMING: usize = 1024;
 
 /// The receiver's message buffer. A separate component, because a local lane has both message buffers on one entity.
