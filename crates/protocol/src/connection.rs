@@ -18,6 +18,7 @@ mod client;
 mod contract;
 mod message;
 mod send;
+mod sending;
 mod server;
 mod upstream;
 
@@ -28,7 +29,7 @@ use cubewire_codec::Snapshot;
 pub use client::{ClientConnection, ClientEvent, SessionError, Welcome};
 pub use contract::{Contract, FallbackReason, PROTOCOL_VERSION};
 pub use message::{ClientMessage, Hello, Request, SESSION, ServerMessage, Settings, one_line};
-pub use send::{Extras, RateControl, SendJob, SentPacket, encode_jobs};
+pub use sending::{Extras, RateControl, SendJob, SentPacket, encode_jobs};
 pub use server::{Received, ServerConnection, ServerEvent};
 pub use upstream::MAX_REPEATED_BYTES;
 

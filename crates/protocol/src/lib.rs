@@ -5,6 +5,7 @@ mod clock;
 mod connection;
 mod delay;
 mod encode_budget;
+mod encode_cost;
 mod engine;
 mod feedback;
 mod inputs;
@@ -33,7 +34,8 @@ pub use connection::{
     connect, encode_jobs, one_line,
 };
 pub use delay::{AdaptiveDelay, playout_delay};
-pub use encode_budget::{EncodeBudget, Throttle};
+pub use encode_budget::EncodeBudget;
+pub use encode_cost::Throttle;
 pub use engine::Engine;
 pub use feedback::{Ack, Feedback, FeedbackError};
 pub use inputs::InputHistory;

@@ -10,9 +10,9 @@ use log::debug;
 
 use super::contract::{Contract, FallbackReason};
 use super::message::{ClientMessage, Request, SESSION, ServerMessage, Settings, one_line};
-use super::send::{RateControl, Sending};
+use super::sending::{RateControl, Sending};
 use super::upstream::Upstream;
-use crate::encode_budget::EncodeCost;
+use crate::encode_cost::EncodeCost;
 use crate::feedback::{Ack, Feedback};
 use crate::sender::SnapshotSender;
 
@@ -240,7 +240,7 @@ impl ServerConnection {
     }
 
     /// Puts settings to use from the next packet on. The client gets them as the answer to its last request. Requires the
-    /// welcome; without it, does nothing.
+    /// welcome, and has no effect before it.
     pub fn set_settings(&mut self, settings: Settings) {
         let instead = self.stages_instead_of(settings.stages);
         if let Some(sending) = &mut self.sending {
@@ -249,7 +249,7 @@ impl ServerConnection {
         }
     }
 
-    /// Returns the settings in use: the stages of the packets, and what the limits of time and rate leave of the rest. `None`
+    /// Returns the settings in use: the stages of the packets, and the rest after the limits of time and rate. `None`
     /// before the first [`set_settings`](Self::set_settings).
     pub fn settings(&self) -> Option<Settings> {
         self.sending.as_ref()?.granted()
@@ -307,7 +307,7 @@ impl ServerConnection {
         self.outgoing.pop_front()
     }
 
-    /// Returns the last message to a client whose connection the server ends.
+    /// Returns the server's last message to the client. It gives the reason for the end of the connection.
     pub fn farewell(reason: &str) -> Vec<u8> {
         ServerMessage::Refused(&one_line(reason)).encode()
     }
@@ -351,7 +351,7 @@ impl ServerConnection {
         Some(&mut self.sending.as_mut()?.sender)
     }
 
-    /// Returns the cost of encoding with its demand. `None` if nothing is sent yet.
+    /// Returns the cost of encoding and its demand. `None` before the first settings.
     pub(crate) fn cost(&mut self) -> Option<(&mut EncodeCost, [Duration; 2])> {
         self.sending.as_mut()?.cost()
     }

@@ -336,7 +336,7 @@ fn a_client_may_send_sixteen_invalid_datagrams() {
         }
         assert_eq!(server.on_datagram(9, &invalid).is_err(), !invalid.is_empty(), "{invalid:?}");
     }
-    // Before the welcome, nothing is expected and nothing is counted.
+    // Datagrams before the welcome are ignored, and not counted.
     let mut silent = server();
     for _ in 0..100 {
         assert!(silent.on_datagram(0, &[9]).is_ok());
