@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use cubewire_codec::Plan;
 use cubewire_fuzz::{CONTRACT, PAIR_CUBES, connection, pair, quantized, send};
-use cubewire_protocol::{ClientMessage, Hello, PacketBudget, RateControl, Request, ServerConnection};
+use cubewire_protocol::{
+    ClientMessage, Hello, PacketBudget, RateControl, Request, ServerConnection,
+};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
