@@ -8,7 +8,7 @@ use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
 use cubewire_bevy::transport::SLICE_BYTES;
 use cubewire_bevy::udp::{Key, UdpClient, UdpConnection};
-use cubewire_bevy::{CubewireSystems, Disconnected, MessageBuffer, Traffic};
+use cubewire_bevy::{CubewireSystems, Disconnected, LinkConditions, MessageBuffer, Traffic};
 use cubewire_codec::Limits;
 use cubewire_protocol::{ClientEvent, ClientSession, Contract, ServerMessage};
 use cubewire_scene::CUBES;
@@ -118,15 +118,14 @@ fn lose(
 /// Spawns a new connection, and applies the lane's simulated network to it.
 fn dial(
     mut viewer: ResMut<UdpViewer>,
-    lane: Single<&LinkSettings>,
-    mut connections: Query<&mut UdpConnection>,
+    lane: Single<Ref<LinkSettings>>,
+    connections: Query<Entity, With<UdpConnection>>,
     mut commands: Commands,
 ) {
-    if let Some(new) = viewer.new.take() {
-        commands.spawn(new);
-    }
-    for mut connection in &mut connections {
-        connection.set_conditions(&lane.conditions);
+    let new = viewer.new.take().map(|new| commands.spawn(new).id());
+    let changed = connections.iter().filter(|_| lane.is_changed());
+    for connection in new.into_iter().chain(changed) {
+        commands.entity(connection).try_insert(LinkConditions(lane.conditions.clone()));
     }
 }
 

@@ -103,8 +103,7 @@ fn a_despawned_connection_ends_without_a_reason() {
 fn a_farewell_takes_at_most_a_second() {
     for is_client in ENDS {
         let (mut net, _) = lossy_and_watched(0.0, 1);
-        net.network
-            .set_conditions(Conditions { loss: Loss::bursts(1.0, 1.0), ..Conditions::PERFECT });
+        net.set_conditions(&Conditions { loss: Loss::bursts(1.0, 1.0), ..Conditions::PERFECT });
         let app = end(&mut net, is_client);
         let connection = all::<Connected>(app)[0];
         disconnect(app.world_mut(), connection, "bye");

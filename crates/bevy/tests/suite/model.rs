@@ -359,9 +359,9 @@ fn faults(seed: u64) -> BTreeMap<String, String> {
     let mut run = Run::new(seed);
     let bad = conditions(&mut run.chance);
     for _ in 0..ROUNDS {
-        run.net.network.set_conditions(bad.clone());
+        run.net.set_conditions(&bad);
         run.play();
-        run.net.network.set_conditions(Conditions::PERFECT);
+        run.net.set_conditions(&Conditions::PERFECT);
         if !run.settle() {
             break;
         }
