@@ -206,8 +206,7 @@ fn end_client(
     }
 }
 
-/// Disconnects peers whose entity is despawned and has no successor, ends connections that renet no longer has, and spawns
-/// entities for new ones.
+/// Disconnects peers without an entity, ends the connections that renet has closed, and spawns entities for new ones.
 fn follow(
     mut connections: ResMut<Connections>,
     mut ends: Ends,

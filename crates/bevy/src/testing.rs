@@ -93,7 +93,7 @@ impl TestNet {
         self.clients[client].world_mut().spawn(self.network.connect());
     }
 
-    /// Sets the conditions of all links, and of those that are created from now on.
+    /// Sets the conditions of current and future links.
     pub fn set_conditions(&mut self, conditions: &Conditions) {
         self.network.set_conditions(conditions.clone());
         for world in self.clients.iter_mut().map(App::world_mut) {

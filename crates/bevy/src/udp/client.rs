@@ -115,7 +115,7 @@ impl UdpConnection {
     /// # Errors
     /// If the operating system provides no socket, or this machine has no route to any of the token's addresses.
     pub fn new(token: ConnectToken) -> io::Result<Self> {
-        ClientEnd::new(token).map(Self::of)
+        ClientEnd::new(token, None).map(Self::of)
     }
 
     /// Connects with tokens from a source, such as [`Key::token`](super::Key::token) if the client has the key. A token
@@ -128,9 +128,8 @@ impl UdpConnection {
     pub fn with_tokens(
         mut tokens: impl FnMut() -> io::Result<ConnectToken> + Send + Sync + 'static,
     ) -> io::Result<Self> {
-        let mut end = ClientEnd::new(tokens()?)?;
-        end.tokens = Some(Box::new(tokens));
-        Ok(Self::of(end))
+        let token = tokens()?;
+        ClientEnd::new(token, Some(Box::new(tokens))).map(Self::of)
     }
 
     /// Returns the address that it is connected to or currently tries.
@@ -165,7 +164,7 @@ impl Handle {
 }
 
 impl ClientEnd {
-    fn new(token: ConnectToken) -> io::Result<Self> {
+    fn new(token: ConnectToken, tokens: Option<Tokens>) -> io::Result<Self> {
         let mut servers = token.server_addresses.iter().map_while(|address| *address).collect();
         let socket = open(&mut servers, 0)?;
         let seconds = u64::try_from(token.timeout_seconds).ok();
@@ -179,7 +178,7 @@ impl ClientEnd {
             socket,
             netcode,
             token,
-            tokens: None,
+            tokens,
             retries: 0,
             refusals: 0,
             trying: Duration::ZERO,

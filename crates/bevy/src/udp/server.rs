@@ -318,7 +318,7 @@ fn note_why(
     }
 }
 
-/// Disconnects the clients whose entity is despawned and has no successor.
+/// Disconnects the clients without an entity.
 fn forget_ended(mut host: ResMut<UdpHost>, connections: Query<&Handle, OrDisabled>) {
     let open: HashSet<_> = connections.iter().map(|handle| handle.number).collect();
     let ended = host.clients.iter().filter(|(_, client)| !open.contains(&client.number));

@@ -1,7 +1,7 @@
 //! Random runs against a model of the server's history. A client must show only states that the server had while the client
-//! could see the body, in their order. When nothing changes any longer, all clients must equal the server, and get a message.
-//! A seed determines the network, the settings, and all changes. The model reads only the components that the test inserts,
-//! `InSlot`, and `Connected`.
+//! could see the body, in their order. After the last change, all clients must equal the server, and get a message. A seed
+//! determines the network, the settings, and all changes. The model reads only the components that the test inserts, `InSlot`,
+//! and `Connected`.
 
 mod history;
 mod watch;
