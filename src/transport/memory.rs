@@ -12,24 +12,15 @@ pub struct MemoryTransportPlugin;
 
 impl Plugin for MemoryTransportPlugin {
     fn build(&self, app: &mut App) {
-        app.add_observer(connect).add_systems(
-            FixedUpdate,
-            (
-                (follow_settings, receive(End::Server))
-                    .chain()
-                    .in_set(TransportSystems::Receive(End::Server)),
-                flush(End::Server).in_set(TransportSystems::Flush(End::Server)),
-                (receive(End::Client), count_losses)
-                    .chain()
-                    .in_set(TransportSystems::Receive(End::Client)),
-                flush(End::Client).in_set(TransportSystems::Flush(End::Client)),
-            ),
-        );
+        app.add_observer(connect)
+            .add_systems(FixedUpdate, follow.before(TransportSystems::Receive(End::Server)));
+        for end in [End::Server, End::Client] {
+            let receive = receive(end).in_set(TransportSystems::Receive(end));
+            let flush = flush(end).in_set(TransportSystems::Flush(end));
+            app.add_systems(FixedUpdate, (receive, flush));
+        }
     }
 }
-
-#[derive(Component, Debug)]
-struct Connection(MemoryLink);
 
 fn connect(added: On<Add, LocalLane>, lanes: Query<&LinkSettings>, mut commands: Commands) {
     let Ok(settings) = lanes.get(added.entity) else {
@@ -37,37 +28,46 @@ fn connect(added: On<Add, LocalLane>, lanes: Query<&LinkSettings>, mut commands:
     };
     // A link uses this seed and the next one, for its two directions. Different settings must not share any.
     let link = MemoryLink::new(&settings.conditions, settings.seed.wrapping_mul(2));
-    commands.entity(added.entity).try_insert((Connection(link), MessageBuffer::new(HEADER_BYTES)));
+    commands.entity(added.entity).try_insert((link, MessageBuffer::new(HEADER_BYTES)));
 }
 
-fn follow_settings(mut lanes: Query<(&mut Connection, &LinkSettings, &mut LaneMeter)>) {
-    for (mut connection, settings, mut meter) in &mut lanes {
-        if connection.0.set_conditions(&settings.conditions) {
-            meter.link_since = meter.samples().back().map_or(0, |sample| sample.tick + 1);
-        }
+fn follow(
+    mut lanes: Query<(&mut MemoryLink, &LinkSettings, &mut LaneMeter), Changed<LinkSettings>>,
+) {
+    for (mut link, settings, mut meter) in &mut lanes {
+        link.set_conditions(&settings.conditions);
+        meter.link_since = meter.samples().back().map_or(0, |sample| sample.tick + 1);
     }
 }
 
-type LinkedLane<'a> = (Entity, &'a mut Connection, &'a mut MessageBuffer, &'a mut ReceiverBuffer);
+type LinkedLane<'a> =
+    (Entity, &'a mut MemoryLink, &'a mut MessageBuffer, &'a mut ReceiverBuffer, &'a mut LaneMeter);
 
+/// Receives the messages that have arrived at an end. The client counts the lost packets of snapshots.
 fn receive(at: End) -> impl FnMut(Res<Time>, Query<LinkedLane<'_>>, Commands) {
     move |time, mut lanes, mut commands| {
-        for (lane, mut connection, mut sender, mut receiver) in &mut lanes {
+        for (lane, mut link, mut sender, mut receiver, mut meter) in &mut lanes {
             let buffer = buffer(at, &mut sender, &mut receiver);
-            if let Err(error) = connection.0.receive(at, time.elapsed(), buffer) {
+            if let Err(error) = link.receive(at, time.elapsed(), buffer) {
                 end(&mut commands, lane, error);
+            }
+            if at == End::Client {
+                let (stats, before) = (link.stats(End::Server), meter.link);
+                let lost = |link: LinkStats| link.lost + link.queue_dropped;
+                meter.current().lost = lost(stats).saturating_sub(lost(before)) as usize;
+                meter.link = stats;
             }
         }
     }
 }
 
 /// Sends the outgoing messages of an end, and counts the traffic.
-fn flush(from: End) -> impl FnMut(Res<Time>, Query<(LinkedLane<'_>, &mut LaneMeter)>, Commands) {
+fn flush(from: End) -> impl FnMut(Res<Time>, Query<LinkedLane<'_>>, Commands) {
     move |time, mut lanes, mut commands| {
-        for ((lane, mut connection, mut sender, mut receiver), mut meter) in &mut lanes {
+        for (lane, mut link, mut sender, mut receiver, mut meter) in &mut lanes {
             let buffer = buffer(from, &mut sender, &mut receiver);
             let before = buffer.traffic;
-            if let Err(reason) = connection.0.flush(from, time.elapsed(), buffer) {
+            if let Err(reason) = link.flush(from, time.elapsed(), buffer) {
                 end(&mut commands, lane, reason);
             }
             let sent = buffer.traffic.since(&before).sent;
@@ -87,14 +87,5 @@ fn buffer<'a>(
     match of {
         End::Server => sender,
         End::Client => receiver,
-    }
-}
-
-fn count_losses(mut lanes: Query<(&Connection, &mut LaneMeter)>) {
-    for (connection, mut meter) in &mut lanes {
-        let (link, before) = (connection.0.stats(End::Server), meter.link);
-        let lost = |link: LinkStats| link.lost + link.queue_dropped;
-        meter.current().lost = lost(link).saturating_sub(lost(before)) as usize;
-        meter.link = link;
     }
 }

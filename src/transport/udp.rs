@@ -12,7 +12,7 @@ use bevy::window::exit_on_all_closed;
 use cubewire_bevy::udp::{
     ClientAddress, ClientId, Key, UdpClient, UdpConnection, UdpHost, UdpServer,
 };
-use cubewire_bevy::{CubewireSystems, MessageBuffer};
+use cubewire_bevy::{CubewireSystems, LinkConditions, MessageBuffer};
 use cubewire_protocol::Contract;
 use serde::{Serialize, Serializer};
 
@@ -199,15 +199,17 @@ fn reconnect(
 /// Spawns a new connection, and applies the lane's simulated network to it.
 fn dial(
     mut viewer: ResMut<UdpViewer>,
-    lane: Single<&LinkSettings>,
-    mut connections: Query<&mut UdpConnection>,
+    lane: Single<Ref<LinkSettings>>,
+    connections: Query<Entity, With<UdpConnection>>,
     mut commands: Commands,
 ) {
-    if let Some(new) = viewer.new.take() {
-        commands.spawn((new, Joining::new(viewer.contract.clone())));
-    }
-    for mut connection in &mut connections {
-        connection.set_conditions(&lane.conditions);
+    let new = viewer
+        .new
+        .take()
+        .map(|new| commands.spawn((new, Joining::new(viewer.contract.clone()))).id());
+    let changed = connections.iter().filter(|_| lane.is_changed());
+    for connection in new.into_iter().chain(changed) {
+        commands.entity(connection).try_insert(LinkConditions(lane.conditions.clone()));
     }
 }
 

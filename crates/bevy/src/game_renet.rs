@@ -32,12 +32,12 @@
 
 mod ends;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use bevy_app::{App, FixedPostUpdate, Plugin, PostUpdate, PreUpdate};
 use bevy_ecs::prelude::*;
-use bevy_ecs::world::DeferredWorld;
+use bevy_ecs::system::SystemParam;
 use bevy_renet::renet::{ChannelConfig, ClientId, ConnectionConfig, SendType, ServerEvent};
 use bevy_renet::{RenetReceive, RenetSend, RenetServerEvent};
 use cubewire_protocol::renet_guard::MAX_UNRELIABLE_BYTES;
@@ -114,14 +114,13 @@ impl Plugin for BevyRenet {
     /// Never here, but renet panics later if the game inserts a `RenetServer` or `RenetClient` without the two
     /// channels.
     fn build(&self, app: &mut App) {
-        transport::add(app);
+        transport::add_handle::<Handle>(app);
         app.insert_resource(Connections {
             channels: *self,
-            entities: BTreeMap::new(),
+            known: BTreeSet::new(),
             dropped: LoggedOnce::default(),
         })
         .add_observer(end_client)
-        .add_observer(go_on)
         .add_systems(
             PreUpdate,
             (follow, receive).chain().in_set(CubewireSystems::Receive).after(RenetReceive),
@@ -134,23 +133,29 @@ impl Plugin for BevyRenet {
 #[derive(Resource, Debug)]
 struct Connections {
     channels: BevyRenet,
-    entities: BTreeMap<RenetPeer, Entity>,
+    /// The peers that were connected in the last frame.
+    known: BTreeSet<RenetPeer>,
     dropped: LoggedOnce,
 }
 
-impl Connections {
-    /// Ends a connection that renet has ended. Removes the entry first, because otherwise [`go_on`] would disconnect
-    /// the peer, which may have connected again.
-    fn end(&mut self, peer: RenetPeer, why: String, commands: &mut Commands<'_, '_>) {
-        if let Some(entity) = self.entities.remove(&peer) {
-            commands.queue(move |world: &mut World| {
-                if let Some(mut buffer) = world.get_mut::<MessageBuffer>(entity) {
-                    buffer.ended = Some(why);
-                }
-            });
-        }
-    }
+#[derive(Component, Clone, Copy, Debug)]
+#[component(clone_behavior = Ignore)]
+struct Handle(RenetPeer);
 
+/// Message buffers, except of connections that have ended: the peer may have connected again.
+#[derive(SystemParam)]
+struct Buffers<'w, 's>(
+    Query<'w, 's, (Entity, &'static Handle, &'static mut MessageBuffer), OrDisabled>,
+);
+
+impl Buffers<'_, '_> {
+    fn open(&mut self) -> impl Iterator<Item = (Entity, RenetPeer, Mut<'_, MessageBuffer>)> {
+        let all = self.0.iter_mut().map(|(entity, handle, buffer)| (entity, handle.0, buffer));
+        all.filter(|(.., buffer)| buffer.ended.is_none())
+    }
+}
+
+impl Connections {
     /// Sends all datagrams, and as many reliable messages as the allowance and [`MAX_UNACKED_BYTES`] permit. The other
     /// messages stay in the message buffer.
     fn flush(&self, peer: RenetPeer, buffer: &mut MessageBuffer, ends: &mut Ends<'_>) {
@@ -189,63 +194,46 @@ impl Connections {
 fn end_client(
     event: On<RenetServerEvent>,
     mut connections: ResMut<Connections>,
-    mut commands: Commands,
+    mut buffers: Buffers,
 ) {
     let (id, why) = match event.0 {
         ServerEvent::ClientConnected { client_id } => (client_id, NO_CONNECTION.to_owned()),
         ServerEvent::ClientDisconnected { client_id, reason } => (client_id, reason.to_string()),
     };
-    connections.end(Some(id), why, &mut commands);
-}
-
-/// Moves the connection of a despawned entity to its successor, or disconnects the peer.
-fn go_on(removed: On<Remove, MessageBuffer>, mut world: DeferredWorld) {
-    let successor = transport::successor(&mut world, removed.entity);
-    let mut connections = world.resource_mut::<Connections>();
-    let mut entities = connections.entities.iter();
-    let Some((&peer, _)) = entities.find(|(_, entity)| **entity == removed.entity) else {
-        return;
-    };
-    connections.entities.remove(&peer);
-    match successor {
-        Some(successor) => _ = connections.entities.insert(peer, successor),
-        None => world.commands().run_system_cached_with(hang_up, peer),
+    connections.known.remove(&Some(id));
+    for (.., mut buffer) in buffers.open().filter(|(_, peer, _)| *peer == Some(id)) {
+        buffer.ended = Some(why.clone());
     }
 }
 
-fn hang_up(peer: In<RenetPeer>, mut ends: Ends) {
-    ends.disconnect(*peer);
-}
-
-/// Spawns entities for renet's new connections, and ends connections that renet no longer has.
-fn follow(mut connections: ResMut<Connections>, ends: Ends, mut commands: Commands) {
-    let connected = ends.connected();
-    let entities = connections.entities.keys().copied();
-    let gone: Vec<_> = entities.filter(|peer| !connected.contains(peer)).collect();
-    for peer in gone {
-        connections.end(peer, ends.why_disconnected(peer), &mut commands);
-    }
-    for peer in connected {
-        connections.entities.entry(peer).or_insert_with(|| {
-            let buffer = MessageBuffer::new(OVERHEAD_BYTES);
-            match peer {
-                Some(id) => commands.spawn((Client, RenetClientId(id), buffer)).id(),
-                None => commands.spawn((Server, buffer)).id(),
-            }
-        });
-    }
-}
-
-fn receive(
-    connections: Res<Connections>,
+/// Disconnects peers without an entity, ends the connections that renet has closed, and spawns entities for new ones.
+fn follow(
+    mut connections: ResMut<Connections>,
     mut ends: Ends,
-    mut buffers: Query<&mut MessageBuffer, OrDisabled>,
+    mut buffers: Buffers,
+    mut commands: Commands,
 ) {
-    let channels = connections.channels;
-    for (&peer, &entity) in &connections.entities {
-        let Ok(mut buffer) = buffers.get_mut(entity) else {
-            continue;
+    let open: BTreeSet<_> = buffers.open().map(|(_, peer, _)| peer).collect();
+    connections.known.difference(&open).for_each(|&peer| ends.disconnect(peer));
+    let connected = ends.connected();
+    for (_, peer, mut buffer) in buffers.open() {
+        if !connected.contains(&peer) {
+            buffer.ended = Some(ends.why_disconnected(peer));
+        }
+    }
+    for &peer in connected.difference(&open) {
+        let connection = (Handle(peer), MessageBuffer::new(OVERHEAD_BYTES));
+        match peer {
+            Some(id) => commands.spawn((Client, RenetClientId(id), connection)),
+            None => commands.spawn((Server, connection)),
         };
+    }
+    connections.known = connected;
+}
+
+fn receive(connections: Res<Connections>, mut ends: Ends, mut buffers: Buffers) {
+    let channels = connections.channels;
+    for (_, peer, mut buffer) in buffers.open() {
         let MessageBuffer { incoming, traffic, .. } = &mut *buffer;
         let received = &mut traffic.received;
         while let Some(message) = ends.receive(peer, channels.reliable) {
@@ -266,19 +254,16 @@ fn receive(
 fn flush(
     connections: Res<Connections>,
     mut ends: Ends,
-    mut buffers: Query<&mut MessageBuffer, OrDisabled>,
+    mut buffers: Buffers,
     mut commands: Commands,
 ) {
     let connected = ends.connected();
-    for (peer, &entity) in &connections.entities {
-        if let Ok(mut buffer) = buffers.get_mut(entity)
-            && connected.contains(peer)
-        {
-            connections.flush(*peer, &mut buffer, &mut ends);
-            if buffer.backlog_bytes > MAX_BACKLOG_BYTES {
-                buffer.outgoing.messages.clear();
-                disconnect_later(&mut commands, entity, TOO_MANY_WAITING);
-            }
+    for (entity, peer, mut buffer) in buffers.open().filter(|(_, peer, _)| connected.contains(peer))
+    {
+        connections.flush(peer, &mut buffer, &mut ends);
+        if buffer.backlog_bytes > MAX_BACKLOG_BYTES {
+            buffer.outgoing.messages.clear();
+            disconnect_later(&mut commands, entity, TOO_MANY_WAITING);
         }
     }
 }

@@ -56,6 +56,8 @@ pub use renet_connection::RenetConnection;
 #[cfg(feature = "server")]
 pub use server::*;
 pub use traffic::{DirectionTraffic, HEADER_BYTES, SocketTraffic, Traffic, header_bytes};
+#[cfg(any(feature = "memory", feature = "udp"))]
+pub use transport::LinkConditions;
 pub use transport::{
     Client, Connected, ConnectionPlugin, CubewireSystems, MessageBuffer, Server, connected,
 };

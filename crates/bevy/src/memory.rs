@@ -1,19 +1,19 @@
 //! In-memory transport: a server and its clients in one process, connected by simulated links.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use bevy_app::{App, Plugin, PreUpdate};
 use bevy_ecs::prelude::*;
-use bevy_ecs::world::DeferredWorld;
 use bevy_platform::time::Instant;
 use cubewire_link::{Conditions, Link, LinkStats};
 
 use crate::body::disconnect_later;
 use crate::renet_connection::{FROM_CLIENT_BYTES, FROM_SERVER_BYTES, RenetConnection};
 use crate::traffic::HEADER_BYTES;
-use crate::transport::{self, Client, CubewireSystems, MessageBuffer, OrDisabled, Server};
+use crate::transport::{
+    self, Client, CubewireSystems, LinkConditions, MessageBuffer, OrDisabled, Server,
+};
 
 /// A network with one simulated link between each client and the server. Clones share the network.
 ///
@@ -30,21 +30,24 @@ pub struct MemoryNetwork(Arc<Mutex<Network>>);
 
 #[derive(Debug)]
 struct Network {
+    /// Conditions of the next links.
     conditions: Conditions,
     /// Seed of the newest link.
     seed: u64,
-    /// Seeds of connections that the server has not accepted yet.
-    new: Vec<u64>,
-    /// Connections that neither end has closed, by seed.
-    links: BTreeMap<u64, MemoryLink>,
+    /// Links of connections that the server has not accepted yet.
+    new: Vec<SharedLink>,
     start: Instant,
     /// Simulated time; `None` for the time since `start`.
     now: Option<Duration>,
 }
 
+/// Has an owner at each end, until that end closes the connection.
+type SharedLink = Arc<Mutex<MemoryLink>>;
+
 /// Both ends of a connection, and the simulated links between them. Usable in a custom transport, because time is an
 /// argument.
-#[derive(Debug)]
+#[derive(Component, Debug)]
+#[component(clone_behavior = Ignore)]
 pub struct MemoryLink {
     renet: [RenetConnection; 2],
     /// By sending end.
@@ -71,10 +74,9 @@ impl MemoryLink {
         }
     }
 
-    /// Changes the conditions in both directions. Returns whether they differ from the previous ones.
-    pub fn set_conditions(&mut self, conditions: &Conditions) -> bool {
-        let others = self.links.iter_mut().filter(|link| link.conditions() != conditions);
-        others.map(|link| link.set_conditions(conditions.clone())).count() > 0
+    /// Changes the conditions in both directions.
+    pub fn set_conditions(&mut self, conditions: &Conditions) {
+        self.links.iter_mut().for_each(|link| link.set_conditions(conditions.clone()));
     }
 
     /// Returns the statistics of the link from an end.
@@ -128,14 +130,14 @@ impl Default for MemoryNetwork {
 }
 
 impl MemoryNetwork {
-    /// Creates a network of links with these conditions. `seed` determines their random numbers.
+    /// Creates a network of links with these conditions. `seed` determines their random numbers. A client's
+    /// [`LinkConditions`] change the conditions of its link.
     #[allow(clippy::disallowed_methods, reason = "Bevy's clock works in a browser, too")]
     pub fn new(conditions: Conditions, seed: u64) -> Self {
         Self(Arc::new(Mutex::new(Network {
             conditions,
             seed,
             new: Vec::new(),
-            links: BTreeMap::new(),
             start: Instant::now(),
             now: None,
         })))
@@ -148,8 +150,8 @@ impl MemoryNetwork {
             let network = network.clone();
             let accept = move |mut commands: Commands<'_, '_>| {
                 let new = std::mem::take(&mut network.lock().new);
-                for seed in new {
-                    commands.spawn((Client, network.connection(seed, End::Server)));
+                for link in new {
+                    commands.spawn((Client, network.connection(link, End::Server)));
                 }
             };
             add_transport(app);
@@ -171,25 +173,19 @@ impl MemoryNetwork {
     pub fn connect(&self) -> impl Bundle + use<> {
         let mut network = self.lock();
         network.seed += 2;
-        let seed = network.seed;
-        let link = MemoryLink::new(&network.conditions, seed);
-        network.links.insert(seed, link);
-        network.new.push(seed);
-        (Server, self.connection(seed, End::Client))
+        let conditions = network.conditions.clone();
+        let link = Arc::new(Mutex::new(MemoryLink::new(&conditions, network.seed)));
+        network.new.push(Arc::clone(&link));
+        (Server, LinkConditions(conditions), self.connection(link, End::Client))
     }
 
-    fn connection(&self, seed: u64, end: End) -> impl Bundle + use<> {
-        let connection = Connection { network: self.clone(), seed, end };
-        (MemoryConnection(Arc::new(connection)), MessageBuffer::new(HEADER_BYTES))
+    fn connection(&self, link: SharedLink, end: End) -> impl Bundle + use<> {
+        (Handle { network: self.clone(), link, end }, MessageBuffer::new(HEADER_BYTES))
     }
 
-    /// Changes the conditions of all links.
+    /// Sets the conditions of links that are created from now on.
     pub fn set_conditions(&self, conditions: Conditions) {
-        let mut network = self.lock();
-        for link in network.links.values_mut() {
-            link.set_conditions(&conditions);
-        }
-        network.conditions = conditions;
+        self.lock().conditions = conditions;
     }
 
     /// Sets the time of the links, which no longer advances by itself. For tests.
@@ -197,9 +193,13 @@ impl MemoryNetwork {
         self.lock().now = Some(now);
     }
 
-    /// Ignores poisoning: a panic in another app leaves the data valid.
+    fn now(&self) -> Duration {
+        let network = self.lock();
+        network.now.unwrap_or_else(|| network.start.elapsed())
+    }
+
     fn lock(&self) -> MutexGuard<'_, Network> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        transport::lock(&self.0)
     }
 }
 
@@ -208,70 +208,48 @@ fn add_transport(app: &mut App) {
     struct HasTransport;
 
     if !app.world().contains_resource::<HasTransport>() {
-        app.insert_resource(HasTransport).add_observer(go_on);
-        transport::add_systems(app, receive, flush);
+        app.insert_resource(HasTransport).add_observer(follow);
+        transport::add_systems::<Handle, _, _>(app, receive, flush);
     }
 }
 
-/// Shared with the entity that continues the connection.
 #[derive(Component, Clone, Debug)]
 #[component(clone_behavior = Ignore)]
-struct MemoryConnection(Arc<Connection>);
-
-#[derive(Debug)]
-struct Connection {
+struct Handle {
     network: MemoryNetwork,
-    seed: u64,
+    link: SharedLink,
     end: End,
 }
 
-impl MemoryConnection {
-    /// Calls a function with the link, this end, and the time. Returns `None` if the other end has closed the
-    /// connection.
-    fn with_link<T>(
-        &self,
-        exchange: impl FnOnce(&mut MemoryLink, End, Duration) -> T,
-    ) -> Option<T> {
-        let Connection { network, seed, end } = &*self.0;
-        let mut network = network.lock();
-        let now = network.now.unwrap_or_else(|| network.start.elapsed());
-        Some(exchange(network.links.get_mut(seed)?, *end, now))
-    }
-}
-
-fn receive(mut connections: Query<(&MemoryConnection, &mut MessageBuffer), OrDisabled>) {
-    for (connection, mut buffer) in &mut connections {
-        let received = connection.with_link(|link, end, now| link.receive(end, now, &mut buffer));
-        let ended = received.unwrap_or_else(|| Err("the other end has left".to_owned())).err();
-        if ended.is_some() {
-            buffer.ended = ended;
+fn receive(mut connections: Query<(&Handle, &mut MessageBuffer), OrDisabled>) {
+    for (Handle { network, link, end }, mut buffer) in &mut connections {
+        let received = match Arc::strong_count(link) {
+            1 => Err("the other end has left".to_owned()),
+            _ => transport::lock(link).receive(*end, network.now(), &mut buffer),
+        };
+        if let Err(reason) = received {
+            buffer.ended = Some(reason);
         }
     }
 }
 
-type Connections = (Entity, &'static MemoryConnection, &'static mut MessageBuffer);
-
-fn flush(mut connections: Query<Connections, OrDisabled>, mut commands: Commands) {
-    for (entity, connection, mut buffer) in &mut connections {
-        let sent = connection.with_link(|link, end, now| link.flush(end, now, &mut buffer));
-        if let Some(Err(reason)) = sent {
+fn flush(
+    mut connections: Query<(Entity, &Handle, &mut MessageBuffer), OrDisabled>,
+    mut commands: Commands,
+) {
+    for (entity, Handle { network, link, end }, mut buffer) in &mut connections {
+        let sent = transport::lock(link).flush(*end, network.now(), &mut buffer);
+        if let Err(reason) = sent {
             disconnect_later(&mut commands, entity, reason);
         }
     }
 }
 
-/// Moves the connection of a despawned entity to its successor.
-fn go_on(removed: On<Remove, MessageBuffer>, mut world: DeferredWorld) {
-    if let Some(successor) = transport::successor(&mut world, removed.entity)
-        && let Some(connection) = world.get::<MemoryConnection>(removed.entity).cloned()
-    {
-        world.commands().entity(successor).try_insert(connection);
-    }
-}
-
-/// Closes the connection, also if the whole app is dropped. The other end notices in its next frame.
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.network.lock().links.remove(&self.seed);
+fn follow(
+    inserted: On<Insert, LinkConditions>,
+    connections: Query<(&LinkConditions, &Handle), OrDisabled>,
+) {
+    if let Ok((LinkConditions(conditions), handle)) = connections.get(inserted.entity) {
+        transport::lock(&handle.link).set_conditions(conditions);
     }
 }

@@ -121,15 +121,15 @@ impl Plugin for CubewirePlugin {
         let registry = registry.expect("it was inserted by `build`");
         app.insert_resource(registry.compile());
         #[cfg(feature = "server")]
-        if !app.is_plugin_added::<crate::ServerPlugin>() {
-            warn_of_first::<crate::Client>(
+        if !app.is_plugin_added::<crate::server::ServerPlugin>() {
+            warn_of_first::<crate::transport::Client>(
                 app,
                 "no data is sent to clients: this app has no `ServerPlugin`",
             );
         }
         #[cfg(feature = "client")]
-        if !app.is_plugin_added::<crate::ClientPlugin>() {
-            warn_of_first::<crate::Server>(
+        if !app.is_plugin_added::<crate::client::ClientPlugin>() {
+            warn_of_first::<crate::transport::Server>(
                 app,
                 "no bodies are shown: this app has no `ClientPlugin`",
             );
@@ -298,7 +298,8 @@ mod tests {
     use bevy_ecs::entity::{EntityMapper, MapEntities};
 
     use super::*;
-    use crate::{CubewireAppExt, Shape};
+    use crate::forms::Shape;
+    use crate::register::CubewireAppExt;
 
     fn text(register: impl FnOnce(&mut App)) -> String {
         let mut app = App::empty();

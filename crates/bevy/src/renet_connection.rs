@@ -265,7 +265,7 @@ impl RenetConnection {
         let is_limited = flush.allowance < usize::MAX;
         if self.in_flight() == 0 {
             // Held messages are superfluous resends. To the other end, they are packets that were lost.
-            self.held.retain(|packet| !is_reliable(packet));
+            self.held.retain(|packet| PacketKind::of(packet) != PacketKind::Reliable);
             self.unacked.clear();
             self.progress_at = now;
         }
@@ -297,7 +297,8 @@ impl RenetConnection {
         self.is_ack_due = false;
         self.received_acks = 0;
         let packets = self.reliable.get_packets_to_send();
-        for packet in packets.iter().filter(|packet| is_reliable(packet)) {
+        let is_reliable = |packet: &&Vec<u8>| PacketKind::of(packet) == PacketKind::Reliable;
+        for packet in packets.iter().filter(is_reliable) {
             let packet_sequence = sequence(packet).expect("renet writes a sequence");
             let packet = Unacked { sent_at: now, clock: self.clock, first_byte };
             self.unacked.insert(packet_sequence, packet);
@@ -317,8 +318,9 @@ impl RenetConnection {
         }
         let packets = self.datagrams.get_packets_to_send();
         // renet also returns an ack.
-        let datagrams = packets.iter().filter(|packet| is_unreliable(packet));
-        let packets = datagrams.filter_map(|packet| without_sequence(packet)).collect();
+        let is_datagram = |packet: &&Vec<u8>| PacketKind::of(packet) == PacketKind::Unreliable;
+        let packets = packets.iter().filter(is_datagram);
+        let packets = packets.filter_map(|packet| without_sequence(packet)).collect();
         self.pacer.put(packets, buffer.spread_ticks.max(1));
     }
 
@@ -423,14 +425,6 @@ impl Flush {
             self.packets.push(packet);
         }
     }
-}
-
-const fn is_reliable(packet: &[u8]) -> bool {
-    matches!(PacketKind::of(packet), PacketKind::Reliable)
-}
-
-const fn is_unreliable(packet: &[u8]) -> bool {
-    matches!(PacketKind::of(packet), PacketKind::Unreliable)
 }
 
 /// Returns the number of unreliable messages in a packet that the guard has accepted. A slice counts as one message.

@@ -25,7 +25,7 @@ use cubewire_link::Conditions;
 use crate::client::ClientPlugin;
 use crate::memory::MemoryNetwork;
 use crate::server::ServerPlugin;
-use crate::transport::Server;
+use crate::transport::{LinkConditions, Server};
 
 /// A server, its clients, and the network between them.
 #[derive(Debug)]
@@ -82,9 +82,7 @@ impl TestNet {
     /// Ends a client's connection from its own end.
     pub fn disconnect(&mut self, client: usize) {
         let world = self.clients[client].world_mut();
-        let servers =
-            world.query_filtered::<Entity, With<Server>>().iter(world).collect::<Vec<_>>();
-        for server in servers {
+        for server in servers(world) {
             world.despawn(server);
         }
     }
@@ -93,6 +91,16 @@ impl TestNet {
     pub fn reconnect(&mut self, client: usize) {
         self.disconnect(client);
         self.clients[client].world_mut().spawn(self.network.connect());
+    }
+
+    /// Sets the conditions of current and future links.
+    pub fn set_conditions(&mut self, conditions: &Conditions) {
+        self.network.set_conditions(conditions.clone());
+        for world in self.clients.iter_mut().map(App::world_mut) {
+            for server in servers(world) {
+                world.entity_mut(server).insert(LinkConditions(conditions.clone()));
+            }
+        }
     }
 
     /// Runs one tick of all apps.
@@ -130,6 +138,10 @@ impl TestNet {
         let world = self.clients[client].world_mut();
         world.query_filtered::<(), With<C>>().iter(world).count()
     }
+}
+
+fn servers(world: &mut World) -> Vec<Entity> {
+    world.query_filtered::<Entity, With<Server>>().iter(world).collect()
 }
 
 /// Creates a headless app with time and task pools, and with whatever `add` adds. Each update is one fixed tick.

@@ -91,6 +91,7 @@ impl DirectionTraffic {
 }
 
 /// Kind of a renet packet, from its first byte.
+#[derive(PartialEq, Eq)]
 pub(crate) enum PacketKind {
     Reliable,
     Unreliable,

@@ -13,10 +13,10 @@
 //! 4. counts all bytes on the wire in [`traffic`](MessageBuffer::traffic), including headers and retransmissions, and sets
 //!    [`backlog_bytes`](MessageBuffer::backlog_bytes) and [`round_trip`](MessageBuffer::round_trip). Replication uses these to
 //!    limit the contents of the message buffer;
-//! 5. observes the removal of [`MessageBuffer`], which means that the connection's entity is despawned, and calls [`successor`].
-//!    The connection continues on the returned entity until the other end has received the last messages, for at most a second.
-//!    If there is no successor, the transport ends the connection. Replication despawns the entity if the peer violates the
-//!    protocol.
+//! 5. keeps a handle of its connection in a component of the entity, and registers the component with [`add_handle`]. If the
+//!    game despawns the entity, or replication does because the peer violates the protocol, another entity gets the handle and
+//!    the message buffer until the other end has received the last messages, for at most a second. The transport treats both
+//!    entities alike, and ends the connection when no entity has the handle.
 //!
 //! A connection stays active while its entity has [`Disabled`], because the entity can also be a body. A clone of the
 //! entity is not a connection.
@@ -24,6 +24,8 @@
 //! Replication inserts [`Connected`] once both ends have agreed on the protocol. Replication validates all received
 //! bytes, so the transport does not have to.
 
+#[cfg(any(feature = "memory", feature = "udp"))]
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bevy_app::{App, AppExit, FixedPostUpdate, Last, Plugin, PostUpdate, PreUpdate};
@@ -113,9 +115,14 @@ pub struct MessageBuffer {
     pub ended: Option<String>,
     /// Message that is sent after all others if this end ends the connection.
     pub last_message: Option<Vec<u8>>,
-    /// The entity that has the contents of this message buffer.
-    successor: Option<Entity>,
 }
+
+/// Network conditions that the transports `memory` and `udp` simulate in both directions of a connection, on its entity at the
+/// client. Over UDP they add to the real network. Insert it again to change them.
+#[cfg(any(feature = "memory", feature = "udp"))]
+#[derive(Component, Clone, Debug, Default, PartialEq)]
+#[component(immutable, clone_behavior = Ignore)]
+pub struct LinkConditions(pub cubewire_link::Conditions);
 
 /// Limit of the reliable messages that wait for the other end of a connection, in bytes: 64 MiB.
 pub const MAX_BACKLOG_BYTES: usize = 64 << 20;
@@ -125,7 +132,7 @@ pub const MAX_BACKLOG_BYTES: usize = 64 << 20;
 pub(crate) const TOO_MANY_WAITING: &str =
     "more than 64 MiB of reliable messages wait for the other end";
 
-/// Successor of a connection's entity that was despawned: see [`successor`].
+/// Successor of a connection's entity that was despawned: see [`add_handle`].
 #[derive(Component, Clone, Copy, Debug)]
 #[component(clone_behavior = Ignore)]
 #[require(HasEnded)]
@@ -247,7 +254,6 @@ impl Plugin for ConnectionPlugin {
                     .run_if(no_tick_has_flushed.or_else(on_message::<AppExit>)),
             )
             .add_systems(PreUpdate, end_ended.after(Deliver).before(Play))
-            .add_observer(say_farewell)
             .add_message::<AppExit>()
             .add_systems(Last, hang_up.in_set(HangUp).run_if(on_message::<AppExit>));
         let steps = || {
@@ -265,6 +271,13 @@ enum Farewells {
     End,
 }
 
+/// Registers the component with a transport's handle of a connection, and adds [`ConnectionPlugin`] if the app does not have it.
+/// Clones are handles of the same connection.
+pub fn add_handle<H: Component + Clone>(app: &mut App) {
+    add(app);
+    app.add_observer(say_farewell::<H>);
+}
+
 /// Adds [`ConnectionPlugin`] unless the app has it.
 pub(crate) fn add(app: &mut App) {
     if !app.is_plugin_added::<ConnectionPlugin>() {
@@ -272,17 +285,23 @@ pub(crate) fn add(app: &mut App) {
     }
 }
 
-/// Adds the systems of a transport. `flush` runs in both schedules of [`CubewireSystems::Flush`].
+/// Adds the handle and the systems of a transport. `flush` runs in both schedules of [`CubewireSystems::Flush`].
 #[cfg(any(feature = "memory", feature = "udp"))]
-pub(crate) fn add_systems<R, F>(
+pub(crate) fn add_systems<H: Component + Clone, R, F>(
     app: &mut App,
     receive: impl IntoScheduleConfigs<ScheduleSystem, R>,
     flush: impl IntoScheduleConfigs<ScheduleSystem, F> + Copy,
 ) {
-    add(app);
+    add_handle::<H>(app);
     app.add_systems(PreUpdate, receive.in_set(CubewireSystems::Receive))
         .add_systems(FixedPostUpdate, flush.in_set(CubewireSystems::Flush))
         .add_systems(PostUpdate, flush.in_set(CubewireSystems::Flush));
+}
+
+/// Ignores poisoning: a panic elsewhere leaves the data of a connection valid.
+#[cfg(any(feature = "memory", feature = "udp"))]
+pub(crate) fn lock<T>(data: &Mutex<T>) -> MutexGuard<'_, T> {
+    data.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// [`Real`] time of the last flush.
@@ -312,33 +331,31 @@ pub(crate) type OrDisabled = Allow<Disabled>;
 
 type IsConnection = Or<(With<Client>, With<Server>, With<Farewell>)>;
 
-/// For observers of the removal of a [`MessageBuffer`]: returns the entity that continues the connection until the last messages
-/// have arrived. The first call spawns it, with the contents of the message buffer. `None` if the connection has ended, or if
-/// the entity is a successor itself.
-pub fn successor(world: &mut DeferredWorld<'_>, of: Entity) -> Option<Entity> {
-    let is_connected = world.get::<Connected>(of).is_some();
+/// Moves an open connection of a despawned entity to a successor, unless the entity is a successor itself.
+fn say_farewell<H: Component + Clone>(
+    removed: On<Remove, MessageBuffer>,
+    mut world: DeferredWorld,
+) {
+    let entity = world.entity(removed.entity);
+    let Some(handle) = entity.get::<H>().filter(|_| !entity.contains::<Farewell>()).cloned() else {
+        return;
+    };
+    let is_connected = entity.contains::<Connected>();
     let farewell = Farewell {
-        of,
-        is_server_end: is_connected && world.get::<Client>(of).is_some(),
-        is_client_end: is_connected && world.get::<Server>(of).is_some(),
+        of: removed.entity,
+        is_server_end: is_connected && entity.contains::<Client>(),
+        is_client_end: is_connected && entity.contains::<Server>(),
         until: None,
     };
-    let buffer = world.get::<MessageBuffer>(of)?;
-    if buffer.successor.is_some() || buffer.ended.is_some() || world.get::<Farewell>(of).is_some() {
-        return buffer.successor;
+    if let Some(mut buffer) = world.get_mut::<MessageBuffer>(removed.entity)
+        && buffer.ended.is_none()
+    {
+        let mut contents = std::mem::take(&mut *buffer);
+        // One packet per flush: the budget ends with the entity.
+        contents.reliable_allowance = contents.reliable_allowance.and(Some(MAX_PACKET_BYTES));
+        contents.outgoing.datagrams.clear();
+        world.commands().spawn((farewell, contents, handle));
     }
-    let mut contents = std::mem::take(&mut *world.get_mut::<MessageBuffer>(of)?);
-    // One packet per flush: the budget ends with the entity.
-    contents.reliable_allowance = contents.reliable_allowance.and(Some(MAX_PACKET_BYTES));
-    contents.outgoing.datagrams.clear();
-    let successor = world.commands().spawn((farewell, contents)).id();
-    world.get_mut::<MessageBuffer>(of)?.successor = Some(successor);
-    Some(successor)
-}
-
-/// Spawns the [`successor`] also if the transport does not.
-fn say_farewell(removed: On<Remove, MessageBuffer>, mut world: DeferredWorld) {
-    successor(&mut world, removed.entity);
 }
 
 /// Despawns connections that have ended, after their last messages were processed.

@@ -115,7 +115,8 @@ impl Pair {
         let allowance = allowance.map(|allowance| allowance.max(self.ends[0].1.stalled_bytes));
         self.ends[0].1.reliable_allowance = allowance;
         self.step();
-        let reliable = self.sent[0].iter().filter(|packet| !has_datagram(packet));
+        let is_datagram = |packet: &[u8]| PacketKind::of(packet) == PacketKind::Unreliable;
+        let reliable = self.sent[0].iter().filter(|packet| !is_datagram(packet));
         let bytes: usize = reliable.map(|packet| packet.len() + HEADER_BYTES).sum();
         assert!(allowance.is_none_or(|allowance| bytes <= allowance));
         std::mem::take(&mut self.ends[1].1.incoming.messages)
@@ -124,10 +125,6 @@ impl Pair {
 
 fn delayed(latency: u64) -> Conditions {
     Conditions { latency: Duration::from_millis(latency), ..Conditions::PERFECT }
-}
-
-fn has_datagram(packet: &[u8]) -> bool {
-    matches!(PacketKind::of(packet), PacketKind::Unreliable)
 }
 
 fn messages(count: usize) -> impl Iterator<Item = Vec<u8>> {

@@ -3,10 +3,11 @@
 use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use bevy_app::{App, Plugin};
+use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::DeferredWorld;
 use bevy_time::{Real, Time};
@@ -20,7 +21,7 @@ use super::{MAX_DATAGRAMS, either, overhead_bytes, since_1970};
 use crate::body::disconnect_later;
 use crate::renet_connection::{FROM_SERVER_BYTES, RenetConnection};
 use crate::traffic::{Traffic, header_bytes};
-use crate::transport::{self, MessageBuffer, OrDisabled, Server};
+use crate::transport::{self, LinkConditions, MessageBuffer, OrDisabled, Server};
 
 /// Connects to a server when the app starts, or, without a token, when a [`UdpConnection`] is spawned.
 /// [`Disconnected`](crate::Disconnected) reports a failure.
@@ -38,8 +39,8 @@ impl Plugin for UdpClient {
     /// # Panics
     /// If the operating system provides no socket.
     fn build(&self, app: &mut App) {
-        transport::add_systems(app, (receive, deliver).chain(), flush);
-        app.add_observer(go_on);
+        transport::add_systems::<Handle, _, _>(app, receive, flush);
+        app.add_observer(follow);
         if let Some(token) = &self.0 {
             let connection = UdpConnection::new(token.clone()).expect("there is a free port");
             app.world_mut().spawn(connection);
@@ -48,15 +49,21 @@ impl Plugin for UdpClient {
 }
 
 /// A connection to a server. Spawn one to reconnect. The entity becomes a [`Server`] when the server answers, and is
-/// despawned when the connection ends.
+/// despawned when the connection ends. [`LinkConditions`] on the entity simulate another network.
 #[derive(Component, Debug)]
-#[component(clone_behavior = Ignore)]
-pub struct UdpConnection(Arc<Mutex<ClientEnd>>);
+#[component(clone_behavior = Ignore, on_add = share)]
+pub struct UdpConnection(Handle);
 
-/// Continues a despawned [`UdpConnection`].
-#[derive(Component, Debug)]
+/// On the entity of a [`UdpConnection`], and alone on its successor.
+#[derive(Component, Clone, Debug)]
 #[component(clone_behavior = Ignore)]
-struct LeavingConnection(UdpConnection);
+struct Handle(Arc<Mutex<ClientEnd>>);
+
+fn share(mut world: DeferredWorld<'_>, context: HookContext) {
+    let connection = world.get::<UdpConnection>(context.entity);
+    let handle = connection.expect("it was added").0.clone();
+    world.commands().entity(context.entity).try_insert(handle);
+}
 
 struct ClientEnd {
     /// The server's addresses that this machine has a route to.
@@ -108,7 +115,7 @@ impl UdpConnection {
     /// # Errors
     /// If the operating system provides no socket, or this machine has no route to any of the token's addresses.
     pub fn new(token: ConnectToken) -> io::Result<Self> {
-        Ok(Self(Arc::new(Mutex::new(ClientEnd::new(token)?))))
+        ClientEnd::new(token, None).map(Self::of)
     }
 
     /// Connects with tokens from a source, such as [`Key::token`](super::Key::token) if the client has the key. A token
@@ -121,48 +128,43 @@ impl UdpConnection {
     pub fn with_tokens(
         mut tokens: impl FnMut() -> io::Result<ConnectToken> + Send + Sync + 'static,
     ) -> io::Result<Self> {
-        let mut end = ClientEnd::new(tokens()?)?;
-        end.tokens = Some(Box::new(tokens));
-        Ok(Self(Arc::new(Mutex::new(end))))
+        let token = tokens()?;
+        ClientEnd::new(token, Some(Box::new(tokens))).map(Self::of)
     }
 
     /// Returns the address that it is connected to or currently tries.
     pub fn server(&self) -> SocketAddr {
-        self.lock().server()
+        self.0.lock().server()
     }
 
     /// Returns the client id in the token, which is the [`ClientId`](super::ClientId) at the server.
     pub fn client_id(&self) -> u64 {
-        self.lock().netcode.client_id()
-    }
-
-    /// Simulates network conditions on top of the real network, in both directions. The default is perfect links.
-    pub fn set_conditions(&mut self, conditions: &Conditions) {
-        for link in &mut self.lock().links {
-            if link.conditions() != conditions {
-                link.set_conditions(conditions.clone());
-            }
-        }
+        self.0.lock().netcode.client_id()
     }
 
     /// Returns the statistics of the simulated link from the server.
     pub fn link_stats(&self) -> LinkStats {
-        self.lock().links[0].stats()
+        self.0.lock().links[0].stats()
     }
 
     /// Returns a sentence for people: the server has not answered, for how long, and possible causes.
     pub fn no_answer(&self) -> String {
-        self.lock().no_answer()
+        self.0.lock().no_answer()
     }
 
-    /// Ignores poisoning: a panic elsewhere leaves the data valid.
+    fn of(end: ClientEnd) -> Self {
+        Self(Handle(Arc::new(Mutex::new(end))))
+    }
+}
+
+impl Handle {
     fn lock(&self) -> MutexGuard<'_, ClientEnd> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        transport::lock(&self.0)
     }
 }
 
 impl ClientEnd {
-    fn new(token: ConnectToken) -> io::Result<Self> {
+    fn new(token: ConnectToken, tokens: Option<Tokens>) -> io::Result<Self> {
         let mut servers = token.server_addresses.iter().map_while(|address| *address).collect();
         let socket = open(&mut servers, 0)?;
         let seconds = u64::try_from(token.timeout_seconds).ok();
@@ -176,7 +178,7 @@ impl ClientEnd {
             socket,
             netcode,
             token,
-            tokens: None,
+            tokens,
             retries: 0,
             refusals: 0,
             trying: Duration::ZERO,
@@ -414,64 +416,46 @@ const RECENT: Duration = Duration::from_secs(1);
 
 fn receive(
     time: Res<Time<Real>>,
-    mut connections: Query<(Entity, &UdpConnection, Option<&mut MessageBuffer>), OrDisabled>,
-    mut leaving: Query<(&LeavingConnection, &mut MessageBuffer), Without<UdpConnection>>,
+    mut connections: Query<(Entity, &Handle, Option<&mut MessageBuffer>), OrDisabled>,
     mut commands: Commands,
 ) {
-    let (now, delta) = (time.elapsed(), time.delta());
-    for (entity, connection, buffer) in &mut connections {
-        let mut end = connection.lock();
-        match (end.receive(now, delta), buffer) {
-            (Err(reason), Some(mut buffer)) => buffer.ended = Some(reason),
+    for (entity, handle, buffer) in &mut connections {
+        let mut end = handle.lock();
+        match (end.receive(time.elapsed(), time.delta()), buffer) {
+            (received, Some(mut buffer)) => {
+                buffer.ended = received.err().or(buffer.ended.take());
+                end.renet.deliver(&mut buffer);
+            }
             (Err(reason), None) => disconnect_later(&mut commands, entity, reason),
             (Ok(()), None) if end.netcode.is_connected() => {
-                let overhead = overhead_bytes(end.server().ip());
-                let server = (Server, MessageBuffer::new(overhead));
-                commands.entity(entity).try_insert(server);
+                let mut buffer = MessageBuffer::new(overhead_bytes(end.server().ip()));
+                end.renet.deliver(&mut buffer);
+                commands.entity(entity).try_insert((Server, buffer));
             }
-            (Ok(()), _) => {}
+            (Ok(()), None) => {}
         }
-    }
-    for (connection, mut buffer) in &mut leaving {
-        let mut end = connection.0.lock();
-        buffer.ended = end.receive(now, delta).err();
-        // The received messages are not processed.
-        end.renet.deliver(&mut buffer);
-    }
-}
-
-fn deliver(mut connections: Query<(&UdpConnection, &mut MessageBuffer), OrDisabled>) {
-    for (connection, mut buffer) in &mut connections {
-        connection.lock().renet.deliver(&mut buffer);
     }
 }
 
 fn flush(
     time: Res<Time<Real>>,
-    mut connections: Query<(Entity, &UdpConnection, &mut MessageBuffer), OrDisabled>,
-    mut leaving: Query<(&LeavingConnection, &mut MessageBuffer), Without<UdpConnection>>,
+    mut connections: Query<(Entity, &Handle, &mut MessageBuffer), OrDisabled>,
     mut commands: Commands,
 ) {
-    let now = time.elapsed();
-    for (server, connection, mut buffer) in &mut connections {
-        if let Err(reason) = connection.lock().flush(now, &mut buffer) {
-            disconnect_later(&mut commands, server, reason);
-        }
-    }
-    for (connection, mut buffer) in &mut leaving {
-        if let Err(reason) = connection.0.lock().flush(now, &mut buffer) {
-            buffer.ended = Some(reason.to_owned());
+    for (entity, handle, mut buffer) in &mut connections {
+        if let Err(reason) = handle.lock().flush(time.elapsed(), &mut buffer) {
+            disconnect_later(&mut commands, entity, reason);
         }
     }
 }
 
-/// Moves the connection of a despawned entity to its successor.
-fn go_on(removed: On<Remove, MessageBuffer>, mut world: DeferredWorld) {
-    if let Some(successor) = transport::successor(&mut world, removed.entity)
-        && let Some(UdpConnection(end)) = world.get(removed.entity)
-    {
-        let leaving = LeavingConnection(UdpConnection(Arc::clone(end)));
-        world.commands().entity(successor).try_insert(leaving);
+fn follow(
+    inserted: On<Insert, LinkConditions>,
+    connections: Query<(&LinkConditions, &UdpConnection), OrDisabled>,
+) {
+    if let Ok((LinkConditions(conditions), connection)) = connections.get(inserted.entity) {
+        let links = &mut connection.0.lock().links;
+        links.iter_mut().for_each(|link| link.set_conditions(conditions.clone()));
     }
 }
 

@@ -4,16 +4,15 @@ mod connections;
 mod handshakes;
 mod reports;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bevy_app::{App, Plugin};
+use bevy_app::{App, Last, Plugin};
 use bevy_ecs::prelude::*;
-use bevy_ecs::world::DeferredWorld;
 use bevy_time::{Real, Time};
 use log::warn;
 use renetcode::NETCODE_USER_DATA_BYTES;
@@ -24,7 +23,7 @@ use self::reports::Reports;
 use super::{Key, either};
 use crate::body::{Disconnected, disconnect_later};
 use crate::traffic::{SocketTraffic, header_bytes};
-use crate::transport::{self, MessageBuffer, OrDisabled};
+use crate::transport::{self, CubewireSystems, Farewell, MessageBuffer, OrDisabled};
 
 /// Listens for clients with tokens made with the server's key.
 #[derive(Clone, Debug)]
@@ -90,7 +89,7 @@ impl UdpServer {
 
 impl Plugin for UdpServer {
     fn build(&self, app: &mut App) {
-        transport::add_systems(app, (receive, deliver).chain(), flush);
+        transport::add_systems::<Handle, _, _>(app, (receive, deliver).chain(), flush);
         app.insert_resource(UdpHost {
             socket: Socket {
                 udp: Arc::clone(&self.socket),
@@ -99,13 +98,14 @@ impl Plugin for UdpServer {
             },
             handshakes: Handshakes::new(self.key, self.public.clone()),
             clients: BTreeMap::new(),
-            ended: Vec::new(),
+            admitted: 0,
+            ended: BTreeMap::new(),
             max_clients: self.max_clients,
             reports: Reports::default(),
             now: Duration::ZERO,
         })
         .add_observer(note_why)
-        .add_observer(go_on);
+        .add_systems(Last, forget_ended.after(CubewireSystems::HangUp));
     }
 }
 
@@ -126,8 +126,10 @@ pub struct UdpHost {
     socket: Socket,
     handshakes: Handshakes,
     clients: BTreeMap<SocketAddr, Connection>,
+    /// Number of connections so far.
+    admitted: u64,
     /// Clients that were disconnected in this frame, and the reasons.
-    ended: Vec<(Connection, String)>,
+    ended: BTreeMap<Handle, (Connection, String)>,
     max_clients: usize,
     reports: Reports,
     /// [`Real`] time of this frame.
@@ -163,10 +165,6 @@ impl UdpHost {
     /// Logs a line about a client, within the limit of lines. Use it for events that clients can cause at will.
     pub fn log(&mut self, line: &str) {
         self.reports.client(line);
-    }
-
-    fn client_mut(&mut self, entity: Entity) -> Option<&mut Connection> {
-        self.clients.values_mut().find(|client| client.entity == entity)
     }
 }
 
@@ -223,6 +221,24 @@ impl Socket {
     }
 }
 
+/// Identifies the [`Connection`] of an entity. Not unique by address, because an entity remains for a while after its client has
+/// connected again.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[component(clone_behavior = Ignore)]
+struct Handle {
+    address: SocketAddr,
+    number: u64,
+}
+
+impl Handle {
+    fn of<'a>(
+        &self,
+        clients: &'a mut BTreeMap<SocketAddr, Connection>,
+    ) -> Option<&'a mut Connection> {
+        clients.get_mut(&self.address).filter(|client| client.number == self.number)
+    }
+}
+
 /// Server: the client id in the client's [token](Key::token), on the connection's entity.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[component(immutable, clone_behavior = Ignore)]
@@ -247,38 +263,42 @@ fn receive(time: Res<Time<Real>>, mut host: ResMut<UdpHost>, mut commands: Comma
     host.keep_alive(delta);
 }
 
-fn deliver(mut host: ResMut<UdpHost>, mut buffers: Query<&mut MessageBuffer, OrDisabled>) {
-    for client in host.clients.values_mut() {
-        if let Ok(mut buffer) = buffers.get_mut(client.entity) {
+fn deliver(
+    mut host: ResMut<UdpHost>,
+    mut connections: Query<(&Handle, &mut MessageBuffer, Has<Farewell>), OrDisabled>,
+) {
+    let host = &mut *host;
+    for (handle, mut buffer, is_leaving) in &mut connections {
+        if let Some(client) = handle.of(&mut host.clients) {
             client.has_spoken |= client.renet.deliver(&mut buffer);
-        }
-    }
-    for (mut client, reason) in host.ended.drain(..) {
-        if let Ok(mut buffer) = buffers.get_mut(client.entity) {
+            client.is_leaving = is_leaving;
+        } else if let Some((mut client, reason)) = host.ended.remove(handle) {
             client.renet.deliver(&mut buffer);
             buffer.ended = Some(reason);
         }
     }
+    host.ended.clear();
 }
 
 fn flush(
     mut host: ResMut<UdpHost>,
-    mut buffers: Query<&mut MessageBuffer, OrDisabled>,
+    mut connections: Query<(Entity, &Handle, &mut MessageBuffer), OrDisabled>,
     mut commands: Commands,
 ) {
     let host = &mut *host;
-    for (&address, client) in &mut host.clients {
-        let Ok(mut buffer) = buffers.get_mut(client.entity) else {
+    for (entity, handle, mut buffer) in &mut connections {
+        let Some(client) = handle.of(&mut host.clients) else {
             continue;
         };
         let packets = client.renet.flush(host.now, &mut buffer).unwrap_or_else(|reason| {
-            disconnect_later(&mut commands, client.entity, reason);
+            disconnect_later(&mut commands, entity, reason);
             Vec::new()
         });
         for packet in packets {
             let datagram = client.netcode.generate_payload_packet(client.id, &packet);
             if let Ok((_, datagram)) = datagram {
-                client.traffic.sent.count(&packet, host.socket.send(datagram, address));
+                let bytes = host.socket.send(datagram, handle.address);
+                client.traffic.sent.count(&packet, bytes);
             }
         }
         buffer.traffic = client.traffic;
@@ -286,31 +306,24 @@ fn flush(
 }
 
 /// Stores a connection's disconnect reason, for the log.
-fn note_why(ended: On<Disconnected>, host: Option<ResMut<UdpHost>>) {
-    if let Some(mut host) = host
-        && let Some(client) = host.client_mut(ended.entity)
+fn note_why(
+    ended: On<Disconnected>,
+    mut host: ResMut<UdpHost>,
+    connections: Query<&Handle, OrDisabled>,
+) {
+    if let Ok(handle) = connections.get(ended.entity)
+        && let Some(client) = handle.of(&mut host.clients)
     {
         client.ended = Some(ended.reason.clone());
     }
 }
 
-/// Moves the connection of a despawned entity to its successor, or sends a disconnect to the client.
-fn go_on(removed: On<Remove, MessageBuffer>, mut world: DeferredWorld) {
-    let successor = transport::successor(&mut world, removed.entity);
-    let Some(mut host) = world.get_resource_mut::<UdpHost>() else {
-        return;
-    };
-    let mut clients = host.clients.iter_mut();
-    let Some((&address, client)) = clients.find(|(_, client)| client.entity == removed.entity)
-    else {
-        return;
-    };
-    match successor {
-        Some(successor) => {
-            client.entity = successor;
-            client.is_leaving = true;
-        }
-        None => drop(host.forget(address, "this end has ended the connection")),
+/// Disconnects the clients without an entity.
+fn forget_ended(mut host: ResMut<UdpHost>, connections: Query<&Handle, OrDisabled>) {
+    let open: HashSet<_> = connections.iter().map(|handle| handle.number).collect();
+    let ended = host.clients.iter().filter(|(_, client)| !open.contains(&client.number));
+    for address in ended.map(|(&address, _)| address).collect::<Vec<_>>() {
+        host.forget(address, "this end has ended the connection");
     }
 }
 

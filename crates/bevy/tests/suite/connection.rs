@@ -91,7 +91,7 @@ fn after_a_long_silence_all_is_equal_again() {
     let mut bodies = Vec::new();
     for tick in 0..900 {
         if tick == 100 || tick == 600 {
-            net.network.set_conditions(Conditions { cut: tick == 100, ..bad.clone() });
+            net.set_conditions(&Conditions { cut: tick == 100, ..bad.clone() });
         }
         play(&mut net, &mut bodies, tick);
         net.tick();

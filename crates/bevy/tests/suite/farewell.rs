@@ -2,7 +2,6 @@
 
 use bevy_app::{AppExit, Update};
 use cubewire_bevy::disconnect;
-use cubewire_bevy::testing::app;
 use cubewire_bevy::transport::MAX_BACKLOG_BYTES;
 use cubewire_bevy::udp::UdpHost;
 
@@ -103,8 +102,7 @@ fn a_despawned_connection_ends_without_a_reason() {
 fn a_farewell_takes_at_most_a_second() {
     for is_client in ENDS {
         let (mut net, _) = lossy_and_watched(0.0, 1);
-        net.network
-            .set_conditions(Conditions { loss: Loss::bursts(1.0, 1.0), ..Conditions::PERFECT });
+        net.set_conditions(&Conditions { loss: Loss::bursts(1.0, 1.0), ..Conditions::PERFECT });
         let app = end(&mut net, is_client);
         let connection = all::<Connected>(app)[0];
         disconnect(app.world_mut(), connection, "bye");
@@ -115,19 +113,19 @@ fn a_farewell_takes_at_most_a_second() {
     }
 }
 
+/// A server and a connected client, which is watched.
+fn over_udp() -> [App; 2] {
+    let (listener, address) = udp::listen(Key::LOOPBACK);
+    let mut apps = [udp::serving(listener), udp::client(Key::LOOPBACK, address, 1)];
+    watch(&mut apps[1]);
+    udp::run(&mut apps, |apps| apps.iter_mut().all(|app| count::<Connected>(app) == 1));
+    apps
+}
+
 #[test]
 fn over_udp_the_last_message_and_the_end_arrive_in_one_frame() {
     for frames_between in [0, 1, 2] {
-        let listener = UdpServer::listen("127.0.0.1:0", Key::LOOPBACK).unwrap();
-        let token = Key::LOOPBACK.token(listener.address(), 1).unwrap();
-        let server = app(|app| {
-            app.add_plugins((protocol, ServerPlugin, listener));
-        });
-        let client = app(|app| {
-            app.add_plugins((watched, ClientPlugin, UdpClient::connect(token)));
-        });
-        let mut apps = [server, client];
-        udp::run(&mut apps, |apps| apps.iter_mut().all(|app| count::<Connected>(app) == 1));
+        let mut apps = over_udp();
         let connection = all::<Client>(&mut apps[0])[0];
         let world = apps[0].world_mut();
         world.write_message(ToClient::one(connection, Chat("banned".into())));
@@ -212,11 +210,7 @@ fn a_long_reason_is_cut_to_one_line() {
 /// The last messages are sent although a tick has flushed in this frame.
 #[test]
 fn a_server_that_exits_says_why() {
-    let (listener, address) = udp::listen(Key::LOOPBACK);
-    let mut apps = [udp::serving(listener), udp::client(Key::LOOPBACK, address, 1)];
-    watch(&mut apps[1]);
-    udp::run(&mut apps, |apps| apps.iter_mut().all(|app| count::<Connected>(app) == 1));
-    let [server, client] = &mut apps;
+    let [server, client] = &mut over_udp();
     server.add_systems(Update, |world: &mut World| {
         let mut clients = world.query_filtered::<Entity, With<Connected>>();
         for client in clients.iter(world).collect::<Vec<_>>() {

@@ -23,7 +23,6 @@ mod teleports;
 mod time;
 mod udp;
 mod visibility;
-mod walk;
 
 use std::time::Duration;
 

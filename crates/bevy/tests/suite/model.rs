@@ -1,7 +1,7 @@
 //! Random runs against a model of the server's history. A client must show only states that the server had while the client
-//! could see the body, in their order. When nothing changes any longer, all clients must equal the server. A seed determines
-//! the network, the settings, and all changes. The model reads only the components that the test inserts, `InSlot`, and
-//! `Connected`.
+//! could see the body, in their order. After the last change, all clients must equal the server, and get a message. A seed
+//! determines the network, the settings, and all changes. The model reads only the components that the test inserts, `InSlot`,
+//! and `Connected`.
 
 mod history;
 mod watch;
@@ -12,6 +12,7 @@ use std::ops::Range;
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::schedule::{Schedules, SingleThreadedExecutor};
 use bevy_time::{Time, Virtual};
+use cubewire_bevy::cubewire_codec::ladder::{LADDER, PREDICTED, Rung};
 use cubewire_bevy::cubewire_protocol::{BaselineChoice, Interpolation};
 
 use self::history::History;
@@ -20,10 +21,8 @@ use super::*;
 
 const CLIENTS: usize = 3;
 
-/// Number of slots. More bodies than these wait.
-const SLOTS: u32 = 6;
-
-const MAX_BODIES: usize = 9;
+/// Kinds of the bodies with even and odd numbers.
+const KINDS: [&str; 2] = ["crate", "hero"];
 
 /// Number of times that a run stops changing anything until all clients equal the server.
 const ROUNDS: usize = 3;
@@ -74,12 +73,13 @@ impl VisibilityFilter for FrozenFor {
 #[derive(Resource, Default)]
 struct Joining(VecDeque<(Viewer, ConnectionSettings, Option<ByteBudget>)>);
 
-fn register<const HZ: u32>(app: &mut App) {
+fn register<const HZ: u32, const SLOTS: usize>(app: &mut App) {
     // By default, a tick at 1 Hz takes four frames.
     app.world_mut().resource_mut::<Time<Virtual>>().set_max_delta(Duration::from_secs(2));
-    app.add_plugins(CubewirePlugin::new("model").hz(HZ.into()).floor(0.0).max_bodies(SLOTS))
+    app.add_plugins(CubewirePlugin::new("model").hz(HZ.into()).floor(0.0).max_bodies(SLOTS as u32))
         .replicate_pose(Pose::within(-100.0..100.0, -10.0..50.0, -100.0..100.0))
-        .body_kind("crate", Shape::cuboid(Vec3::splat(0.5)))
+        .body_kind(KINDS[0], Shape::cuboid(Vec3::splat(0.5)))
+        .body_kind(KINDS[1], Shape::capsule(0.6, 0.4))
         .replicate_field(
             "number",
             Field::int(0..=4_095),
@@ -95,19 +95,21 @@ fn register<const HZ: u32>(app: &mut App) {
         .replicate_reference("target", |target: &Target| target.0, Target)
         .replicate_teleports()
         .replicate::<PlayerName>()
-        .replicate::<Follows>();
+        .replicate::<Follows>()
+        .add_message_to_client::<Chat>();
 }
 
 type Register = fn(&mut App);
 
-/// Tick rates, with the protocol of each.
-const PROTOCOLS: [(u32, Register); 6] = [
-    (1, register::<1>),
-    (5, register::<5>),
-    (20, register::<20>),
-    (60, register::<60>),
-    (120, register::<120>),
-    (240, register::<240>),
+/// Tick rates and numbers of slots, with the protocol of each.
+const PROTOCOLS: [(u32, usize, Register); 7] = [
+    (1, 6, register::<1, 6>),
+    (5, 6, register::<5, 6>),
+    (20, 6, register::<20, 6>),
+    (60, 6, register::<60, 6>),
+    (60, 100, register::<60, 100>),
+    (120, 6, register::<120, 6>),
+    (240, 6, register::<240, 6>),
 ];
 
 fn conditions(chance: &mut Chance) -> Conditions {
@@ -129,6 +131,8 @@ struct Run {
     watches: [Watch; CLIENTS],
     /// Bodies of the server.
     bodies: Vec<(u16, Entity)>,
+    /// More bodies than there are slots: some wait.
+    max_bodies: usize,
     /// Index of the body with half of the changes.
     focus: usize,
     changes: usize,
@@ -141,7 +145,7 @@ struct Run {
 impl Run {
     fn new(seed: u64) -> Self {
         let mut chance = Chance((seed + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        let (hz, protocol) = PROTOCOLS[chance.below(PROTOCOLS.len())];
+        let (hz, slots, protocol) = PROTOCOLS[chance.below(PROTOCOLS.len())];
         let mut net = TestNet::with_conditions(protocol, Conditions::PERFECT, seed);
         net.server.add_visibility_filter::<HiddenFrom>().add_visibility_filter::<FrozenFor>();
         net.server.init_resource::<Joining>().add_observer(
@@ -158,6 +162,7 @@ impl Run {
             history: History::default(),
             watches: std::array::from_fn(|client| Watch::new(client, 0)),
             bodies: Vec::new(),
+            max_bodies: slots * 3 / 2,
             focus: 0,
             changes: 0,
             blinking: None,
@@ -168,6 +173,7 @@ impl Run {
             run.announce(client);
             run.net.add_client();
         }
+        (6..slots).for_each(|_| run.spawn());
         // In apps as small as these, threads take more time than they save.
         for app in std::iter::once(&mut run.net.server).chain(&mut run.net.clients) {
             let mut schedules = app.world_mut().resource_mut::<Schedules>();
@@ -180,24 +186,55 @@ impl Run {
 
     /// Chooses the settings of a client's next connection.
     fn announce(&mut self, client: usize) {
+        let settings = self.settings(PREDICTED);
+        let budget = self.budget();
+        let budget = Some(budget).filter(|_| self.chance.below(4) == 0);
+        let mut joining = self.net.server.world_mut().resource_mut::<Joining>();
+        joining.0.push_back((Viewer(client), settings, budget));
+    }
+
+    fn settings(&mut self, rung: Rung) -> ConnectionSettings {
         let chance = &mut self.chance;
         let baselines = [BaselineChoice::Newest, BaselineChoice::Newest, BaselineChoice::Smallest];
-        let settings = ConnectionSettings {
+        ConnectionSettings {
+            stages: *rung.stages,
             send_interval_ticks: 1 + chance.below(6) as u8,
             baseline: baselines[chance.below(3)],
             interpolation: Interpolation::ALL[chance.below(2)],
-            ..ConnectionSettings::default()
-        };
-        let budget = ByteBudget::kbps(16 + 16 * chance.below(5) as u32);
-        let budget = Some(budget).filter(|_| chance.below(4) == 0);
-        let mut joining = self.net.server.world_mut().resource_mut::<Joining>();
-        joining.0.push_back((Viewer(client), settings, budget));
+        }
+    }
+
+    fn budget(&mut self) -> ByteBudget {
+        ByteBudget::kbps(16 + 16 * self.chance.below(5) as u32)
+    }
+
+    /// Changes the budget, the interest or the settings of a client. Illegal settings have no effect.
+    fn change_connection(&mut self) {
+        let clients = all::<Connected>(&mut self.net.server);
+        if clients.is_empty() || self.bodies.is_empty() {
+            return;
+        }
+        let client = clients[self.chance.below(clients.len())];
+        let center = self.any_body();
+        let interest = Interest::around(self.bodies[center].1, 60.0, 80.0);
+        let rung = LADDER[self.chance.below(LADDER.len())];
+        let (settings, budget) = (self.settings(rung), self.budget());
+        let choice = self.chance.below(5);
+        let mut client = server(&mut self.net).entity_mut(client);
+        match choice {
+            0 => _ = client.insert(budget),
+            1 => _ = client.remove::<ByteBudget>(),
+            2 => _ = client.insert(interest),
+            3 => _ = client.remove::<Interest>(),
+            _ => _ = client.insert(settings),
+        }
     }
 
     fn spawn(&mut self) {
         self.changes += 1;
         let (number, at) = (self.changes as u16, self.place());
-        let body = spawn(&mut self.net, "crate", at, (Number(number), Health(0)));
+        let kind = KINDS[self.changes % 2];
+        let body = spawn(&mut self.net, kind, at, (Number(number), Health(0)));
         if self.chance.below(2) == 0 {
             insert(&mut self.net, body, PlayerName(format!("{number} of {number}")));
         }
@@ -228,7 +265,7 @@ impl Run {
     /// Changes one body of the server.
     fn change(&mut self) {
         let count = self.bodies.len();
-        if count == 0 || count < MAX_BODIES && self.chance.below(10) == 0 {
+        if count == 0 || count < self.max_bodies && self.chance.below(10) == 0 {
             return self.spawn();
         }
         if self.chance.below(8) == 0 {
@@ -333,6 +370,7 @@ impl Run {
                     self.reconnect(client);
                 }
                 1..=3 => self.despawn_at_client(),
+                4..=7 => self.change_connection(),
                 _ => {}
             }
             self.tick();
@@ -348,6 +386,19 @@ impl Run {
         (0..MAX_SETTLING_TICKS).any(|_| is_equal())
     }
 
+    /// Returns whether all clients get a message.
+    fn is_heard(&mut self) -> bool {
+        server(&mut self.net).write_message(ToClient::all(Chat("over".into())));
+        let mut has_heard = [false; CLIENTS];
+        (0..MAX_SETTLING_TICKS).any(|_| {
+            self.tick();
+            for (has_heard, client) in has_heard.iter_mut().zip(&mut self.net.clients) {
+                *has_heard |= !taken::<FromServer<Chat>>(client).is_empty();
+            }
+            has_heard == [true; CLIENTS]
+        })
+    }
+
     /// Returns the differences between the server and what its clients show.
     fn differences(&self) -> Vec<Fault> {
         self.watches.iter().flat_map(|watch| watch.differences(&self.history)).collect()
@@ -359,17 +410,19 @@ fn faults(seed: u64) -> BTreeMap<String, String> {
     let mut run = Run::new(seed);
     let bad = conditions(&mut run.chance);
     for _ in 0..ROUNDS {
-        run.net.network.set_conditions(bad.clone());
+        run.net.set_conditions(&bad);
         run.play();
-        run.net.network.set_conditions(Conditions::PERFECT);
+        run.net.set_conditions(&Conditions::PERFECT);
         if !run.settle() {
             break;
         }
     }
-    let watches = run.watches.iter_mut();
-    let mut faults: BTreeMap<_, _> =
-        watches.flat_map(|watch| std::mem::take(&mut watch.faults)).collect();
-    faults.extend(run.differences());
+    let mut faults = BTreeMap::from_iter(run.differences());
+    run.net.set_conditions(&bad);
+    if !run.is_heard() {
+        faults.insert("end: no message".to_owned(), String::new());
+    }
+    faults.extend(run.watches.iter_mut().flat_map(|watch| std::mem::take(&mut watch.faults)));
     faults
 }
 

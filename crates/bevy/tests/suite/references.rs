@@ -152,9 +152,9 @@ fn a_reference_is_found_after_a_lost_message() {
     net.run_until(|net| net.count::<Remote>(0) == 1);
     net.ticks(60);
     insert(&mut net, turret, Hidden(true));
-    net.network.set_conditions(Conditions { loss: Loss::bursts(1.0, 1.0), ..conditions.clone() });
+    net.set_conditions(&Conditions { loss: Loss::bursts(1.0, 1.0), ..conditions.clone() });
     net.tick();
-    net.network.set_conditions(conditions);
+    net.set_conditions(&conditions);
     net.ticks(2);
     insert(&mut net, goal, Hidden(false));
     net.ticks(5);

@@ -5,9 +5,9 @@ mod addresses;
 use std::net::{SocketAddr, UdpSocket};
 
 use bevy_time::{Real, Time, Virtual};
-use cubewire_bevy::header_bytes;
 use cubewire_bevy::testing::app;
 use cubewire_bevy::udp::{ConnectToken, TokenData, UdpConnection, UdpHost};
+use cubewire_bevy::{LinkConditions, header_bytes};
 
 use super::*;
 
@@ -175,13 +175,13 @@ fn a_simulated_network_adds_to_the_real_one() {
     let client = app(|app| {
         app.add_plugins((protocol, ClientPlugin, UdpClient::default()));
         let token = move || Key::LOOPBACK.token(address, 1);
-        let mut connection = UdpConnection::with_tokens(token).unwrap();
-        connection.set_conditions(&Conditions {
+        let connection = UdpConnection::with_tokens(token).unwrap();
+        let conditions = LinkConditions(Conditions {
             latency: Duration::from_millis(200),
             loss: Loss::bursts(0.2, 1.0),
             ..Conditions::PERFECT
         });
-        app.world_mut().spawn(connection);
+        app.world_mut().spawn((connection, conditions));
     });
     let mut apps = [serving(server), client];
     spawn_in(apps[0].world_mut(), "crate", Vec3::ZERO, PlayerName("a".into()));

@@ -127,7 +127,8 @@ fn run_within(kbps: u32, row: Row, latency_ms: u64) -> [(usize, usize); 2] {
         }
         assert!(second.iter().sum::<usize>() <= kbps as usize * 125, "tick {tick} of {row:?}");
         for from in [0, 1] {
-            let reliable = pair.sent[from].iter().filter(|packet| is_reliable(packet)).count();
+            let kinds = pair.sent[from].iter().map(|packet| PacketKind::of(packet));
+            let reliable = kinds.filter(|kind| *kind == PacketKind::Reliable).count();
             let messages = std::mem::take(&mut pair.ends[1 - from].1.incoming.messages).len();
             let times = sent_at[from].drain(..messages).map(|sent| tick - sent);
             slowest[from].0 = times.max().unwrap_or(0).max(slowest[from].0);

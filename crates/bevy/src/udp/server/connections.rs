@@ -10,7 +10,7 @@ use renetcode::{NETCODE_MAX_PACKET_BYTES, NetcodeServer, ServerResult};
 
 use super::super::{MAX_DATAGRAMS, overhead_bytes, since_1970};
 use super::handshakes::{Admitted, Step};
-use super::{ClientAddress, ClientId, TokenData, UdpHost};
+use super::{ClientAddress, ClientId, Handle, TokenData, UdpHost};
 use crate::renet_connection::{FROM_CLIENT_BYTES, RenetConnection};
 use crate::traffic::{Traffic, header_bytes};
 use crate::transport::{Client, MessageBuffer};
@@ -18,7 +18,8 @@ use crate::transport::{Client, MessageBuffer};
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) id: u64,
-    pub(super) entity: Entity,
+    /// In order of connection.
+    pub(super) number: u64,
     /// The client's own netcode server: see [`handshakes`](super::handshakes).
     pub(super) netcode: Box<NetcodeServer>,
     pub(super) renet: RenetConnection,
@@ -128,8 +129,10 @@ impl UdpHost {
             self.remove(before, "it has connected again from elsewhere");
         }
         self.reports.client(&format!("client {address} has connected"));
-        let entity = commands.spawn((
+        self.admitted += 1;
+        commands.spawn((
             Client,
+            Handle { address, number: self.admitted },
             ClientId(id),
             ClientAddress(address),
             TokenData(user_data),
@@ -137,7 +140,7 @@ impl UdpHost {
         ));
         let client = Connection {
             id,
-            entity: entity.id(),
+            number: self.admitted,
             netcode,
             renet: RenetConnection::new(FROM_CLIENT_BYTES),
             has_spoken: false,
@@ -171,7 +174,8 @@ impl UdpHost {
     /// Disconnects a client, if it exists. Its entity is despawned after the received messages were processed.
     pub(super) fn remove(&mut self, address: SocketAddr, why: &str) {
         if let Some(client) = self.forget(address, why) {
-            self.ended.push((client, why.to_owned()));
+            let handle = Handle { address, number: client.number };
+            self.ended.insert(handle, (client, why.to_owned()));
         }
     }
 

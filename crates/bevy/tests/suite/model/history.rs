@@ -38,6 +38,8 @@ pub(super) struct History {
     tick: u64,
     lives: BTreeMap<u16, Life>,
     numbers: BTreeMap<Entity, u16>,
+    /// By client: the center of its interest, if it has one.
+    centers: [Option<Vec3>; CLIENTS],
 }
 
 impl Life {
@@ -107,8 +109,18 @@ impl History {
         self.tick += 1;
         assert_eq!(world.resource::<ReplicationStats>().tick, self.tick, "a frame is one tick");
         let mut is_connected = [false; CLIENTS];
-        let mut viewers = world.query_filtered::<&Viewer, With<Connected>>();
-        viewers.iter(world).for_each(|viewer| is_connected[viewer.0] = true);
+        let mut interests = [None; CLIENTS];
+        let mut viewers = world.query_filtered::<(&Viewer, Option<&Interest>), With<Connected>>();
+        for (&Viewer(client), interest) in viewers.iter(world) {
+            is_connected[client] = true;
+            interests[client] = interest.copied();
+        }
+        let centers = self.centers;
+        let mut places = world.query::<&Transform>();
+        self.centers = std::array::from_fn(|client| {
+            let place = places.get(world, interests[client]?.center?);
+            place.map(|place| place.translation).ok().or(centers[client])
+        });
         for &(number, entity) in bodies {
             let body = world.entity(entity);
             let life = self.lives.entry(number).or_default();
@@ -119,8 +131,17 @@ impl History {
             let is_out = body.contains::<Disabled>() || !body.contains::<InSlot>();
             let is_hidden = body.get::<HiddenFrom>().map_or(0, |hidden| hidden.0);
             let is_frozen = body.get::<FrozenFor>().map_or(0, |frozen| frozen.0);
+            let at = body.get::<Transform>().expect("all bodies have it").translation;
+            let is_far = |client: usize| {
+                interests[client].is_some_and(|Interest { near, far, .. }| {
+                    let was_near = centers[client].is_some() && before[client] != Sight::Absent;
+                    let limit = if was_near { far } else { near };
+                    self.centers[client].is_none_or(|center| at.distance(center) > limit)
+                })
+            };
             let sight = |client: usize| {
-                if is_out || !is_connected[client] || is_hidden >> client & 1 == 1 {
+                let is_hidden = is_hidden >> client & 1 == 1 || is_far(client);
+                if is_out || !is_connected[client] || is_hidden {
                     Sight::Absent
                 } else if is_frozen >> client & 1 == 0 {
                     Sight::Visible
@@ -133,7 +154,7 @@ impl History {
             };
             let number_of = |entity: Entity| self.numbers.get(&entity).copied();
             life.moments.push(Moment {
-                at: body.get::<Transform>().expect("all bodies have it").translation,
+                at,
                 health: body.get::<Health>().expect("all bodies have it").0,
                 name: body.get::<PlayerName>().map(|name| name.0.clone()),
                 target: body.get::<Target>().and_then(|target| number_of(target.0?)),

@@ -103,8 +103,14 @@ impl Watch {
         if std::mem::replace(&mut self.is_connected, is_connected) && !is_connected {
             self.fault("connection ended", format!("client {client}, tick {now}"));
         }
-        let mut bodies = world.query_filtered::<(Entity, &Number), With<Remote>>();
-        let numbers: BTreeMap<_, _> = bodies.iter(world).map(|(body, of)| (body, of.0)).collect();
+        let mut bodies = world.query_filtered::<(Entity, &Number, &BodyKind), With<Remote>>();
+        let mut numbers = BTreeMap::new();
+        for (body, &Number(number), kind) in bodies.iter(world) {
+            numbers.insert(body, number);
+            if kind.name() != KINDS[usize::from(number % 2)] {
+                self.fault("wrong kind", format!("client {client}, body {number}, tick {now}"));
+            }
+        }
         for (_, track) in self.tracks.extract_if(.., |body, _| !numbers.contains_key(body)) {
             let shown = IN_SNAPSHOTS.map(|aspect| track.since[aspect]).into_iter().max();
             self.ended.insert(track.number, shown.unwrap_or(0));
