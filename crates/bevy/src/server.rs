@@ -11,6 +11,7 @@ mod visibility;
 
 use bevy_app::{App, FixedPostUpdate, Last, Plugin, PostUpdate, PreStartup, PreUpdate};
 use bevy_ecs::prelude::*;
+use cubewire_codec::ladder::Rung;
 
 pub use self::capture::{Bodies, InSlot};
 pub use self::sender::ReplicationSender;
@@ -56,7 +57,7 @@ impl Plugin for ServerPlugin {
                     .chain()
                     .in_set(CubewireSystems::Send),
             )
-            .add_systems(Last, crate::shadow::go_on);
+            .add_systems(Last, crate::shadow::go_on::<Rung>);
     }
 }
 
