@@ -8,7 +8,7 @@ pub(super) mod parts;
 use std::sync::Arc;
 
 use bevy::prelude::*;
-use cubewire_bevy::shadow::{LiveLadder, Shadow, ShadowSnapshot, ShadowTick};
+use cubewire_bevy::shadow::{LiveLadder, Shadow, ShadowSnapshot};
 use cubewire_codec::{Inputs, Origin, Plan, Snapshot, Stages};
 use cubewire_protocol::record::PacketRecord;
 
@@ -43,23 +43,19 @@ pub(crate) fn counted_ladder(ticks: u64, bytes: impl Fn(usize, u64) -> usize) ->
     lane_ladder(CubeWorld::default().current()).of_bytes(0..ticks, bytes)
 }
 
-/// Returns the newest tick of a lane for its shadows. `sent` is the lane's packet.
+/// Returns the newest snapshot for the shadows of a lane. `sent` is the lane's packet.
 fn newest(
     world: &CubeWorld,
     quantized: &mut QuantizedWorld,
-    sent: Option<&PacketRecord>,
-) -> Result<ShadowTick> {
-    let tick = world.tick();
-    let snapshot = |sent: &PacketRecord| -> Result<_> {
-        let (current, precision) = (world.current(), sent.stages.precision());
-        Ok(ShadowSnapshot {
-            acked_ages_ticks: sent.acked_ages_ticks,
-            quantized: quantized.get(tick, current, precision)?,
-            floats: Some(current.clone()),
-            inputs: inputs(world, sent.acked_ages_ticks[0]),
-        })
-    };
-    Ok(ShadowTick { tick, sent: sent.map(snapshot).transpose()? })
+    sent: &PacketRecord,
+) -> Result<Arc<ShadowSnapshot>> {
+    let (current, precision) = (world.current(), sent.stages.precision());
+    Ok(Arc::new(ShadowSnapshot {
+        acked_ages_ticks: sent.acked_ages_ticks,
+        quantized: quantized.get(world.tick(), current, precision)?,
+        floats: Some(current.clone()),
+        inputs: inputs(world, sent.acked_ages_ticks[0]),
+    }))
 }
 
 /// Returns the simulation inputs of a receiver in sync: since the baseline, or since the scene's start without a baseline.
@@ -95,13 +91,14 @@ pub(super) fn queue(
         let Some(sample) = meter.samples().back() else {
             continue;
         };
-        let tick = Arc::new(newest(&world, &mut quantized, sample.snapshots.first())?);
+        let sent = sample.snapshots.first();
+        let sent = sent.map(|sent| newest(&world, &mut quantized, sent)).transpose()?;
         ladder.poll()?;
-        ladder.push(&tick);
+        ladder.push(world.tick(), sent.clone());
         match of_parts {
             Some(mut of_parts) if wants.0 && of_parts.rows()[0].stages == sample.stages => {
                 of_parts.poll()?;
-                of_parts.push(&tick);
+                of_parts.push(world.tick(), sent);
             }
             _ if wants.0 => {
                 let ablation = ablation(sample.stages, ladder.initial());

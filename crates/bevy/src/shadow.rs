@@ -27,8 +27,8 @@ use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::{Plan, QuantizedSnapshot, Snapshot, Stages};
 use cubewire_protocol::record::{Accounting, HEADER_BYTES, PacketRecord, Record, Totals, kbps};
 
-use encoders::{Encoded, Encoders, Queued};
-pub use encoders::{ShadowSnapshot, ShadowTick};
+pub use encoders::ShadowSnapshot;
+use encoders::{ChosenTick, Encoders};
 use sampling::{Budget, Choice, Sampling};
 
 /// Limit of the queued ticks if every tick is encoded: a quarter of a second of the demo. [`Shadow::poll`] waits until all are
@@ -51,7 +51,7 @@ pub struct Shadow<T: Send + Sync + 'static> {
     initial: Arc<Snapshot>,
     rows: Vec<StageCosts<T>>,
     /// Oldest first.
-    queue: VecDeque<Queued>,
+    queue: VecDeque<ChosenTick>,
     /// Number of ticks that the task encodes.
     encoding: usize,
     /// `None` while the task has them.
@@ -66,7 +66,7 @@ pub struct Shadow<T: Send + Sync + 'static> {
     has_threads: bool,
 }
 
-type Done = (Box<Encoders>, Result<Vec<Encoded>>);
+type Done = (Box<Encoders>, Result<Vec<ChosenTick>>);
 
 /// Costs of one item of the list.
 #[derive(Clone, Debug)]
@@ -177,17 +177,20 @@ impl<T: Send + Sync + 'static> Shadow<T> {
         self.budget.mean_time()
     }
 
-    /// Queues a tick if it is chosen. [Poll](Self::poll) before each tick, to limit the queue.
-    pub fn push(&mut self, tick: &Arc<ShadowTick>) {
-        self.newest_pushed = Some(tick.tick);
+    /// Queues a tick if it is chosen. `sent` is `None` if the connection sent no snapshot in it. [Poll](Self::poll) before each
+    /// tick, to limit the queue.
+    pub fn push(&mut self, tick: u64, sent: Option<Arc<ShadowSnapshot>>) {
+        self.newest_pushed = Some(tick);
         let waiting = self.queue.len() + self.encoding;
-        let ages = tick.sent.as_ref().map(|sent| sent.acked_ages_ticks);
-        let choice = self.sampling.as_mut().map(|it| it.choose(tick.tick, ages, waiting));
-        let choice = choice.unwrap_or(Choice::Count);
-        if choice != Choice::Skip {
-            let is_counted = choice == Choice::Count;
-            self.queue.push_back(Queued { tick: Arc::clone(tick), is_counted });
-        }
+        let ages = sent.as_ref().map(|sent| sent.acked_ages_ticks);
+        let choice = self.sampling.as_mut().map(|it| it.choose(tick, ages, waiting));
+        let is_counted = match choice {
+            Some(Choice::Skip) => return,
+            Some(Choice::Encode) => false,
+            Some(Choice::Count) | None => true,
+        };
+        let (packets, time) = (Vec::new(), Duration::ZERO);
+        self.queue.push_back(ChosenTick { tick, sent, is_counted, packets, time });
     }
 
     /// Counts the packets of the task if it has ended. If the queue of every tick is full, encodes it first.
@@ -251,10 +254,10 @@ impl<T: Send + Sync + 'static> Shadow<T> {
         let Some(mut encoders) = self.encoders.take_if(|_| count > 0) else {
             return Ok(());
         };
-        let ticks: Vec<_> = self.queue.drain(..count).collect();
+        let mut ticks: Vec<_> = self.queue.drain(..count).collect();
         self.encoding = count;
         let encode = move || {
-            let encoded = encoders.encode_all(&ticks);
+            let encoded = encoders.encode_all(&mut ticks).map(|()| ticks);
             (encoders, encoded)
         };
         if !self.has_threads {
@@ -275,10 +278,10 @@ impl<T: Send + Sync + 'static> Shadow<T> {
 
     fn take_back(&mut self, (encoders, encoded): Done) -> Result {
         (self.encoders, self.encoding) = (Some(encoders), 0);
-        for Encoded { tick, is_counted, packets, time } in encoded? {
-            self.budget.spend(time);
-            if is_counted {
-                self.count(tick, &packets);
+        for encoded in encoded? {
+            self.budget.spend(encoded.time);
+            if encoded.is_counted {
+                self.count(encoded.tick, &encoded.packets);
             }
         }
         Ok(())
@@ -365,13 +368,11 @@ impl LiveLadder {
         if !is_same_plan || self.newest_pushed.is_some_and(|newest| tick <= newest) {
             *self = Self::of_game(plan);
         }
-        let sent = sent.map(|(acked_ages_ticks, quantized)| ShadowSnapshot {
-            acked_ages_ticks,
-            quantized: Arc::clone(quantized),
-            floats: None,
-            inputs: None,
+        let sent = sent.map(|(acked_ages_ticks, quantized)| {
+            let quantized = Arc::clone(quantized);
+            Arc::new(ShadowSnapshot { acked_ages_ticks, quantized, floats: None, inputs: None })
         });
-        self.push(&Arc::new(ShadowTick { tick, sent }));
+        self.push(tick, sent);
     }
 }
 
@@ -415,13 +416,13 @@ mod tests {
             let stages = ladder::UNCOMPRESSED.stages;
             let mut quantized = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
             quantized.quantize(&floats, stages.precision()).unwrap();
-            let sent = Some(ShadowSnapshot {
+            let sent = ShadowSnapshot {
                 acked_ages_ticks: [None; 3],
                 quantized: Arc::new(quantized),
                 floats: Some(floats),
                 inputs: None,
-            });
-            ladder.push(&Arc::new(ShadowTick { tick, sent }));
+            };
+            ladder.push(tick, Some(Arc::new(sent)));
         };
         (0..3).for_each(|tick| push(&mut ladder, tick));
         // Encodes one tick although no time is left.

@@ -12,15 +12,6 @@ use cubewire_codec::{
 use cubewire_protocol::record::PacketRecord;
 use cubewire_protocol::{BaselineRing, MAX_BASELINE_AGE_TICKS};
 
-/// A tick of a connection, for encoding.
-#[derive(Debug)]
-pub struct ShadowTick {
-    /// Number of the tick.
-    pub tick: u64,
-    /// `None` if the connection sent no snapshot in this tick.
-    pub sent: Option<ShadowSnapshot>,
-}
-
 /// A snapshot that a connection sent.
 #[derive(Debug)]
 pub struct ShadowSnapshot {
@@ -34,20 +25,15 @@ pub struct ShadowSnapshot {
     pub inputs: Option<Inputs>,
 }
 
-/// A chosen tick.
+/// A chosen tick of a connection.
 #[derive(Debug)]
-pub(super) struct Queued {
-    pub(super) tick: Arc<ShadowTick>,
+pub(super) struct ChosenTick {
+    pub(super) tick: u64,
+    /// `None` if the connection sent no snapshot in this tick.
+    pub(super) sent: Option<Arc<ShadowSnapshot>>,
     /// Whether its packets are counted. Otherwise they are only baselines.
     pub(super) is_counted: bool,
-}
-
-/// The packets of a queued tick.
-#[derive(Debug)]
-pub(super) struct Encoded {
-    pub(super) tick: u64,
-    pub(super) is_counted: bool,
-    /// In the order of the stages. Empty if the connection sent no snapshot.
+    /// Packets in the order of the stages. Empty before encoding, and without a snapshot.
     pub(super) packets: Vec<PacketRecord>,
     /// Time spent encoding.
     pub(super) time: Duration,
@@ -85,7 +71,7 @@ impl Encoders {
 
     /// Encodes ticks in order. Creates the encoders before the first tick: it takes longer than a frame, so it is done here, in
     /// the task.
-    pub(super) fn encode_all(&mut self, ticks: &[Queued]) -> Result<Vec<Encoded>> {
+    pub(super) fn encode_all(&mut self, ticks: &mut [ChosenTick]) -> Result {
         if self.encoders.is_empty() {
             let encoders = self.stages.iter().map(|&stages| {
                 let (plan, initial) = (Arc::clone(&self.plan), Snapshot::clone(&self.initial));
@@ -98,23 +84,21 @@ impl Encoders {
             });
             self.encoders = encoders.collect::<Result<_>>()?;
         }
-        ticks.iter().map(|queued| self.encode(queued)).collect()
+        ticks.iter_mut().try_for_each(|tick| self.encode(tick))
     }
 
-    fn encode(&mut self, queued: &Queued) -> Result<Encoded> {
+    fn encode(&mut self, tick: &mut ChosenTick) -> Result {
         let start = now();
-        let ShadowTick { tick, sent } = &*queued.tick;
-        let mut packets = Vec::new();
-        if let Some(sent) = sent {
+        if let Some(sent) = tick.sent.take() {
             let mut quantized = vec![(sent.quantized.precision(), Arc::clone(&sent.quantized))];
             for encoder in &mut self.encoders {
                 let precision = encoder.stages.precision();
-                let current = quantize(sent, precision, &mut quantized, &mut self.pool)?;
-                packets.push(encoder.encode(*tick, sent, &current, &mut self.packet)?);
+                let current = quantize(&sent, precision, &mut quantized, &mut self.pool)?;
+                tick.packets.push(encoder.encode(tick.tick, &sent, &current, &mut self.packet)?);
             }
         }
-        let (tick, is_counted) = (*tick, queued.is_counted);
-        Ok(Encoded { tick, is_counted, packets, time: start.elapsed() })
+        tick.time = start.elapsed();
+        Ok(())
     }
 }
 
