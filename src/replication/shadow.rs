@@ -27,8 +27,7 @@ pub type Ablation = Shadow<Option<Ablated>>;
 /// `initial` is the scene's initial state.
 pub(crate) fn ablation(present: Stages, initial: &Snapshot) -> Ablation {
     let ablated = ablations(present).into_iter().map(|ablated| (ablated.stages, Some(ablated)));
-    let rows = [(present, None)].into_iter().chain(ablated).map(|(stages, of)| (of, stages));
-    Shadow::new(&Plan::cubes(), initial.clone(), rows)
+    Shadow::new(&Plan::cubes(), initial.clone(), [(present, None)].into_iter().chain(ablated))
 }
 
 /// Returns the costs of every tick of a lane on each rung. After a move to another lane, the ladder continues with that lane's

@@ -88,11 +88,11 @@ impl<T: Send + Sync + 'static> Shadow<T> {
     pub fn new(
         plan: &Arc<Plan>,
         initial: Snapshot,
-        rows: impl IntoIterator<Item = (T, Stages)>,
+        rows: impl IntoIterator<Item = (Stages, T)>,
     ) -> Self {
         let ticks_per_second = plan.schema().ticks_per_second.into();
         let totals = Totals::new(ticks_per_second);
-        let rows = rows.into_iter().map(|(of, stages)| {
+        let rows = rows.into_iter().map(|(stages, of)| {
             let totals = totals.clone();
             StageCosts { of, stages, totals, bytes: VecDeque::new(), ticks_per_second }
         });
@@ -127,10 +127,9 @@ impl<T: Send + Sync + 'static> Shadow<T> {
     #[must_use]
     pub fn of_bytes(mut self, ticks: Range<u64>, bytes: impl Fn(usize, u64) -> usize) -> Self {
         for tick in ticks {
-            let payload_bytes = |index| bytes(index, tick) - HEADER_BYTES;
-            let packet = |index| PacketRecord {
-                payload_bytes: payload_bytes(index),
-                ..PacketRecord::default()
+            let packet = |index| {
+                let payload_bytes = bytes(index, tick) - HEADER_BYTES;
+                PacketRecord { payload_bytes, ..PacketRecord::default() }
             };
             let packets: Vec<_> = (0..self.rows.len()).map(packet).collect();
             self.count(tick, &packets);
@@ -239,6 +238,9 @@ impl<T: Send + Sync + 'static> Shadow<T> {
     /// Counts the packets of the task if it has ended, and starts the next task. `passed` is the real time since the last call.
     fn go_on(&mut self, passed: Duration) -> Result {
         self.end_task()?;
+        if self.sampling.is_none() {
+            self.budget.forgive_debt();
+        }
         self.budget.earn(passed);
         self.start(match (&self.sampling, self.has_threads) {
             (Some(_), _) => self.budget.ticks(),
@@ -352,7 +354,7 @@ impl LiveLadder {
 
     /// Returns a ladder for a connection with this plan and initial state.
     pub fn of_rungs(plan: &Arc<Plan>, initial: Snapshot) -> Self {
-        let legal = |rung: Rung| Some((rung, plan.legal(*rung.stages).ok()?));
+        let legal = |rung: Rung| Some((plan.legal(*rung.stages).ok()?, rung));
         Self::new(plan, initial, ladder::all().filter_map(legal))
     }
 

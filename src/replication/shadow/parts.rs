@@ -102,13 +102,13 @@ pub fn ablations(present: Stages) -> Vec<Ablated> {
     if let Some(packed) = bit_packed(present) {
         lessen(Part::CodingForPacking, packed);
     }
-    for relative_position in lesser(&POSITIONS, present.relative_position) {
+    for relative_position in lesser(&RelativePosition::ALL, present.relative_position) {
         lessen(Part::RelativePosition, StageOptions { relative_position, ..*present });
     }
-    for relative_orientation in lesser(&ORIENTATIONS, present.relative_orientation) {
+    for relative_orientation in lesser(&RelativeOrientation::ALL, present.relative_orientation) {
         lessen(Part::RelativeOrientation, StageOptions { relative_orientation, ..*present });
     }
-    for changed_flags in lesser(&FLAGS, present.changed_flags) {
+    for changed_flags in lesser(&ChangedFlags::ALL, present.changed_flags) {
         lessen(Part::ChangedFlags, StageOptions { changed_flags, ..*present });
     }
     let legal = ways.into_iter().filter_map(|(part, left)| {
@@ -150,14 +150,8 @@ const fn lesser_deltas(delta: Delta) -> &'static [(Part, Delta)] {
     }
 }
 
-/// Options in ascending order. Each replaces the one before it.
-const POSITIONS: [RelativePosition; 3] =
-    [RelativePosition::Off, RelativePosition::TWO_RANGES, RelativePosition::Predicted];
-const ORIENTATIONS: [RelativeOrientation; 3] =
-    [RelativeOrientation::Off, RelativeOrientation::TWO_RANGES, RelativeOrientation::GrowingRanges];
-const FLAGS: [ChangedFlags; 3] = [ChangedFlags::Off, ChangedFlags::Separate, ChangedFlags::Joint];
-
-/// Returns the options before the present one, the nearest first. Ignores the widths of ranges.
+/// Returns the options before the present one, the nearest first. Each option replaces the one before it. Ignores the widths of
+/// ranges.
 fn lesser<T: Copy>(ascending: &[T], present: T) -> impl Iterator<Item = T> {
     let is_present = |option: &T| discriminant(option) == discriminant(&present);
     let index = ascending.iter().position(is_present).unwrap_or_default();

@@ -110,6 +110,11 @@ impl Budget {
     /// Limit of `left`, in seconds: the share of a quarter of a second.
     const MAX_SAVED: f64 = Self::SHARE * 0.25;
 
+    /// Forgets that encoding took longer than allowed.
+    pub(super) const fn forgive_debt(&mut self) {
+        self.left = self.left.max(0.0);
+    }
+
     pub(super) fn earn(&mut self, time: Duration) {
         self.left = (self.left + Self::SHARE * time.as_secs_f64()).min(Self::MAX_SAVED);
     }
