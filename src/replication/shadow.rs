@@ -93,11 +93,11 @@ pub(super) fn queue(
         let sent = sample.snapshots.first();
         let sent = sent.map(|sent| newest(&world, &mut quantized, sent)).transpose()?;
         ladder.poll()?;
-        ladder.push(world.tick(), sent.clone());
+        ladder.queue(world.tick(), sent.clone());
         match of_parts {
             Some(mut of_parts) if wants.0 && of_parts.rows()[0].stages == sample.stages => {
                 of_parts.poll()?;
-                of_parts.push(world.tick(), sent);
+                of_parts.queue(world.tick(), sent);
             }
             _ if wants.0 => {
                 let ablation = ablation(sample.stages, ladder.initial());

@@ -60,7 +60,8 @@ pub struct Shadow<T: Send + Sync + 'static> {
     /// Chooses the ticks. `None` for every tick.
     sampling: Option<Sampling>,
     budget: Budget,
-    newest_pushed: Option<u64>,
+    /// The newest tick, even if it is not chosen.
+    newest: Option<u64>,
     newest_counted: Option<u64>,
     /// Whether a background task encodes. Otherwise the frame encodes, as in a browser.
     has_threads: bool,
@@ -109,7 +110,7 @@ impl<T: Send + Sync + 'static> Shadow<T> {
             task: None,
             sampling: Some(Sampling::default()),
             budget: Budget::default(),
-            newest_pushed: None,
+            newest: None,
             newest_counted: None,
             has_threads: cfg!(not(target_arch = "wasm32")),
         }
@@ -178,8 +179,8 @@ impl<T: Send + Sync + 'static> Shadow<T> {
 
     /// Queues a tick if it is chosen. `sent` is `None` if the connection sent no snapshot in it. [Poll](Self::poll) before each
     /// tick, to limit the queue.
-    pub fn push(&mut self, tick: u64, sent: Option<Arc<ShadowSnapshot>>) {
-        self.newest_pushed = Some(tick);
+    pub fn queue(&mut self, tick: u64, sent: Option<Arc<ShadowSnapshot>>) {
+        self.newest = Some(tick);
         let waiting = self.queue.len() + self.encoding;
         let ages = sent.as_ref().map(|sent| sent.acked_ages_ticks);
         let choice = self.sampling.as_mut().map(|it| it.choose(tick, ages, waiting));
@@ -360,21 +361,21 @@ impl LiveLadder {
 
     /// Queues a tick of a server's connection: the ages of the newest acked snapshots and the snapshot, if one was sent. Starts
     /// again if the component comes from a connection with a later tick or another plan.
-    pub(crate) fn push_sent(
+    pub(crate) fn push(
         &mut self,
         tick: u64,
         plan: &Arc<Plan>,
         sent: Option<([Option<u16>; 3], &Arc<QuantizedSnapshot>)>,
     ) {
         let is_same_plan = Arc::ptr_eq(&self.plan, plan) || self.plan.schema() == plan.schema();
-        if !is_same_plan || self.newest_pushed.is_some_and(|newest| tick <= newest) {
+        if !is_same_plan || self.newest.is_some_and(|newest| tick <= newest) {
             *self = Self::of_game(plan);
         }
         let sent = sent.map(|(acked_ages_ticks, quantized)| {
             let quantized = Arc::clone(quantized);
             Arc::new(ShadowSnapshot { acked_ages_ticks, quantized, floats: None, inputs: None })
         });
-        self.push(tick, sent);
+        self.queue(tick, sent);
     }
 }
 
@@ -424,7 +425,7 @@ mod tests {
                 floats: Some(floats),
                 inputs: None,
             };
-            ladder.push(tick, Some(Arc::new(sent)));
+            ladder.queue(tick, Some(Arc::new(sent)));
         };
         (0..3).for_each(|tick| push(&mut ladder, tick));
         // Encodes one tick although no time is left.

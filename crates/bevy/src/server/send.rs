@@ -206,7 +206,7 @@ impl Job<'_> {
         let has_packet = self.has_packet == Some(true);
         if let Some(ladder) = &mut self.ladder {
             let sent = has_packet.then(|| (ready.sender.acked_ages(tick), &self.view));
-            ladder.push_sent(tick, &bodies.protocol.plan, sent);
+            ladder.push(tick, &bodies.protocol.plan, sent);
         }
         if !has_packet {
             return;
