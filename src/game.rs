@@ -18,7 +18,7 @@ use bevy::prelude::*;
 
 use crate::panel::Scene;
 use crate::recording::{Script, ScriptPlugin};
-use crate::replication::{LaneSettings, ReplicationPlugin, ShadowLadder};
+use crate::replication::{LaneSettings, ReplicationPlugin, lane_ladder};
 use crate::simulation::{CubeWorld, SimulationPlugin};
 use crate::transport::MemoryTransportPlugin;
 use crate::view::{self, PaneContent, Selected, Side};
@@ -45,7 +45,7 @@ impl From<BevyError> for GameError {
     }
 }
 
-/// Sets the content of both halves and adds a shadow ladder to the selected lane.
+/// Sets the content of both halves and adds a live ladder to the selected lane.
 pub fn show_halves(
     world: &mut World,
     left: PaneContent,
@@ -53,10 +53,10 @@ pub fn show_halves(
 ) -> Result<(), GameError> {
     view::show(world, Side::Right, PaneContent::Lane(right))?;
     view::show(world, Side::Left, left)?;
-    let shadow = ShadowLadder::new(world.resource::<CubeWorld>().current());
+    let ladder = lane_ladder(world.resource::<CubeWorld>().current());
     let mut selected = world.query_filtered::<Entity, With<Selected>>();
     if let Ok(lane) = selected.single(world) {
-        world.entity_mut(lane).insert(shadow);
+        world.entity_mut(lane).insert(ladder);
     }
     Ok(())
 }

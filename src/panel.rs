@@ -1,6 +1,6 @@
 //! The panel at the right of the window: settings and graphs of the selected lane.
 //!
-//! The panel reads lane samples and the shadow ladder. It writes its own [`PanelState`] and the view's [`Inset`].
+//! The panel reads lane samples and the live ladder. It writes its own [`PanelState`] and the view's [`Inset`].
 //! Halves change through [`show`](crate::view::show) and [`select_half`](crate::view::select_half). All other changes are
 //! events: [`ChangeLane`](crate::replication::ChangeLane), [`Reconnect`](crate::replication::Reconnect), and
 //! [`Action`](crate::controls::Action), which most buttons share with a key.

@@ -37,6 +37,9 @@ pub mod transport;
 mod viewer;
 
 use bevy::prelude::*;
+use cubewire_bevy::shadow::go_on;
+pub use cubewire_bevy::shadow::{LiveLadder, StageCosts};
+use cubewire_codec::ladder::Rung;
 use cubewire_physics::ReceiverWorld;
 use cubewire_protocol::{ClientConnection, Engine, SnapshotReceiver};
 
@@ -68,8 +71,10 @@ pub use settings::{
     LaneSettings, LaneSettingsQuery, LaneSettingsQueryItem, LinkSettings, PlayoutDelay,
     PlayoutSettings, SEND_INTERVALS, SenderSettings, rung, rung_or_stages,
 };
-pub use shadow::ablation::{Ablated, Ablation, AblationRow, Part, WantsAblation, ablations};
-pub use shadow::{ShadowLadder, ShadowRung};
+pub use shadow::parts::{Ablated, NINE_BITS, Part, Repair, ablations, repaired, usual};
+pub use shadow::{Ablation, WantsAblation, lane_ladder};
+#[cfg(test)]
+pub(crate) use shadow::{ablation, counted_ladder};
 #[cfg(test)]
 pub(crate) use spawn::change as change_lane;
 #[cfg(not(target_family = "wasm"))]
@@ -94,7 +99,7 @@ pub enum ReplicationSystems {
     Receive,
     /// Samples the playout, and updates [`LaneCheck`] and the replica error of [`Compared`] lanes.
     Observe,
-    /// Queues each sent snapshot for the [`ShadowLadder`]. A background task starts to encode it in [`Last`], after the frame.
+    /// Queues each sent snapshot for the [`LiveLadder`]. A background task starts to encode it in [`Last`], after the frame.
     Shadow,
 }
 
@@ -108,7 +113,6 @@ impl Plugin for ReplicationPlugin {
             .init_resource::<WantsAblation>()
             .init_resource::<Rebuilds>()
             .add_observer(spawn::change)
-            .add_observer(shadow::forget_ablation)
             .add_observer(sync::force_desync)
             .configure_sets(
                 FixedUpdate,
@@ -156,7 +160,12 @@ impl Plugin for ReplicationPlugin {
                     shadow::queue.in_set(ReplicationSystems::Shadow),
                 ),
             )
-            .add_systems(Last, shadow::start.in_set(ReplicationSystems::Shadow));
+            .add_systems(
+                Last,
+                (go_on::<Rung>, go_on::<Option<Ablated>>)
+                    .chain()
+                    .in_set(ReplicationSystems::Shadow),
+            );
     }
 }
 

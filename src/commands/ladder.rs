@@ -21,7 +21,7 @@ use crate::game::headless::LaneGame;
 use crate::game::{Failure, GameError, script_of};
 use crate::panel::Scene;
 use crate::recording::Script;
-use crate::replication::{HEADER_BYTES, LaneSettings, ShadowRung, TARGET_KBPS, kbps};
+use crate::replication::{HEADER_BYTES, LaneSettings, StageCosts, TARGET_KBPS, kbps};
 
 #[derive(Clone, Debug, Args)]
 pub struct LadderArgs {
@@ -67,13 +67,13 @@ pub fn measure(mut game: LaneGame, ticks: usize, skip: usize) -> Result<Vec<Rung
         game.step();
     }
     let shadow = game.shadow()?;
-    let rungs = shadow.as_ref().map_or(&[][..], |shadow| shadow.rungs());
-    let uncompressed = rungs.iter().find(|rung| rung.rung.name == ladder::UNCOMPRESSED.name);
-    let uncompressed_kbps = uncompressed.map_or(0.0, ShadowRung::mean_kbps);
+    let rungs = shadow.as_ref().map_or(&[][..], |shadow| shadow.rows());
+    let uncompressed = rungs.iter().find(|rung| rung.of.name == ladder::UNCOMPRESSED.name);
+    let uncompressed_kbps = uncompressed.map_or(0.0, StageCosts::mean_kbps);
     let cost = rungs.iter().map(|rung| {
         let totals = &rung.totals;
         RungCost {
-            rung: rung.rung.name,
+            rung: rung.of.name,
             mean_kbps: rung.mean_kbps(),
             factor: uncompressed_kbps / rung.mean_kbps(),
             peak_kbps: kbps(totals.max_payload_bytes + HEADER_BYTES, 1),

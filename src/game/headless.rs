@@ -8,7 +8,7 @@ use cubewire_codec::ladder;
 
 use super::{GameError, GamePlugin};
 use crate::recording::{Script, ScriptPlayback};
-use crate::replication::{LaneCheck, LaneMeter, LaneSettings, ShadowLadder, spawn_lane};
+use crate::replication::{LaneCheck, LaneMeter, LaneSettings, LiveLadder, lane_ladder, spawn_lane};
 use crate::simulation::{CubeWorld, state_hash};
 use crate::view::{Selected, Side};
 
@@ -139,20 +139,20 @@ impl LaneGame {
         Ok(Self { game, lane })
     }
 
-    /// Adds a shadow ladder to the lane, which measures every rung, as in the window.
+    /// Adds a live ladder to the lane, which measures every rung, as in the window.
     pub fn add_shadow(&mut self) {
-        let shadow = ShadowLadder::new(CubeWorld::default().current());
+        let ladder = lane_ladder(CubeWorld::default().current());
         let lane = self.lane;
-        self.app.world_mut().entity_mut(lane).insert(shadow);
+        self.app.world_mut().entity_mut(lane).insert(ladder);
     }
 
-    /// Finishes the shadow ladder up to the newest tick and returns it. `None` if the lane has no shadow ladder.
+    /// Finishes the live ladder up to the newest tick and returns it. `None` if the lane has no live ladder.
     ///
     /// # Errors
     /// If a snapshot could not be encoded.
-    pub fn shadow(&mut self) -> Result<Option<Mut<'_, ShadowLadder>>, GameError> {
+    pub fn shadow(&mut self) -> Result<Option<Mut<'_, LiveLadder>>, GameError> {
         let lane = self.lane;
-        let mut shadow = self.app.world_mut().get_mut::<ShadowLadder>(lane);
+        let mut shadow = self.app.world_mut().get_mut::<LiveLadder>(lane);
         if let Some(shadow) = &mut shadow {
             shadow.finish()?;
         }

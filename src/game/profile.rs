@@ -1,6 +1,6 @@
 //! Measures the CPU time of a frame without rendering, including layout and tessellation of the panel.
 //!
-//! The time of the shadow ladder is measured separately, because in a window its task runs in the background until the
+//! The time of the live ladder is measured separately, because in a window its task runs in the background until the
 //! next frame.
 
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::{GameError, show_halves};
 use crate::clock;
 use crate::panel::PanelPlugin;
 use crate::recording::Script;
-use crate::replication::{LaneSettings, ShadowLadder};
+use crate::replication::{LaneSettings, LiveLadder};
 use crate::view::{PaneContent, ViewPlugin};
 
 /// Plays at least one tick, one per frame and as fast as possible, with a lane in the right half and the whole panel.
@@ -41,9 +41,9 @@ pub fn measure(
         frames.push(start.elapsed());
         panel += start.elapsed() - simulated;
         let world = game.app.world_mut();
-        for mut ladder in world.query::<&mut ShadowLadder>().iter_mut(world) {
+        for mut ladder in world.query::<&mut LiveLadder>().iter_mut(world) {
             ladder.finish()?;
-            shadow = Duration::from_secs_f64(ladder.mean_seconds.get());
+            shadow = ladder.mean_time();
         }
     }
     frames.sort_unstable();
@@ -57,7 +57,7 @@ pub fn measure(
         "worst_ms": at(100),
         // Mean time of the panel's layout, which is part of `mean_ms`.
         "panel_ms": ms(panel) / frames.len() as f64,
-        // Mean time per tick of the shadow ladder's task over the last ticks. Not part of `mean_ms`.
+        // Mean time per tick of the live ladder's task over the last ticks. Not part of `mean_ms`.
         "shadow_ms": ms(shadow),
     }))
 }

@@ -10,8 +10,8 @@ use cubewire_protocol::SendState;
 use crate::controls::Action;
 use crate::history::Selection;
 use crate::replication::{
-    Ablation, CubeError, DeltaCounts, LaneMeter, LaneSettings, LaneSync, RungCosts, SendStates,
-    SenderSettings, ShadowLadder, Totals,
+    Ablation, CubeError, DeltaCounts, LaneMeter, LaneSettings, LaneSync, LiveLadder, RungCosts,
+    SendStates, SenderSettings, Totals,
 };
 use crate::view::{Exaggeration, FilmProgress, Inset, PaneContent, Side, ViewMode};
 
@@ -27,7 +27,7 @@ pub(crate) struct LaneView<'a> {
     pub(crate) meter: &'a LaneMeter,
     pub(crate) sync: Option<&'a LaneSync>,
     /// Bandwidth of every rung. Without it, the ladder has no figures.
-    pub(crate) shadow: Option<&'a ShadowLadder>,
+    pub(crate) shadow: Option<&'a LiveLadder>,
     /// Savings of each part of the present stages, if measured.
     pub(crate) ablation: Option<&'a Ablation>,
     pub(crate) peers: Peers<'a>,

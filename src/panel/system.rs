@@ -16,8 +16,7 @@ use crate::controls::Action;
 use crate::history::{LaneHistory, Moment, Selection, WorldHistory};
 use crate::replication::{
     Ablation, ChangeLane, CubeError, CubeErrors, DeltaCounts, Lane, LaneMeter, LaneSettings,
-    LaneSettingsQuery, LaneSync, SendStates, SenderSettings, ServerConnection, Serving,
-    ShadowLadder,
+    LaneSettingsQuery, LaneSync, LiveLadder, SendStates, SenderSettings, ServerConnection, Serving,
 };
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
@@ -33,7 +32,7 @@ struct SelectedLane {
     meter: &'static LaneMeter,
     sync: &'static LaneSync,
     side: Option<&'static Side>,
-    shadow: Option<&'static ShadowLadder>,
+    shadow: Option<&'static LiveLadder>,
     ablation: Option<&'static Ablation>,
     errors: Option<&'static CubeErrors>,
     send_states: Option<&'static SendStates>,

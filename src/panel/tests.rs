@@ -34,9 +34,9 @@ use super::*;
 use crate::controls::Action;
 use crate::history::Selection;
 use crate::replication::{
-    Ablation, ConnectionStatus, CubeError, LaneMeter, LaneSettings, LaneSync, METER_TICKS,
-    PacketArrival, PacketRecord, PlayoutDelay, RemoteViewer, ReplicaError, Sample, SendStates,
-    ServerConnection, Serving, ShadowLadder, itemized,
+    Ablation, ConnectionStatus, CubeError, LaneMeter, LaneSettings, LaneSync, LiveLadder,
+    METER_TICKS, PacketArrival, PacketRecord, PlayoutDelay, RemoteViewer, ReplicaError, Sample,
+    SendStates, ServerConnection, Serving, ablation, counted_ladder, itemized,
 };
 use crate::view::{PaneContent, Side, ViewMode};
 
@@ -58,7 +58,7 @@ struct Panel {
     moments: Vec<u64>,
     typed: Vec<(Side, PaneContent)>,
     sync: Option<LaneSync>,
-    shadow: Option<ShadowLadder>,
+    shadow: Option<LiveLadder>,
     ablation: Option<Ablation>,
     past: Past,
     send_states: SendStates,
@@ -119,9 +119,15 @@ fn measured(page: Page, stages: Stages) -> Panel {
     });
     let bytes = |index: usize| 36_000 / (index + 1) + 6_000 * usize::from(index == 3);
     panel.shadow =
-        Some(ShadowLadder::of_bytes(1_500, move |index, tick| bytes(index) + tick as usize % 50));
-    panel.ablation = Some(Ablation::of_bytes(stages, 394, |index| 100 + 900 * index));
+        Some(counted_ladder(1_500, move |index, tick| bytes(index) + tick as usize % 50));
+    panel.ablation = Some(counted_ablation(stages, 394, |index| 100 + 900 * index));
     panel
+}
+
+/// An ablation that has counted a second up to `newest`, with `bytes` by index of the row.
+fn counted_ablation(stages: Stages, newest: u64, bytes: impl Fn(usize) -> usize) -> Ablation {
+    let ablation = ablation(stages, &Snapshot::default());
+    ablation.of_bytes(newest - 59..newest + 1, |index, _| bytes(index))
 }
 
 fn table(column: Column, stages: Stages) -> Panel {

@@ -1,4 +1,4 @@
-//! The newest snapshot as integers. Quantized once per tick and precision, and shared by all lanes and shadow ladders.
+//! The newest snapshot as integers. Quantized once per tick and precision, and shared by all lanes and ladders.
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
 //! Estimates a lane's bandwidth on each rung, for comparison with its actual bandwidth.
 
+use cubewire_bevy::shadow::LiveLadder;
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::{Rung, rung_of};
 use cubewire_protocol::record::{Accounting, Sample};
@@ -7,12 +8,11 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::meter::LaneMeter;
 use super::settings::SenderSettings;
-use super::shadow::ShadowLadder;
 
 /// Bandwidth of a lane on each rung without a budget, in article accounting.
 #[derive(Clone, Copy, Debug)]
 pub struct RungCosts<'a> {
-    shadow: Option<&'a ShadowLadder>,
+    shadow: Option<&'a LiveLadder>,
     /// The last tick of the second that is averaged.
     until: Option<u64>,
     stages: Stages,
@@ -31,11 +31,11 @@ impl<'a> RungCosts<'a> {
     /// settings of that time.
     pub fn new(
         meter: &LaneMeter,
-        shadow: Option<&'a ShadowLadder>,
+        shadow: Option<&'a LiveLadder>,
         sender: &SenderSettings,
         moment: Option<u64>,
     ) -> Self {
-        let encoded = shadow.and_then(ShadowLadder::newest_tick);
+        let encoded = shadow.and_then(LiveLadder::newest_tick);
         let steady = Steady::of(meter, encoded, moment);
         let Steady { pace, until, is_whole } = steady.unwrap_or_default();
         let second = meter.back_from(until).take(TICKS_PER_SECOND as usize);
@@ -77,7 +77,7 @@ impl<'a> RungCosts<'a> {
 
     /// Like [`kbps`](Self::kbps), but from the shadow for every rung. Differences between rungs need figures of the same ticks.
     pub fn encoded_kbps(&self, rung: &Rung) -> Option<f64> {
-        Some(self.fewer * self.shadow?.kbps_until(rung, self.until)?)
+        Some(self.fewer * self.shadow?.kbps_until(rung.stages, self.until)?)
     }
 
     /// Scales a figure of the background encoder to the lane, as the encoder lags by a few ticks. `encoded_kbps` is its figure
@@ -156,7 +156,7 @@ mod tests {
     use cubewire_codec::ladder::{DELTA, INDEX, LADDER, POSITION};
 
     use super::*;
-    use crate::replication::PacketRecord;
+    use crate::replication::{PacketRecord, counted_ladder};
 
     /// A lane that sends 97 bytes per tick, 125 with headers. It switched to the stages of `sender` `switched` ticks ago.
     fn meter(sender: &SenderSettings, ticks: u64, switched: u64) -> LaneMeter {
@@ -177,7 +177,7 @@ mod tests {
     fn the_present_rung_has_the_figures_of_the_lane_and_before_there_are_any_an_estimate() {
         let sender = SenderSettings { stages: DELTA.stages, ..SenderSettings::default() };
         // The shadow's packets are larger than the lane's.
-        let shadow = ShadowLadder::of_bytes(400, |_, _| 1_000);
+        let shadow = counted_ladder(400, |_, _| 1_000);
         let shadow = Some(&shadow);
         let costs = |meter: &LaneMeter, sender| RungCosts::new(meter, shadow, sender, None);
         let settled = meter(&sender, 400, 200);
@@ -225,7 +225,7 @@ mod tests {
             budget: Some(64),
             ..SenderSettings::default()
         };
-        let shadow = ShadowLadder::of_bytes(400, |_, tick| match tick % 2 {
+        let shadow = counted_ladder(400, |_, tick| match tick % 2 {
             0 => 1_000,
             _ => super::super::HEADER_BYTES,
         });
@@ -249,7 +249,7 @@ mod tests {
             let kept = costs.kbps(&LADDER[14]).unwrap();
             assert!((kept - kbps).abs() < kbps / 20.0, "{kept}, before {kbps}");
         }
-        assert!((kbps / 2.0 - shadow.kbps_until(&LADDER[14], None).unwrap()).abs() < 1e-9);
+        assert!((kbps / 2.0 - shadow.kbps_until(LADDER[14].stages, None).unwrap()).abs() < 1e-9);
         assert_eq!(costs.estimate(), Some(64.0));
     }
 }

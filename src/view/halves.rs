@@ -6,7 +6,8 @@ use bevy::prelude::*;
 use super::cubes::DisplayedTicks;
 use super::side::{Halves, PaneContent, Selected, Side};
 use crate::replication::{
-    ChangeLane, Compared, Lane, LaneCheck, LaneSettings, LinkSettings, ShadowLadder, spawn_lane,
+    Ablation, ChangeLane, Compared, Lane, LaneCheck, LaneSettings, LinkSettings, LiveLadder,
+    spawn_lane,
 };
 
 /// Selects the lane in this half, if there is one, and moves the shadow ladder to it.
@@ -56,9 +57,10 @@ fn select(world: &mut World, lane: Entity) {
     world.entity_mut(lane).insert(Selected);
     for other in others {
         let mut other = world.entity_mut(other);
-        other.remove::<Selected>();
-        if let Some(shadow) = other.take::<ShadowLadder>() {
-            world.entity_mut(lane).insert(shadow);
+        // The ablation is of the other lane.
+        other.remove::<(Selected, Ablation)>();
+        if let Some(ladder) = other.take::<LiveLadder>() {
+            world.entity_mut(lane).insert(ladder);
         }
     }
 }

@@ -13,7 +13,7 @@ use cubewire::recording::{
     InputLog, InputLogPlugin, Outcome, RecorderPlugin, RecordingFolder, Script, ScriptPlayback,
 };
 use cubewire::replication::{
-    LaneSettings, LaneSettingsQuery, LinkSettings, SenderSettings, ShadowLadder,
+    LaneSettings, LaneSettingsQuery, LinkSettings, LiveLadder, SenderSettings,
 };
 use cubewire::simulation::{HeldKeys, ResetSimulation, state_hash};
 use cubewire::view::{self, Notices, Overlay, PaneContent, Selected, Side, ViewPlugin};
@@ -337,7 +337,7 @@ fn a_lane_with_another_seed_is_another_lane() {
     assert!(world.get_entity(first).is_ok(), "it only has other settings");
     view::show(world, Side::Right, lane("rung:index,link:4g,seed:3")).unwrap();
     assert!(world.get_entity(first).is_err());
-    let mut lanes = world.query_filtered::<&LinkSettings, (With<Selected>, With<ShadowLadder>)>();
+    let mut lanes = world.query_filtered::<&LinkSettings, (With<Selected>, With<LiveLadder>)>();
     assert_eq!(lanes.single(world).unwrap().seed, 3);
     steps(&mut game, 60);
 }
@@ -365,6 +365,6 @@ fn the_panel_is_about_a_lane_that_is_there() {
     // The right half keeps its lane.
     view::show(world, Side::Right, PaneContent::Simulation).unwrap();
     assert_eq!(selected(world), Side::Right);
-    let shadow = game.app.world().get::<ShadowLadder>(game.lane);
+    let shadow = game.app.world().get::<LiveLadder>(game.lane);
     assert!(shadow.is_some(), "the shadow came back with it");
 }

@@ -1,10 +1,11 @@
 //! The shadow ladder, which encodes in the background.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use cubewire::game::headless::LaneGame;
 use cubewire::replication::{
-    Accounting, LaneMeter, LaneSettings, PacketRecord, ShadowLadder, ShadowRung, Totals, kbps,
+    Accounting, LaneMeter, LaneSettings, LiveLadder, PacketRecord, StageCosts, Totals, kbps,
 };
 use cubewire::simulation::{CubeWorld, ResetSimulation};
 use cubewire_codec::ladder::{self, Rung};
@@ -85,14 +86,14 @@ impl InTheFrame {
         }
     }
 
-    fn check(&self, rungs: &[ShadowRung]) {
+    fn check(&self, rungs: &[StageCosts<Rung>]) {
         assert_eq!(rungs.len(), self.0.len());
         for (rung, expected) in rungs.iter().zip(&self.0) {
-            let name = rung.rung.name;
+            let name = rung.of.name;
             assert_eq!(name, expected.rung.name);
             assert_eq!(rung.totals, expected.totals, "{name}");
             let second = &expected.bytes[expected.bytes.len().saturating_sub(60)..];
-            assert_eq!(rung.kbps(0), kbps(second.iter().sum(), second.len()), "{name}");
+            assert_eq!(rung.kbps(0), Some(kbps(second.iter().sum(), second.len())), "{name}");
         }
     }
 }
@@ -133,19 +134,19 @@ fn what_is_encoded_in_the_background_costs_what_it_would_in_the_frame() {
     }
     assert_eq!(expected.0[0].totals.ticks, 300);
     assert_eq!(expected.0[0].totals.snapshots, 180 + 40);
-    expected.check(game.shadow().unwrap().unwrap().rungs());
+    expected.check(game.shadow().unwrap().unwrap().rows());
 }
 
 #[test]
 fn the_figures_say_how_old_they_are() {
     let (mut game, _) = shadowed("delta");
-    let shadow = game.app.world().get::<ShadowLadder>(game.lane).unwrap();
+    let shadow = game.app.world().get::<LiveLadder>(game.lane).unwrap();
     assert_eq!(shadow.age_ticks(game.cubes().tick()), None);
     for _ in 0..120 {
         game.step();
         let now = game.cubes().tick();
-        let shadow = game.app.world().get::<ShadowLadder>(game.lane).unwrap();
-        let counted = shadow.rungs()[0].totals.ticks as u64;
+        let shadow = game.app.world().get::<LiveLadder>(game.lane).unwrap();
+        let counted = shadow.rows()[0].totals.ticks as u64;
         assert_eq!(shadow.age_ticks(now), (counted > 0).then_some(now - counted));
         // At most one queue is being encoded while another one fills.
         assert!(now - counted <= 30);
@@ -153,7 +154,7 @@ fn the_figures_say_how_old_they_are() {
     let now = game.cubes().tick();
     let shadow = game.shadow().unwrap().unwrap();
     assert_eq!(shadow.age_ticks(now), Some(0));
-    assert!(shadow.mean_seconds.get() > 0.0);
+    assert!(shadow.mean_time() > Duration::ZERO);
 }
 
 #[test]
@@ -163,7 +164,7 @@ fn a_restart_leaves_out_the_ticks_that_are_still_being_encoded() {
         step(&mut game, &mut expected);
     }
     let lane = game.lane;
-    let mut shadow = game.app.world_mut().get_mut::<ShadowLadder>(lane).unwrap();
+    let mut shadow = game.app.world_mut().get_mut::<LiveLadder>(lane).unwrap();
     shadow.restart().unwrap();
     for rung in &mut expected.0 {
         rung.totals = Totals::default();
@@ -171,7 +172,7 @@ fn a_restart_leaves_out_the_ticks_that_are_still_being_encoded() {
     for _ in 0..50 {
         step(&mut game, &mut expected);
     }
-    expected.check(game.shadow().unwrap().unwrap().rungs());
+    expected.check(game.shadow().unwrap().unwrap().rows());
 }
 
 #[test]
@@ -183,16 +184,16 @@ fn a_shadow_that_is_moved_to_another_lane_continues_there() {
     }
     let first = game.lane;
     let world = game.app.world_mut();
-    let shadow = world.entity_mut(first).take::<ShadowLadder>().unwrap();
+    let shadow = world.entity_mut(first).take::<LiveLadder>().unwrap();
     world.entity_mut(second).insert(shadow);
     for _ in 0..50 {
         game.step();
         let meter = game.app.world().get::<LaneMeter>(second).unwrap();
         expected.encode(&game, meter);
     }
-    let mut shadow = game.app.world_mut().get_mut::<ShadowLadder>(second).unwrap();
+    let mut shadow = game.app.world_mut().get_mut::<LiveLadder>(second).unwrap();
     shadow.finish().unwrap();
-    expected.check(shadow.rungs());
+    expected.check(shadow.rows());
 }
 
 #[test]
@@ -203,8 +204,8 @@ fn the_shadow_of_the_lanes_own_rung_costs_what_the_lane_does() {
         steps(&mut game, 240);
         let lane = Totals::of(game.meter().samples()).kbps(Accounting::PayloadAndUdp);
         let shadow = game.shadow().unwrap().unwrap();
-        let is_own = |rung: &&ShadowRung| rung.rung.name == name;
-        let shadow = shadow.rungs().iter().find(is_own).unwrap().mean_kbps();
+        let is_own = |rung: &&StageCosts<Rung>| rung.of.name == name;
+        let shadow = shadow.rows().iter().find(is_own).unwrap().mean_kbps();
         println!("{name}: {lane:.1} kbps");
         assert!((lane - shadow).abs() < 1e-9, "{name}: {lane} {shadow}");
     }

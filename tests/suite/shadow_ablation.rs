@@ -1,7 +1,7 @@
 //! The ablation, which encodes in the background on demand.
 
 use cubewire::game::headless::LaneGame;
-use cubewire::replication::{Ablation, ShadowLadder, WantsAblation};
+use cubewire::replication::{Ablation, LiveLadder, WantsAblation};
 use cubewire_codec::ladder;
 
 use crate::common::{change, game, lane};
@@ -21,7 +21,7 @@ fn step(game: &mut LaneGame, ticks: usize) {
         game.step();
         let mut ablations = game.app.world_mut().query::<&mut Ablation>();
         for mut ablation in ablations.iter_mut(game.app.world_mut()) {
-            ablation.costs.finish().unwrap();
+            ablation.finish().unwrap();
         }
     }
 }
@@ -33,14 +33,11 @@ fn ablation(game: &LaneGame) -> Option<&Ablation> {
 /// For each stage, returns the result of the ablation and of the shadow ladder, kbit/s.
 fn figures(game: &mut LaneGame) -> Vec<(&'static str, f64, f64)> {
     game.shadow().unwrap();
-    let shadow = game.app.world().get::<ShadowLadder>(game.lane).unwrap();
-    let rungs = shadow.rungs().iter();
-    let ladder: Vec<_> = rungs.map(|rung| (rung.rung, rung.kbps(0))).collect();
-    let rows = ablation(game).unwrap().rows().into_iter();
+    let shadow = game.app.world().get::<LiveLadder>(game.lane).unwrap();
+    let rows = ablation(game).unwrap().rows().iter();
     rows.filter_map(|row| {
-        let mut rungs = ladder.iter();
-        let (rung, kbps) = rungs.find(|(rung, _)| rung.stages == row.stages)?;
-        Some((rung.name, row.kbps.unwrap(), *kbps))
+        let rung = shadow.rows().iter().find(|rung| rung.stages == row.stages)?;
+        Some((rung.of.name, row.kbps(0).unwrap(), rung.kbps(0).unwrap()))
     })
     .collect()
 }
@@ -63,8 +60,8 @@ fn an_ablation_costs_what_the_shadow_ladder_says_where_they_have_the_same_stages
         }
         if !rung.contains("rate") {
             let ablation = ablation(&game).unwrap();
-            assert_eq!(ablation.costs.share(), 1.0);
-            assert_eq!(ablation.costs.age_ticks(game.cubes().tick()), Some(0));
+            assert_eq!(ablation.share(), 1.0);
+            assert_eq!(ablation.age_ticks(game.cubes().tick()), Some(0));
         }
     }
 }
@@ -93,12 +90,12 @@ fn other_stages_start_it_again_and_nothing_runs_that_nobody_wants() {
 
     let mut game = ablated("delta");
     step(&mut game, 100);
-    assert!(ablation(&game).unwrap().rows()[0].kbps.is_some());
+    assert!(ablation(&game).unwrap().rows()[0].kbps(0).is_some());
     change(&mut game, lane("index"));
     step(&mut game, 1);
     let restarted = ablation(&game).unwrap();
-    assert_eq!(restarted.present(), ladder::INDEX.stages);
-    assert!(restarted.rows().iter().all(|row| row.kbps.is_none()));
+    assert_eq!(restarted.rows()[0].stages, ladder::INDEX.stages);
+    assert!(restarted.rows().iter().all(|row| row.kbps(0).is_none()));
 
     game.app.insert_resource(WantsAblation(false));
     step(&mut game, 2);

@@ -12,6 +12,7 @@ mod visibility;
 
 use bevy_app::{App, FixedPostUpdate, Last, Plugin, PostUpdate, PreStartup, PreUpdate};
 use bevy_ecs::prelude::*;
+use cubewire_codec::ladder::Rung;
 use cubewire_protocol::Throttle;
 
 pub use self::capture::{Bodies, InSlot};
@@ -66,7 +67,7 @@ impl Plugin for ServerPlugin {
                     .chain()
                     .in_set(CubewireSystems::Send),
             )
-            .add_systems(Last, crate::shadow::go_on);
+            .add_systems(Last, crate::shadow::go_on::<Rung>);
     }
 }
 

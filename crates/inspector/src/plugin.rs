@@ -174,7 +174,7 @@ fn measure_ladder(
     if let (Some(client), Some(protocol)) = (wanted, &protocol)
         && clients.get(client) == Ok(false)
     {
-        commands.entity(client).try_insert(LiveLadder::new(protocol.plan()));
+        commands.entity(client).try_insert(LiveLadder::of_game(protocol.plan()));
         state.ladder = Some(client);
     }
 }

@@ -326,8 +326,8 @@ fn the_ladder_is_measured_while_its_page_is_shown() {
     game.steps(30);
     let mut client = game.client();
     let mut ladder = client.get_mut::<LiveLadder>().unwrap();
-    ladder.costs.finish().unwrap();
-    let costs: Vec<_> = ladder.rungs().map(|(_, kbps)| kbps.unwrap()).collect();
+    ladder.finish().unwrap();
+    let costs: Vec<_> = ladder.rows().iter().map(|row| row.kbps(0).unwrap()).collect();
     assert_eq!(costs.len(), 10);
     game.frame(Vec::new());
     for kbps in costs {

@@ -34,7 +34,7 @@ use crate::display::log_plugin;
 use crate::game::{Failure, GamePlugin};
 use crate::panel::PanelPlugin;
 use crate::recording::InputLogPlugin;
-use crate::replication::{Ablation, ShadowLadder};
+use crate::replication::{Ablation, LiveLadder};
 use crate::view::{AppearancePlugin, Canvas, ViewPlugin, settle_cameras};
 
 /// Film size with scale factor 1, pixels.
@@ -289,10 +289,10 @@ pub fn add_game(app: &mut App, interface: Interface) {
 }
 
 /// Encodes every tick without each stage. Offscreen there is no frame time to keep, so no tick is skipped.
-fn finish_ablations(mut lanes: Query<(&mut Ablation, &mut ShadowLadder)>) -> Result {
+fn finish_ablations(mut lanes: Query<(&mut Ablation, &mut LiveLadder)>) -> Result {
     for (mut ablation, mut ladder) in &mut lanes {
         ladder.wait()?;
-        ablation.costs.finish()?;
+        ablation.finish()?;
     }
     Ok(())
 }

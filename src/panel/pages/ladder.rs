@@ -18,7 +18,7 @@ use crate::panel::lane::LaneView;
 use crate::panel::prelude::*;
 use crate::panel::settings::{Column, PanelState};
 use crate::panel::terms;
-use crate::replication::{Accounting, ShadowLadder, TARGET_KBPS};
+use crate::replication::{Accounting, LiveLadder, TARGET_KBPS};
 use columns::Costs;
 use switch::Switch;
 #[cfg(not(target_family = "wasm"))]
@@ -163,7 +163,7 @@ fn caption(look: Look, column: Column, costs: &Costs, lane: &LaneView<'_>) -> (S
     (format!("{words} {TARGET_KBPS:.0} kbps."), look.muted)
 }
 
-fn about(lane: &LaneView<'_>, shadow: &ShadowLadder) -> String {
+fn about(lane: &LaneView<'_>, shadow: &LiveLadder) -> String {
     let until = match lane.past.moment {
         Some(_) => "the second before the displayed tick",
         None => "the last second",

@@ -2,7 +2,6 @@
 //! other stages; the row above names the changes.
 
 pub(super) mod offers;
-pub(super) mod parts;
 
 use cubewire_codec::Stages;
 
@@ -112,17 +111,16 @@ fn saved(rows: &[(Option<Ablated>, f64)], part: Part) -> f64 {
 /// Returns the cost of the lane's stages, followed by the cost without each part, kbps. Recent costs are scaled to the
 /// measured bandwidth of the lane. Returns `None` until every row is measured for the present stages.
 pub(super) fn measured(lane: &LaneView<'_>) -> Option<Vec<(Option<Ablated>, f64)>> {
-    let (ablation, stages) = (lane.ablation?, lane.settings.sender.stages);
-    let rows = ablation.rows();
-    let present = rows[0].kbps?;
+    let (rows, stages) = (lane.ablation?.rows(), lane.settings.sender.stages);
+    let present = rows[0].kbps(0).filter(|_| rows[0].stages == stages)?;
     let costs = RungCosts::new(lane.meter, None, &lane.settings.sender, None);
     let is_old = old(lane).is_some();
     let rows = rows.iter().map(|row| {
-        let encoded = row.kbps?;
+        let encoded = row.kbps(0)?;
         let kbps = if is_old { encoded } else { costs.scaled(encoded, present) };
-        Some((row.ablated.cloned(), kbps))
+        Some((row.of.clone(), kbps))
     });
-    rows.collect::<Option<Vec<_>>>().filter(|_| ablation.present() == stages)
+    rows.collect()
 }
 
 /// Returns the caption of the savings; empty if they are not measured.
@@ -136,7 +134,7 @@ pub(super) fn caption(look: Look, lane: &LaneView<'_>) -> (String, Color32) {
 
 /// Returns the age of the figures, seconds, if it is more than 1 s. A slow machine may lag behind.
 pub(super) fn old(lane: &LaneView<'_>) -> Option<f64> {
-    let ticks = lane.ablation?.costs.age_ticks(lane.now())?;
+    let ticks = lane.ablation?.age_ticks(lane.now())?;
     let seconds = ticks as f64 / f64::from(TICKS_PER_SECOND);
     (seconds > 1.0).then_some(seconds)
 }

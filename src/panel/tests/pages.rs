@@ -120,7 +120,7 @@ fn a_page_says_what_is_special_about_what_it_shows() {
     let usual = |_: &mut Panel| {};
     let unchosen = |it: &mut Panel| it.meter.fallback = Some(FallbackReason::Arithmetic);
     let chosen = |it: &mut Panel| it.settings.sender.stages = ladder::PREDICTED.stages;
-    let encoded = |it: &mut Panel| it.shadow = Some(ShadowLadder::of_bytes(90, |_, _| 1_000));
+    let encoded = |it: &mut Panel| it.shadow = Some(counted_ladder(90, |_, _| 1_000));
     let remote = |it: &mut Panel| (it.shadow, it.status.plays) = (None, false);
     let steps: fn(&mut Panel) = |it| with(it, Column::Savings);
     let curves: fn(&mut Panel) = |it| with(it, Column::OverTime);
@@ -162,7 +162,7 @@ fn a_page_says_what_is_special_about_what_it_shows() {
 }
 
 fn with(panel: &mut Panel, column: Column) {
-    panel.shadow = Some(ShadowLadder::of_bytes(90, |_, _| 1_000));
+    panel.shadow = Some(counted_ladder(90, |_, _| 1_000));
     panel.state.column = column;
 }
 

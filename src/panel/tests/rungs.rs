@@ -214,7 +214,7 @@ fn without_a_stage_the_lane_costs_more_and_a_row_says_of_what_part() {
     {
         let bytes = |index: usize| 100 + 900 * index;
         for (newest, is_old) in [(93, true), (394, false)] {
-            let ablation = Ablation::of_bytes(ladder::CHANGED_FLAGS.stages, newest, bytes);
+            let ablation = counted_ablation(ladder::CHANGED_FLAGS.stages, newest, bytes);
             change(&mut harness, |panel| {
                 panel.state.page = page;
                 panel.ablation = Some(ablation);

@@ -122,7 +122,7 @@ fn the_tour_ends_with_a_card_from_the_first_rung_to_the_last() {
     let mut harness = at(0, SIZE);
     harness.state_mut().status.tour = Some(Tour { index: Some(STEPS.len()), ..Tour::default() });
     change(&mut harness, |panel| {
-        panel.shadow = Some(ShadowLadder::of_bytes(60, |index, _| 36_000 >> index.min(9)));
+        panel.shadow = Some(counted_ladder(60, |index, _| 36_000 >> index.min(9)));
     });
     assert!(says(&harness, "60 times a second; no packets arrive."));
     change(&mut harness, |panel| panel.meter = measured(Page::Ladder, ladder::DELTA.stages).meter);

@@ -1,4 +1,4 @@
-//! Removes parts of the compression from stages.
+//! The parts of stages, and stages without a part.
 
 use std::mem::discriminant;
 
@@ -23,6 +23,54 @@ pub enum Part {
     RelativePosition,
     RelativeOrientation,
     ChangedFlags,
+}
+
+impl Part {
+    /// A part for each field of [`StageOptions`].
+    const FIELDS: [Self; 7] = [
+        Self::Orientation,
+        Self::Velocity,
+        Self::Position,
+        Self::Delta,
+        Self::RelativePosition,
+        Self::RelativeOrientation,
+        Self::ChangedFlags,
+    ];
+
+    /// Returns the part of the field that this part belongs to. Several belong to the delta.
+    pub const fn field(self) -> Self {
+        match self {
+            Self::Coding | Self::CodingForPacking | Self::Prediction | Self::Simulation => {
+                Self::Delta
+            }
+            part => part,
+        }
+    }
+
+    /// Sets the field of this part to its value in `from`.
+    pub const fn copy(self, from: StageOptions, to: &mut StageOptions) {
+        match self.field() {
+            Self::Orientation => to.orientation = from.orientation,
+            Self::Velocity => to.velocity = from.velocity,
+            Self::Position => to.position = from.position,
+            Self::RelativePosition => to.relative_position = from.relative_position,
+            Self::RelativeOrientation => to.relative_orientation = from.relative_orientation,
+            Self::ChangedFlags => to.changed_flags = from.changed_flags,
+            _ => to.delta = from.delta,
+        }
+    }
+
+    /// Whether the field of this part has the same value.
+    pub fn is_same(self, one: StageOptions, other: StageOptions) -> bool {
+        let mut with = one;
+        self.copy(other, &mut with);
+        with == one
+    }
+
+    /// Returns the parts of the fields that differ.
+    pub fn changed(from: StageOptions, to: StageOptions) -> Vec<Self> {
+        Self::FIELDS.into_iter().filter(|part| !part.is_same(from, to)).collect()
+    }
 }
 
 /// Stages after one part was removed, completely or by one step.
@@ -54,21 +102,23 @@ pub fn ablations(present: Stages) -> Vec<Ablated> {
     if let Some(packed) = bit_packed(present) {
         lessen(Part::CodingForPacking, packed);
     }
-    for relative_position in lesser(&POSITIONS, present.relative_position) {
+    for relative_position in lesser(&RelativePosition::ALL, present.relative_position) {
         lessen(Part::RelativePosition, StageOptions { relative_position, ..*present });
     }
-    for relative_orientation in lesser(&ORIENTATIONS, present.relative_orientation) {
+    for relative_orientation in lesser(&RelativeOrientation::ALL, present.relative_orientation) {
         lessen(Part::RelativeOrientation, StageOptions { relative_orientation, ..*present });
     }
-    for changed_flags in lesser(&FLAGS, present.changed_flags) {
+    for changed_flags in lesser(&ChangedFlags::ALL, present.changed_flags) {
         lessen(Part::ChangedFlags, StageOptions { changed_flags, ..*present });
     }
     let legal = ways.into_iter().filter_map(|(part, left)| {
-        let (stages, along) = legalized(left)?;
+        let (stages, along) = repaired(left, &DEPENDENT)?;
         Some(Ablated { part, stages, along })
     });
     legal.collect()
 }
+
+pub const NINE_BITS: Orientation = Orientation::SmallestThree { bits: 9 };
 
 const fn lesser_velocities(velocity: Velocity) -> &'static [Velocity] {
     match velocity {
@@ -100,14 +150,8 @@ const fn lesser_deltas(delta: Delta) -> &'static [(Part, Delta)] {
     }
 }
 
-/// Options in ascending order. Each replaces the one before it.
-const POSITIONS: [RelativePosition; 3] =
-    [RelativePosition::Off, RelativePosition::TWO_RANGES, RelativePosition::Predicted];
-const ORIENTATIONS: [RelativeOrientation; 3] =
-    [RelativeOrientation::Off, RelativeOrientation::TWO_RANGES, RelativeOrientation::GrowingRanges];
-const FLAGS: [ChangedFlags; 3] = [ChangedFlags::Off, ChangedFlags::Separate, ChangedFlags::Joint];
-
-/// Returns the options before the present one, the nearest first. Ignores the widths of ranges.
+/// Returns the options before the present one, the nearest first. Each option replaces the one before it. Ignores the widths of
+/// ranges.
 fn lesser<T: Copy>(ascending: &[T], present: T) -> impl Iterator<Item = T> {
     let is_present = |option: &T| discriminant(option) == discriminant(&present);
     let index = ascending.iter().position(is_present).unwrap_or_default();
@@ -132,40 +176,53 @@ fn bit_packed(present: Stages) -> Option<StageOptions> {
     })
 }
 
-/// Parts that can depend on another part.
-const DEPENDENT: [Part; 4] =
-    [Part::RelativePosition, Part::RelativeOrientation, Part::ChangedFlags, Part::Coding];
+/// A change of the options of a part that can make other options legal.
+pub type Repair = (Part, fn(&mut StageOptions));
 
-/// Removes the smallest set of dependent parts that makes the stages legal. Returns `None` if no set does.
-fn legalized(options: StageOptions) -> Option<(Stages, Vec<Part>)> {
-    let mut subsets: Vec<u32> = (0..1 << DEPENDENT.len()).collect();
+/// Repairs of the parts that can depend on another part.
+const DEPENDENT: [Repair; 4] = [
+    (Part::RelativePosition, |it| it.relative_position = RelativePosition::Off),
+    (Part::RelativeOrientation, |it| it.relative_orientation = RelativeOrientation::Off),
+    (Part::ChangedFlags, |it| it.changed_flags = ChangedFlags::Off),
+    (Part::Coding, |it| {
+        if it.delta.is_arithmetic() {
+            it.delta = Delta::ChangedBits;
+        }
+    }),
+];
+
+/// Makes options legal with the fewest repairs. Also returns the parts of these repairs. `None` if that is impossible.
+pub fn repaired(options: StageOptions, repairs: &[Repair]) -> Option<(Stages, Vec<Part>)> {
+    let mut subsets: Vec<u32> = (0..1 << repairs.len()).collect();
     subsets.sort_by_key(|subset| subset.count_ones());
     subsets.into_iter().find_map(|subset| {
-        let along = DEPENDENT.into_iter().enumerate();
-        let along = along.filter(|(bit, _)| subset & (1 << bit) != 0).map(|(_, part)| part);
-        let along: Vec<Part> = along.collect();
-        let left = along.iter().copied().fold(options, without);
-        Some((left.check().ok()?, along))
+        let mut options = options;
+        let chosen = repairs.iter().enumerate().filter(|(bit, _)| subset & (1 << bit) != 0);
+        let parts = chosen.map(|(_, (part, repair))| {
+            repair(&mut options);
+            *part
+        });
+        let parts = parts.collect();
+        Some((options.check().ok()?, parts))
     })
 }
 
-fn without(options: StageOptions, part: Part) -> StageOptions {
-    let delta = match options.delta.is_arithmetic() {
-        true => Delta::ChangedBits,
-        false => options.delta,
-    };
-    let lesser = StageOptions { delta, ..*ladder::UNCOMPRESSED.stages };
-    with(options, part, &lesser)
-}
-
-/// Returns `options` with a dependent part from `other`.
-const fn with(mut options: StageOptions, part: Part, other: &StageOptions) -> StageOptions {
-    match part {
-        Part::RelativePosition => options.relative_position = other.relative_position,
-        Part::RelativeOrientation => options.relative_orientation = other.relative_orientation,
-        Part::ChangedFlags => options.changed_flags = other.changed_flags,
-        Part::Coding => options.delta = other.delta,
-        _ => {}
+/// Returns the same variants with their usual parameters.
+pub const fn usual(mut options: StageOptions) -> StageOptions {
+    if let Orientation::SmallestThree { .. } = options.orientation {
+        options.orientation = NINE_BITS;
+    }
+    if let Position::Quantized { .. } = options.position {
+        options.position = Position::QUANTIZED;
+    }
+    if let Delta::RelativeIndices { .. } = options.delta {
+        options.delta = Delta::RELATIVE_INDICES;
+    }
+    if let RelativePosition::TwoRanges { .. } = options.relative_position {
+        options.relative_position = RelativePosition::TWO_RANGES;
+    }
+    if let RelativeOrientation::TwoRanges { .. } = options.relative_orientation {
+        options.relative_orientation = RelativeOrientation::TWO_RANGES;
     }
     options
 }
@@ -177,8 +234,8 @@ mod tests {
     use super::*;
 
     fn differing(a: Stages, b: Stages) -> HashSet<Part> {
-        let differs = |part: &Part| with(*a, *part, &b) != *a;
-        DEPENDENT.into_iter().filter(differs).collect()
+        let dependent = DEPENDENT.into_iter().map(|(part, _)| part);
+        dependent.filter(|part| !part.is_same(*a, *b)).collect()
     }
 
     const fn own(part: Part) -> Option<Part> {
@@ -213,7 +270,8 @@ mod tests {
                 expected.extend(own(*part));
                 assert_eq!(differing(*stages, present), expected, "{name}");
                 for &dependent in along {
-                    let more = with(**stages, dependent, &present);
+                    let mut more = **stages;
+                    dependent.copy(*present, &mut more);
                     assert!(more.check().is_err(), "{name}: {dependent:?} could stay");
                 }
             }

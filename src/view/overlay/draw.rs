@@ -12,7 +12,7 @@ use super::text::{Pen, Sizes};
 use super::{Overlay, Part, film};
 use crate::history::Moment;
 use crate::replication::{
-    Lane, LaneMeter, LaneSettingsQuery, LocalLane, PlayoutDelay, RungCosts, ShadowLadder,
+    Lane, LaneMeter, LaneSettingsQuery, LiveLadder, LocalLane, PlayoutDelay, RungCosts,
 };
 use crate::theme::{Theme, egui_color, fonts};
 use crate::view::costs::{Costs, CubeColors};
@@ -26,7 +26,7 @@ type LaneInHalf = (
     LaneSettingsQuery,
     Has<LocalLane>,
     &'static LaneMeter,
-    Option<&'static ShadowLadder>,
+    Option<&'static LiveLadder>,
     Has<Selected>,
 );
 

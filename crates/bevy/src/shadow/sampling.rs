@@ -110,6 +110,11 @@ impl Budget {
     /// Limit of `left`, in seconds: the share of a quarter of a second.
     const MAX_SAVED: f64 = Self::SHARE * 0.25;
 
+    /// Forgets that encoding took longer than allowed.
+    pub(super) const fn forgive_debt(&mut self) {
+        self.left = self.left.max(0.0);
+    }
+
     pub(super) fn earn(&mut self, time: Duration) {
         self.left = (self.left + Self::SHARE * time.as_secs_f64()).min(Self::MAX_SAVED);
     }
@@ -119,6 +124,11 @@ impl Budget {
         self.left -= seconds;
         let before = self.per_tick.unwrap_or(seconds);
         self.per_tick = Some(before + Self::WEIGHT * (seconds - before));
+    }
+
+    /// Returns the mean time to encode a tick. Zero before the first tick.
+    pub(super) fn mean_time(&self) -> Duration {
+        Duration::from_secs_f64(self.per_tick.unwrap_or(0.0))
     }
 
     /// Returns the number of ticks that may be encoded now: 0 if no time is left, 1 if a tick's time is still unknown.
@@ -139,49 +149,44 @@ mod tests {
     #[test]
     fn while_encoding_keeps_up_every_tick_counts_once_its_baselines_do() {
         let mut sampling = Sampling::default();
-        let choices: Vec<_> = (0..100)
-            .map(|tick| sampling.choose(100 + tick, Some(AGES), tick.min(3) as usize))
-            .collect();
-        let counted = choices.iter().position(|choice| *choice == Choice::Count);
+        let mut choose = |tick: u64| sampling.choose(100 + tick, Some(AGES), tick.min(3) as usize);
+        let choices: Vec<_> = (0..100).map(&mut choose).collect();
         // The first baseline counts once the additional reference 9 ticks before is in the run. Two more are 7 ticks apart.
-        assert_eq!(counted, Some(9 + 2 * 7));
-        assert!(choices[..counted.unwrap()].iter().all(|choice| *choice == Choice::Encode));
-        assert!(choices[counted.unwrap()..].iter().all(|choice| *choice == Choice::Count));
+        let (encoded, counted) = choices.split_at(9 + 2 * 7);
+        assert!(encoded.iter().all(|choice| *choice == Choice::Encode));
+        assert!(counted.iter().all(|choice| *choice == Choice::Count));
         assert_eq!(sampling.share(), 1.0);
     }
 
     #[test]
     fn ticks_without_packets_go_with_the_packet_before() {
         let mut sampling = Sampling::default();
-        assert_eq!(sampling.choose(4, None, 0), Choice::Skip);
-        // The packet needs no baseline.
-        assert_eq!(sampling.choose(5, Some([None; 3]), 0), Choice::Count);
-        assert_eq!(sampling.choose(6, None, 500), Choice::Count);
-        assert_eq!(sampling.choose(7, Some([None; 3]), 500), Choice::Skip);
-        assert_eq!(sampling.choose(8, None, 0), Choice::Skip);
+        // The first packet needs no baseline.
+        let packet = Some([None; 3]);
+        let ticks = [(None, 0), (packet, 0), (None, 500), (packet, 500), (None, 0)];
+        let choices = (4..).zip(ticks).map(|(tick, (ages, it))| sampling.choose(tick, ages, it));
+        let [skip, count] = [Choice::Skip, Choice::Count];
+        assert!(choices.eq([skip, count, count, skip, skip]));
     }
 
     #[test]
     fn a_run_ends_when_too_many_wait_and_the_next_begins_when_none_does() {
         let mut sampling = Sampling::default();
         // Three times as many ticks are sent as can be encoded.
-        let (mut waiting, mut tick) = (0_usize, 0);
-        let mut choices = Vec::new();
-        while tick < 3_000 {
+        let mut waiting = 0_usize;
+        let choices = (0..3_000_u64).map(|tick| {
             let choice = sampling.choose(tick, Some(AGES), waiting);
             waiting += usize::from(choice != Choice::Skip);
             waiting -= usize::from(tick.is_multiple_of(3) && waiting > 0);
-            choices.push(choice);
-            tick += 1;
-        }
-        let chosen = choices.iter().filter(|choice| **choice != Choice::Skip);
-        let share = chosen.count() as f64 / choices.len() as f64;
+            choice
+        });
+        let choices: Vec<_> = choices.collect();
+        let is_skipped = |choice: &Choice| *choice == Choice::Skip;
+        let runs = choices.chunk_by(|a, b| is_skipped(a) == is_skipped(b));
+        let runs: Vec<_> = runs.filter(|run| !is_skipped(&run[0])).collect();
+        let share = runs.iter().map(|run| run.len()).sum::<usize>() as f64 / choices.len() as f64;
         assert!((0.3..0.4).contains(&share), "{share}");
         assert!((0.2..0.5).contains(&sampling.share()));
-        let runs: Vec<_> = choices
-            .chunk_by(|a, b| (*a == Choice::Skip) == (*b == Choice::Skip))
-            .filter(|run| run[0] != Choice::Skip)
-            .collect();
         assert!(runs.len() > 3, "{}", runs.len());
         for run in &runs[..runs.len() - 1] {
             let counted = run.iter().filter(|choice| **choice == Choice::Count).count();
@@ -192,17 +197,16 @@ mod tests {
     #[test]
     fn a_budget_gives_a_quarter_of_the_time() {
         let mut budget = Budget::default();
-        let frame = Duration::from_secs(1) / 60;
         let tick = Duration::from_millis(10);
-        let mut encoded = 0;
+        let mut encoded = Duration::ZERO;
         for _ in 0..600 {
-            budget.earn(frame);
+            budget.earn(Duration::from_secs(1) / 60);
             if budget.ticks() > 0 {
                 budget.spend(tick);
-                encoded += 1;
+                encoded += tick;
             }
         }
-        let share = encoded as f64 * tick.as_secs_f64() / 10.0;
+        let share = encoded.as_secs_f64() / 10.0;
         assert!((0.24..0.26).contains(&share), "{share}");
         assert!((budget.per_tick.unwrap() - tick.as_secs_f64()).abs() < 1e-9);
     }

@@ -94,7 +94,7 @@ fn what_is_lost_is_never_acked() {
 fn a_record_goes_on_at_the_next_connection() {
     let mut net = lossy(0.0, 5);
     let client = connect(&mut net);
-    let ladder = LiveLadder::new(net.server.world().resource::<Protocol>().plan());
+    let ladder = LiveLadder::of_game(net.server.world().resource::<Protocol>().plan());
     insert(&mut net, client, (Measure::default(), ladder));
     let mut bodies = Vec::new();
     play_ticks(&mut net, &mut bodies, 0..300);
@@ -120,6 +120,6 @@ fn a_record_goes_on_at_the_next_connection() {
     }
     let newest = stats(&other).tick;
     let mut ladder = server(&mut other).get_mut::<LiveLadder>(client).unwrap();
-    ladder.costs.finish().unwrap();
-    assert!(ladder.costs.age_ticks(newest).is_some_and(|age| age < 60));
+    ladder.finish().unwrap();
+    assert!(ladder.age_ticks(newest).is_some_and(|age| age < 60));
 }

@@ -11,35 +11,35 @@ fn a_live_ladder_measures_every_rung_of_the_schema() {
     let client = connect(&mut net);
     let plan = net.server.world().resource::<Protocol>().plan().clone();
     insert(&mut net, client, Measure::default());
-    insert(&mut net, client, LiveLadder::new(&plan));
+    insert(&mut net, client, LiveLadder::of_game(&plan));
     let mut bodies = Vec::new();
     for tick in 0..300 {
         play(&mut net, &mut bodies, tick);
         net.tick();
         let mut connection = net.server.world_mut().entity_mut(client);
         let mut ladder = connection.get_mut::<LiveLadder>().unwrap();
-        ladder.costs.finish().unwrap();
+        ladder.finish().unwrap();
     }
     let connection = net.server.world().entity(client);
     let ladder = connection.get::<LiveLadder>().unwrap();
     let record = &connection.get::<Measure>().unwrap().record;
     let newest = record.newest_tick().unwrap();
-    assert_eq!(ladder.costs.age_ticks(newest), Some(0));
-    assert_eq!(ladder.costs.share(), 1.0);
+    assert_eq!(ladder.age_ticks(newest), Some(0));
+    assert_eq!(ladder.share(), 1.0);
 
-    let rungs: Vec<_> = ladder.rungs().collect();
-    let names: Vec<_> = rungs.iter().map(|(rung, _)| rung.name).collect();
+    let rungs = ladder.rows();
+    let names: Vec<_> = rungs.iter().map(|row| row.of.name).collect();
     assert_eq!((names[0], *names.last().unwrap()), ("position", "predicted"));
     let cost = |name: &str| {
         let mut rungs = rungs.iter();
-        rungs.find(|(rung, _)| rung.name == name).unwrap().1.unwrap()
+        rungs.find(|row| row.of.name == name).unwrap().kbps(0).unwrap()
     };
     assert!(cost("position") > cost("delta"));
     assert!(cost("delta") > cost("predicted"));
     // The models of arithmetic coding adapt from packet to packet, and the connection started before the ladder.
     let stages = record.samples().back().unwrap().stages;
-    let own = rungs.iter().find(|(rung, _)| rung.stages == stages).unwrap();
-    let [own, sent] = [own.1.unwrap(), record.kbps(Accounting::PayloadAndUdp)];
+    let own = ladder.kbps_until(stages, None).unwrap();
+    let sent = record.kbps(Accounting::PayloadAndUdp);
     assert!((own / sent - 1.0).abs() < 0.02, "{own} {sent}");
     assert!(connection.contains::<ReplicationSender>());
 }

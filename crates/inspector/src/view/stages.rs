@@ -64,19 +64,17 @@ impl View<'_> {
     /// Returns the cost of a rung, in kilobits per second. `None` until it is measured.
     fn kbps(&self, rung: &Rung) -> Option<f64> {
         let End::Server { ladder, .. } = self.end else { return None };
-        let mut rungs = ladder?.rungs();
-        rungs.find(|(of, _)| of.name == rung.name)?.1
+        ladder?.rows().iter().find(|row| row.of == *rung)?.kbps(0)
     }
 
     /// Draws a note on the costs: their unit, their age if above a second, and the fraction of ticks they are measured on.
     fn explain_costs(&self, ui: &mut Ui) {
         let End::Server { ladder: Some(ladder), tick, .. } = self.end else { return };
-        let costs = &ladder.costs;
-        let text = match costs.age_ticks(tick) {
+        let text = match ladder.age_ticks(tick) {
             None => "Measuring the bandwidth of each rung \u{2026}".to_owned(),
             Some(age) => {
                 let seconds = age as f64 / f64::from(self.rate());
-                let percent = 100.0 * costs.share();
+                let percent = 100.0 * ladder.share();
                 let sampled = match percent < 99.5 {
                     true => format!(", from {percent:.0} % of the ticks"),
                     false => String::new(),

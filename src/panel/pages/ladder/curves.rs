@@ -7,7 +7,7 @@ use cubewire_inspector::graph::{Point, Series};
 use super::table::SCALE_KBPS;
 use crate::panel::prelude::*;
 use crate::panel::settings::MAX_GRAPH_SECONDS;
-use crate::replication::{ShadowLadder, ShadowRung, TARGET_KBPS};
+use crate::replication::{LiveLadder, StageCosts, TARGET_KBPS};
 
 /// Draws the curves over a part of the table. They span as many seconds as the graph, but at least 20. `rows` are the y coordinates
 /// of the rows, and `highlighted` is the rung of the hovered row. Returns the rung of the hovered curve, the text of its rate at the
@@ -17,7 +17,7 @@ pub(super) fn draw(
     plot: Rect,
     rows: &[f32],
     (graph_seconds, present): (u32, Stages),
-    (shadow, highlighted): (&ShadowLadder, Option<Rung>),
+    (shadow, highlighted): (&LiveLadder, Option<Rung>),
 ) -> Option<(Rung, String, bool)> {
     let newest = shadow.newest_tick()?;
     let response = ui.interact(plot, ui.id().with("curves"), Sense::click());
@@ -27,7 +27,7 @@ pub(super) fn draw(
     });
     let (look, seconds) = (Look::of(ui), graph_seconds.clamp(20, MAX_GRAPH_SECONDS));
     let chart = chart(ui, look, plot, seconds);
-    let points = shadow.rungs().iter().map(|rung| points(rung, newest));
+    let points = shadow.rows().iter().map(|rung| points(rung, newest));
     let points: Vec<_> = points.filter(|(_, points)| !points.is_empty()).collect();
     let ticks = (seconds * TICKS_PER_SECOND) as usize;
     let curves = points.iter().zip(rows).map(|((rung, points), row)| {
@@ -77,12 +77,12 @@ fn chart(ui: &Ui, look: Look, plot: Rect, seconds: u32) -> Chart {
     chart
 }
 
-fn points(rung: &ShadowRung, newest: u64) -> (Rung, Vec<Point>) {
+fn points(rung: &StageCosts<Rung>, newest: u64) -> (Rung, Vec<Point>) {
     let bytes = rung.history();
     let oldest = (newest + 1).saturating_sub(bytes.len() as u64);
     let points =
         (oldest..).zip(bytes).map(|(tick, bytes)| Point { tick, bytes, ..Point::default() });
-    (rung.rung, points.collect())
+    (rung.of, points.collect())
 }
 
 /// Distance between the plot and the figures, logical points.

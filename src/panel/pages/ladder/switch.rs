@@ -6,9 +6,8 @@ use cubewire_codec::Stages;
 use cubewire_codec::ladder::{self, LADDER, Rung};
 
 use super::super::stages::offers::CODED;
-use super::super::stages::parts::{changed, copy, is_same, usual};
 use crate::panel::prelude::*;
-use crate::replication::Part;
+use crate::replication::{Part, usual};
 
 #[derive(Clone, Debug)]
 pub(super) struct Switch {
@@ -38,10 +37,10 @@ impl Switch {
     /// Returns the switch of a rung. The first rung adds no stage and has no switch.
     pub(super) fn of(rung: Rung, present: Stages) -> Option<Self> {
         let base = base(rung)?;
-        let added = changed(usual(*base.stages), usual(*rung.stages));
+        let added = Part::changed(usual(*base.stages), usual(*rung.stages));
         let above: Vec<Rung> = ladder::all().filter(|it| builds_on(*it, rung)).collect();
         let is_in_use = |part: &Part| {
-            let is_on = |it: &Rung| is_same(*part, usual(*present), usual(*it.stages));
+            let is_on = |it: &Rung| part.is_same(usual(*present), usual(*it.stages));
             above.iter().any(is_on)
         };
         let in_use: Vec<Part> = added.iter().copied().filter(is_in_use).collect();
@@ -51,7 +50,7 @@ impl Switch {
         let is_coded = is_coded && !is_on && parts.contains(&Part::Delta);
         let mut options = *present;
         for part in parts {
-            copy(part, *from.stages, &mut options);
+            part.copy(*from.stages, &mut options);
         }
         let then = match options.check() {
             Ok(_) if is_coded => Err(CODED.to_owned()),

@@ -4,15 +4,15 @@ use std::cmp::Reverse;
 
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::{self, Rung, rung_of};
+use cubewire_codec::stages::{Delta, Velocity};
 
-use super::super::stages::parts::{is_same, usual};
 use super::super::stages::{dated, measured, name, old};
 use super::switch::{base, builds_on};
 use super::table::signed;
 use crate::panel::lane::LaneView;
 use crate::panel::prelude::*;
 use crate::panel::terms;
-use crate::replication::{Ablated, Part};
+use crate::replication::{Ablated, Part, usual};
 
 /// The present stages without one part.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ pub(super) fn all(lane: &LaneView<'_>) -> Option<Vec<Left>> {
 pub(super) fn caption(look: Look, lane: &LaneView<'_>, is_measured: bool) -> (String, Color32) {
     match lane.ablation.filter(|_| is_measured) {
         None => ("Measuring these stages …".to_owned(), look.muted),
-        Some(ablation) => dated(look, old(lane), [&footer(ablation.costs.share()), "one less,"]),
+        Some(ablation) => dated(look, old(lane), [&footer(ablation.share()), "one less,"]),
     }
 }
 
@@ -71,7 +71,7 @@ fn adding(present: Stages, ablated: &Ablated) -> Option<Rung> {
     if part == Part::CodingForPacking {
         return Some(ladder::ARITHMETIC);
     }
-    let alike = |a: Stages, b: Stages| is_same(part, usual(*a), usual(*b));
+    let alike = |a: Stages, b: Stages| part.is_same(usual(*a), usual(*b));
     ladder::all().find(|rung| {
         let is_left = |stages| alike(stages, ablated.stages);
         let leads = |above: Rung| builds_on(above, *rung) && alike(above.stages, present);
@@ -101,22 +101,29 @@ fn along(ablated: &Ablated) -> Option<String> {
 }
 
 fn title(ablated: &Ablated) -> String {
-    let title = match (ablated.part, terms::stage(ablated.part, *ablated.stages)[0]) {
-        (Part::Coding, _) => "no arithmetic coding",
-        (Part::CodingForPacking, _) => "bit-packed instead",
-        (Part::Prediction, _) => "no prediction",
-        (Part::Simulation, _) => "no simulation",
-        (Part::Delta, "all cubes") => "no delta",
-        (Part::Delta, "bits") => "no delta listing",
-        (Part::Delta, "indices") => "no relative indices",
-        (Part::Delta, _) => "no predicted indices",
-        (Part::Velocity, "quantized") => "no at-rest flag",
-        (Part::Velocity, "at rest") => "velocity, at-rest flag",
-        (Part::RelativePosition, "two ranges") => "no predicted position",
-        (Part::RelativeOrientation, "two ranges") => "no growing ranges",
-        (Part::ChangedFlags, "separate") => "no joint flags",
-        (part, "off") => return format!("no {}", name(part)),
-        (part, left) => return format!("{left} {}", name(part)),
+    let (part, left) = (ablated.part, ablated.stages);
+    let title = match part {
+        Part::Coding => "no arithmetic coding",
+        Part::CodingForPacking => "bit-packed instead",
+        Part::Prediction => "no prediction",
+        Part::Simulation => "no simulation",
+        Part::Delta => match left.delta {
+            Delta::Off => "no delta",
+            Delta::ChangedBits => "no delta listing",
+            Delta::Indices => "no relative indices",
+            _ => "no predicted indices",
+        },
+        Part::Velocity if left.velocity == Velocity::Quantized => "no at-rest flag",
+        Part::Velocity if left.velocity == Velocity::AtRestFlag => "velocity, at-rest flag",
+        Part::Orientation | Part::Velocity | Part::Position => {
+            return format!("full {}", name(part));
+        }
+        _ if part.is_same(*left, *ladder::UNCOMPRESSED.stages) => {
+            return format!("no {}", name(part));
+        }
+        Part::RelativePosition => "no predicted position",
+        Part::RelativeOrientation => "no growing ranges",
+        Part::ChangedFlags => "no joint flags",
     };
     title.to_owned()
 }

@@ -3,9 +3,8 @@
 use bevy::prelude::{ResMut, Resource, Single, With};
 use cubewire_codec::Stages;
 
-use super::super::stages::parts::usual;
 use crate::panel::prelude::*;
-use crate::replication::{LaneMeter, TARGET_KBPS, rung_or_stages};
+use crate::replication::{LaneMeter, TARGET_KBPS, rung_or_stages, usual};
 use crate::view::Selected;
 
 /// Draws the plot. `second` has the totals that are the source of the lane's other figures.

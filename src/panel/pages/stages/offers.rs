@@ -8,10 +8,9 @@ use cubewire_codec::stages::{
 use cubewire_codec::{StageOptions, Stages};
 
 use super::name;
-use super::parts::{NINE_BITS, changed, stage};
 use crate::panel::prelude::*;
 use crate::panel::terms;
-use crate::replication::Part;
+use crate::replication::{NINE_BITS, Part, Repair, repaired};
 
 /// Returns the options of a part's switch, from left to right. Their values are the legal stages with that option and the
 /// fewest other changes.
@@ -22,7 +21,7 @@ pub(super) fn of(part: Part, present: Stages) -> Vec<Choice<Stages>> {
             Part::Coding if !options.delta.is_arithmetic() => terms::FIXED_BITS,
             _ => terms::stage(part, options),
         };
-        let stages = repaired(options, part).unwrap_or(present);
+        let stages = repaired_except(options, part).unwrap_or(present);
         let mut offer = Choice::new(stages, name, about);
         offer.refusal = is_coded.then_some(CODED.into());
         if let Err(illegal) = options.check() {
@@ -87,8 +86,8 @@ pub(crate) const CODED: &str =
 
 /// Describes the changes of a click in other stages: their names, and their number. Returns `None` without such changes.
 pub(super) fn besides(part: Part, present: Stages, then: Stages) -> Option<[String; 2]> {
-    let mut others = changed(*present, *then);
-    others.retain(|other| *other != stage(part));
+    let mut others = Part::changed(*present, *then);
+    others.retain(|other| *other != part.field());
     let (mut off, mut on) = (Vec::new(), Vec::new());
     for other in &others {
         match other {
@@ -113,8 +112,6 @@ pub(super) fn besides(part: Part, present: Stages, then: Stages) -> Option<[Stri
     Some([parts.join(", "), count])
 }
 
-type Repair = (Part, fn(&mut StageOptions));
-
 const REPAIRS: [Repair; 8] = [
     (Part::Delta, |it| it.delta = fixed_bits(it.delta)),
     (Part::Delta, |it| it.delta = Delta::ChangedBits),
@@ -127,19 +124,9 @@ const REPAIRS: [Repair; 8] = [
 ];
 
 /// Makes options legal with the fewest repairs, without a repair of the part `kept`. Returns `None` if that is impossible.
-pub(super) fn repaired(options: StageOptions, kept: Part) -> Option<Stages> {
-    let mut subsets: Vec<u32> = (0..1 << REPAIRS.len()).collect();
-    subsets.sort_by_key(|subset| subset.count_ones());
-    let mut subsets = subsets.into_iter();
-    subsets.find_map(|subset| {
-        let mut options = options;
-        for (index, (part, repair)) in REPAIRS.into_iter().enumerate() {
-            if subset & (1 << index) != 0 {
-                (part != stage(kept)).then(|| repair(&mut options))?;
-            }
-        }
-        options.check().ok()
-    })
+fn repaired_except(options: StageOptions, kept: Part) -> Option<Stages> {
+    let repairs = REPAIRS.into_iter().filter(|(part, _)| *part != kept.field());
+    repaired(options, &repairs.collect::<Vec<_>>()).map(|(stages, _)| stages)
 }
 
 pub(super) const fn fixed_bits(delta: Delta) -> Delta {
@@ -178,17 +165,18 @@ mod tests {
                 for offer in offers {
                     assert_eq!(offer.refusal.is_some(), is_coded, "{present}: {name}");
                     assert!(!is_coded || !offer.is_marked, "{present}: {name}");
-                    let changes = changed(*present, *offer.value);
-                    let is_changed = changes.contains(&stage(part));
+                    let changes = Part::changed(*present, *offer.value);
+                    let is_changed = changes.contains(&part.field());
                     assert_eq!(is_changed, offer.value != present, "{present}: {}", offer.name);
                     if !offer.is_marked {
                         assert!(changes.len() <= 1 || offer.refusal.is_some());
                         continue;
                     }
-                    let keeps =
-                        |other: &Stages| !changed(*offer.value, **other).contains(&stage(part));
+                    let keeps = |other: &Stages| {
+                        !Part::changed(*offer.value, **other).contains(&part.field())
+                    };
                     let others = legal.iter().filter(|other| keeps(other));
-                    let least = others.map(|other| changed(*present, **other).len()).min();
+                    let least = others.map(|other| Part::changed(*present, **other).len()).min();
                     assert_eq!(Some(changes.len()), least, "{present}: {}", offer.name);
                 }
             }
