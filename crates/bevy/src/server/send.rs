@@ -95,7 +95,7 @@ pub(super) fn send_snapshots(
     centers: Query<&Transform>,
 ) {
     let bodies = &*bodies;
-    let mut views = Views::new(&bodies.world, filters.can_freeze);
+    let mut views = Views::new(bodies, filters.can_freeze);
     let mut jobs = Vec::new();
     // If one client is measured, all ledgers list their items, because its packet can come from another client's sender.
     let is_measured = clients.iter().any(|(.., measure, _)| measure.is_some());
@@ -106,7 +106,8 @@ pub(super) fn send_snapshots(
         let center = interest.and_then(|interest| interest.center).unwrap_or(client);
         let center = centers.get(center).ok().map(|center| center.translation);
         look(bodies, ready, hidden, interest, center);
-        let view = views.of(&ready.visibility, &mut ready.view);
+        let precision = ready.stages.precision();
+        let view = views.of(precision, &ready.visibility, &mut ready.view);
         ready.sender.itemize(is_measured);
         let mut job = Job {
             ready,

@@ -10,7 +10,7 @@ use log::debug;
 use super::message::Hello;
 
 /// Version of the wire formats of this crate, the codec, the transport and `cubewire-bevy`.
-pub const PROTOCOL_VERSION: u16 = 20;
+pub const PROTOCOL_VERSION: u16 = 21;
 
 /// The scene, and the names that the app has registered. Ends with different contracts do not connect.
 #[derive(Clone, Debug)]

@@ -15,6 +15,7 @@ mod rate;
 #[path = "../../../codec/tests/suite/recording.rs"]
 mod recording;
 mod renet_guard;
+mod scene;
 mod session;
 mod silence;
 mod smallest;
