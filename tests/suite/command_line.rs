@@ -108,7 +108,7 @@ fn a_captured_play_is_a_recording_that_the_lab_can_read() {
     let packed = fs::File::open(folder.path().join("play.bin.zst")).unwrap();
     assert_eq!(zstd::decode_all(packed).unwrap(), play);
     // The schema comes first, then six copies of the initial state.
-    assert!(play.starts_with(b"cubewire recording 2\n"));
+    assert!(play.starts_with(b"cubewire recording 3\n"));
     let frames = &play[play.len() % FRAME_BYTES..];
     let frames: Vec<_> = frames.chunks(FRAME_BYTES).collect();
     assert_eq!(frames.len(), 306);

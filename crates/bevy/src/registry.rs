@@ -10,7 +10,7 @@ use bevy_ecs::prelude::*;
 use bevy_time::{Fixed, Time};
 use bevy_transform::components::Transform;
 use cubewire_codec::schema::{
-    Axis, FieldForm, Kind, Levels, MAX_TICKS_PER_SECOND, Schema, Slots, World as Scene,
+    Axis, FieldForm, Kind, Levels, MAX_TICKS_PER_SECOND, Schema, Slots, Support, World as Scene,
 };
 use cubewire_codec::{Plan, ladder};
 use cubewire_protocol::renet_guard::MAX_RELIABLE_BYTES;
@@ -90,9 +90,9 @@ impl CubewirePlugin {
     }
 
     /// Sets the maximum number of bodies at a time, `1..=65_536`. Each slot, used or not, takes time in each tick, and
-    /// 12 bytes plus its fields in each kept snapshot: up to 256 per client at the server, and 512 at a client. If the
-    /// first snapshot exceeds 256 datagrams (about 25 000 bodies), it is sent in parts, and appears a second later at
-    /// clients without a [`ByteBudget`](crate::ByteBudget).
+    /// 12 bytes (52 in stages with floats) plus its fields in each kept snapshot: up to 256 per client at the server, and
+    /// 512 at a client. If the first snapshot exceeds 256 datagrams (about 25 000 bodies), it is sent in parts, and
+    /// appears a second later at clients without a [`ByteBudget`](crate::ByteBudget).
     #[must_use]
     pub const fn max_bodies(mut self, bodies: u32) -> Self {
         self.max_bodies = bodies;
@@ -289,6 +289,8 @@ impl Registry {
             fields: components.into_iter().chain(fields).chain(teleports).collect(),
             world: settings.scene,
             slots: Slots::Living { max: settings.max_bodies },
+            support: Support { floats: true, ..Support::NONE },
+            seats: 1,
         }
     }
 }

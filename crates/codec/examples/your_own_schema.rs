@@ -17,7 +17,7 @@ const SCHEMA: &str = r#"(
     ],
     fields: [(name: "burning", form: Flag), (name: "health", form: Int(min: 0, max: 100))],
     world: (gravity: 9.81, floor: Some(0), max_speed: 40, linear: None),
-    slots: Living(max: 2000),
+    slots: Living(max: 2000), support: (), seats: 1,
 )"#;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

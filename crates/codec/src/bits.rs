@@ -34,8 +34,8 @@ impl<'l, D: Direction> BitStream<'l, D> {
 
     /// Starts a field. Its bits are recorded under `kind`.
     #[inline]
-    pub(crate) fn field(&mut self, kind: BitKind) -> Field<'_, 'l, D> {
-        Field {
+    pub(crate) fn field(&mut self, kind: BitKind) -> BitField<'_, 'l, D> {
+        BitField {
             at: At {
                 bit: self.at_bit,
                 known_until: self.at_bit,
@@ -164,7 +164,7 @@ impl<'b, 'l> BitStream<'l, Reading<'b>> {
 ///
 /// When bits are read, the methods ignore their value arguments, which need not be in range, and return the values
 /// read.
-pub(crate) struct Field<'s, 'l, D: Direction> {
+pub(crate) struct BitField<'s, 'l, D: Direction> {
     stream: &'s mut BitStream<'l, D>,
     /// Position and pending bits. They are here and not in the stream so that the compiler keeps them in registers.
     at: At,
@@ -172,7 +172,7 @@ pub(crate) struct Field<'s, 'l, D: Direction> {
     recorded: u64,
 }
 
-impl<D: Direction> Drop for Field<'_, '_, D> {
+impl<D: Direction> Drop for BitField<'_, '_, D> {
     #[inline(always)]
     fn drop(&mut self) {
         if self.at.gathered.bits > 0 {
@@ -183,7 +183,7 @@ impl<D: Direction> Drop for Field<'_, '_, D> {
     }
 }
 
-impl<D: Direction> Field<'_, '_, D> {
+impl<D: Direction> BitField<'_, '_, D> {
     /// Bits from the start of the packet.
     pub(crate) const fn at_bit(&self) -> u64 {
         self.at.bit

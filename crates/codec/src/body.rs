@@ -1,17 +1,5 @@
-//! The bodies of a bit-packed packet.
-//!
-//! ```text
-//! [lives change 1] | selection | slots or bodies
-//! ```
-//!
-//! *Lives change* says whether bodies come or go. It is written with delta in scenes with lives. A body:
-//!
-//! ```text
-//! no flags          interacting 1                                        | position | orientation | velocity
-//! separate flags    interacting 1 | position sent 1 | orientation sent 1 | …
-//! joint flags       usual 1 = 1                                          | …
-//!                   usual 1 = 0 | interacting toggled 1 | position sent 1 | orientation sent 1 | …
-//! ```
+//! The bodies of a bit-packed packet. `WIRE.md` draws the layouts of selections (section 6), of bodies and their fields
+//! (7), and of slots (13 and 14).
 
 mod orientation;
 mod position;

@@ -5,7 +5,7 @@ mod begun;
 use std::sync::Arc;
 
 pub use self::begun::BegunPacket;
-use self::begun::{Bodies, begin_bins};
+use self::begun::{EncodedBodies, begin_bins};
 
 use crate::baseline::Baseline;
 use crate::bits::BitStream;
@@ -169,7 +169,7 @@ impl Decoder {
         let merges = Merges::default().code(&mut stream, named)?;
         let bodies = match stages.delta.is_arithmetic() {
             true => begin_bins(stream, header.sequence, stages, named, &mut self.state_chunk)?,
-            false => Bodies::Packed { at_bit: stream.at_bit },
+            false => EncodedBodies::Packed { at_bit: stream.at_bit },
         };
         Ok(BegunPacket { bytes, header, stages, named, merges, bodies })
     }
@@ -207,7 +207,7 @@ impl Decoder {
         let decoded = self.spares.unshared(&mut self.decoded);
         let mut simulated = None;
         match bodies {
-            Bodies::Packed { at_bit } => {
+            EncodedBodies::Packed { at_bit } => {
                 let (before, sent) = (&reference.snapshot, &mut self.sent);
                 decoded.copy_from(before);
                 sent.clear();
@@ -220,7 +220,7 @@ impl Decoder {
                 // Bit-packed packets have no adaptive state. The old state's memory is kept.
                 self.coder.spares.release(out.state.take());
             }
-            Bodies::Arithmetic { check, coder } => {
+            EncodedBodies::Arithmetic { check, coder } => {
                 let context = relation
                     .context(stages, sequence)
                     .expect("`decode_head` begins bins for arithmetic stages only");
@@ -242,7 +242,7 @@ impl Decoder {
                 }
                 self.coder.store(&context, &self.sent, &mut out.state);
             }
-            Bodies::Simulated { check, long_check, inputs } => {
+            EncodedBodies::Simulated { check, long_check, inputs } => {
                 // The packet carries no bodies. The prediction is the snapshot if its hash matches.
                 let prediction = prediction.filter(|snapshot| {
                     snapshot.has_form_of(&reference.snapshot)

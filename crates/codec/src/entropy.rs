@@ -1,27 +1,12 @@
-//! Entropy coding by context mixing. Each decision of a packet, such as whether a body changed or a digit
-//! of a residual, is one or more bins of a binary arithmetic coder.
-//!
-//! The probability of a bin is mixed from several inputs, as in lpaq. Most inputs come from a
-//! [`TrainedModel`], which was trained on recordings and never changes. The weights of the mixer and a few
-//! probabilities adapt from packet to packet. This adaptive state is kept with each baseline, so that a
-//! packet depends only on the baselines that it names. There are two variants: one codes residuals relative
-//! to the reference, with its motion as context; the other codes residuals relative to predictions.
-//!
-//! ```text
-//! header | [merge mask] | check 14 | zeros to a whole byte | bins
-//! bins     [simulation] | [ages of additional references] | bodies
-//! ```
-//!
-//! Packets of a [simulated scene](crate::simulation) use the second variant. Bins about the simulation come before
-//! the bodies. If the receiver simulates the snapshot, no bodies follow and the snapshot has no adaptive state: a packet
-//! relative to it starts from the trained model.
+//! Entropy coding by context mixing. Each decision of a packet, such as whether a body changed or a digit of a residual, is
+//! one or more bins of a binary arithmetic coder. `COMPRESSION.md` explains the method, and section 15 of `WIRE.md`
+//! specifies every bin.
 
 mod adaptive;
 mod bins;
 mod blend;
 mod bodies;
 mod body_context;
-mod carriers;
 mod check;
 pub mod coder;
 mod components;
@@ -34,6 +19,7 @@ mod layout;
 mod lives;
 mod mixing;
 mod model;
+mod neighbours;
 mod order;
 mod packet_coder;
 mod pages;
@@ -49,8 +35,7 @@ use adaptive::SpareStates;
 pub(crate) use adaptive::{AdaptiveState, PackedHistory, StoredState};
 pub(crate) use bins::{Bins, BitCostObserver, CodingObserver};
 pub(crate) use blend::{BLEND_UNIT, BLENDED, Blend, BlendWeights};
-use bodies::Bodies;
-use carriers::Carriers;
+use bodies::PacketBodies;
 pub(crate) use check::{CHECK_BITS, SnapshotHash};
 use coder::{BinCoder, BinDecoder, BinEncoder};
 pub(crate) use context::{BaselineView, CodingContext};
@@ -58,9 +43,10 @@ pub use features::Feature;
 pub(crate) use layout::{
     ADAPTIVE_FLAGS, BLEND_SETS, SLOTS, TABLE_UNIT, VARIANT_WEIGHT_SETS, Variant, blend_index,
 };
-use layout::{CARRY_STATES, VALUE_STATES};
+use layout::{CARRIED_STATES, VALUE_STATES};
 pub(crate) use mixing::MAX_LOG_ODDS;
 pub use model::{ModelError, TrainedModel};
+use neighbours::Neighbours;
 use order::Scratch;
 use packet_coder::PacketCoder;
 use rigid_body::RigidBodyPredictor;
@@ -80,7 +66,7 @@ pub(crate) struct Coder {
     /// The adaptive state of the packet that is being coded.
     next: AdaptiveState,
     scratch: Scratch,
-    carriers: Carriers,
+    neighbours: Neighbours,
     pub(crate) spares: SpareStates,
 }
 
@@ -98,7 +84,7 @@ impl Coder {
             initial,
             model,
             scratch: Scratch::default(),
-            carriers: Carriers::default(),
+            neighbours: Neighbours::default(),
             spares: SpareStates::default(),
         }
     }
@@ -144,7 +130,7 @@ impl Coder {
     ) {
         let additional = context.usable(offered);
         let ages = additional.map(|held| Some(context.reference.age(&held?)));
-        let bodies = Bodies { target: Some(current), decoded: None, changed };
+        let bodies = PacketBodies { target: Some(current), decoded: None, changed };
         let coded = self.code(context, bins, ages, |_| Ok(additional), bodies);
         coded.expect("the encoder's own bins are canonical and in range").finish();
     }
@@ -163,7 +149,7 @@ impl Coder {
         changed.clear();
         changed.resize(reference.snapshot.len(), false);
         decoded.copy_from(reference.snapshot);
-        let bodies = Bodies { target: None, decoded: Some(decoded), changed };
+        let bodies = PacketBodies { target: None, decoded: Some(decoded), changed };
         let find = |age: u16| {
             let sequence = Sequence(reference.sequence.0.wrapping_sub(age));
             held(sequence)
@@ -184,20 +170,20 @@ impl Coder {
         bins: Bins<B, O>,
         ages: [Option<u16>; 2],
         find: impl FnOnce([Option<u16>; 2]) -> Result<[Option<BaselineView<'a>>; 2], DecodeError>,
-        mut bodies: Bodies<'_>,
+        mut bodies: PacketBodies<'_>,
     ) -> Result<Bins<B, O>, DecodeError> {
         let state = context.state(&self.initial);
         let snapshot = context.reference.snapshot;
         let is_partial = context.coverage == Coverage::Partial;
-        let carries = if is_partial { CARRY_STATES } else { 0 };
-        let values = snapshot.plan().values.len() * VALUE_STATES + carries;
+        let carried_flags = if is_partial { CARRIED_STATES } else { 0 };
+        let values = snapshot.plan().values.len() * VALUE_STATES + carried_flags;
         self.next.follow(state, snapshot.len(), values);
         self.next.merge(context.reference.merged);
         let snapshots = context.snapshots();
-        let carriers = &mut self.carriers;
+        let neighbours = &mut self.neighbours;
         let predictor = match context.variant {
             Variant::Plain => None,
-            Variant::Predicted => Some(RigidBodyPredictor::new(carriers, &snapshots)),
+            Variant::Predicted => Some(RigidBodyPredictor::new(neighbours, &snapshots)),
         };
         let mut coder = PacketCoder {
             bins,

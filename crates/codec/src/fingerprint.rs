@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::baseline::Baseline;
 use crate::encoder::{Baselines, Encoder, Packet};
 use crate::entropy::TrainedModel;
-use crate::entropy::extrapolation::{self, Body, LANES};
+use crate::entropy::extrapolation::{self, LANES, MovingBody};
 use crate::entropy::rotation::{pack, rotation_vector, turned, unpack};
 use crate::hash::mix;
 use crate::ladder::{ARITHMETIC, PREDICTED, Rung};
@@ -78,7 +78,7 @@ fn floats() -> impl Iterator<Item = u64> {
         let mut bodies = std::array::from_fn(|lane| {
             let number = numbers[lane];
             let part = |factor: u16| f32::from(number * factor % 61) - 30.0;
-            Body {
+            MovingBody {
                 contact: plan.contacts[plan.fixed_kind(number.into())],
                 position: [part(7) * 100.0, part(13) * 100.0, part(19) * 8.0 + 300.0],
                 orientation: starts[lane],

@@ -96,12 +96,8 @@ const BLOCK_STAGES: Stages = ladder::UNCOMPRESSED.stages;
 /// Bits of the number of bodies, 0 to 65 536.
 const COUNT_BITS: u32 = 17;
 
-/// Writes the initial state of a scene of cubes as one block, for a receiver that does not know it. Replaces the
-/// contents of `bytes`.
-///
-/// ```text
-/// bodies 17 | bodies × (interacting 1 | position 96 | orientation 128 | velocity 96) | padding
-/// ```
+/// Writes the initial state of a scene of fixed bodies as one block, for a receiver that does not know it. Replaces the
+/// contents of `bytes`. Section 10 of `WIRE.md` has its layout.
 ///
 /// # Errors
 /// [`InitialStateError`] if there are more than [`MAX_BODIES`](crate::MAX_BODIES) bodies, or if a body cannot be

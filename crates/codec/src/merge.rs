@@ -3,11 +3,6 @@
 //! If the baseline of a packet is partial, the packet also names further packets in a mask: those between the
 //! baseline and the baseline's own baseline. Both ends merge the bodies of these packets into the baseline, so that
 //! bodies that have arrived are not sent again.
-//!
-//! ```text
-//! after a header that names a partial packet
-//! mask       a bit for each tick between that packet and its own baseline, at most 31, newest first
-//! ```
 
 use crate::baseline::Baseline;
 use crate::bits::{BitStream, Direction};

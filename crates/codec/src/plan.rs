@@ -8,11 +8,11 @@ use std::sync::{Arc, LazyLock};
 
 use glam::{Quat, Vec3};
 
-use crate::precision::Position;
-use crate::quantize::affine::AFFINE_POSITION;
-use crate::quantize::bounded::Bounded;
+use crate::precision::{Position, Velocity};
+use crate::quantize::affine::{AFFINE_POSITION, AFFINE_VELOCITY};
+use crate::quantize::bounded::{Bounded, VELOCITY};
 use crate::quantize::smallest_three::{Levels, MAX_ARITHMETIC_BITS};
-use crate::schema::{Axis, CUBES, FieldForm, Linear, Schema, SchemaError, Slots};
+use crate::schema::{Axis, CUBES, FieldForm, Linear, Range, Schema, SchemaError, Slots};
 
 pub(crate) use self::solid::{Contact, Lengths, Solid};
 pub(crate) use self::values::ValuePlan;
@@ -22,9 +22,10 @@ pub(crate) use self::values::ValuePlan;
 pub struct Plan {
     schema: Schema,
     hash: u64,
-    is_demo: bool,
     /// Bounds of positions in the schema's steps.
     bounds: [Bounded; 3],
+    /// Number of steps of a velocity in this scene for a step in the demo.
+    velocity_scale: f64,
     /// By kind.
     pub(crate) solids: Vec<Solid>,
     pub(crate) contacts: Vec<Contact>,
@@ -104,12 +105,7 @@ impl Plan {
     pub fn new(schema: Schema) -> Result<Arc<Self>, SchemaError> {
         schema.check()?;
         let order = core_order(schema.up);
-        let bounds = order.map(|axis| {
-            let range = &schema.position[axis];
-            let integers = range.integers();
-            // They fit, because the schema was checked.
-            Bounded::new(range.steps_per_unit, *integers.start() as i32, *integers.end() as i32)
-        });
+        let bounds = order.map(|axis| bounded(&schema.position[axis]));
         let steps = bounds[2].steps_per_unit as f32;
         let solids = schema.kinds.iter();
         let solids: Vec<_> = solids.map(|kind| Solid::new(kind.shape, order, steps)).collect();
@@ -136,8 +132,8 @@ impl Plan {
         });
         Ok(Arc::new(Self {
             hash: schema.hash(),
-            is_demo: schema == CUBES,
             bounds,
+            velocity_scale: f64::from(CUBES.world.max_speed) / f64::from(world.max_speed),
             components: Components::new(
                 schema.component_bits.min(MAX_ARITHMETIC_BITS),
                 schema.levels,
@@ -173,14 +169,29 @@ impl Plan {
             Position::Affine => Some(AFFINE_POSITION),
             Position::QUANTIZED => Some(self.bounds),
             Position::Quantized { steps_per_metre } => {
-                let finer = i32::from(steps_per_metre);
-                Some(self.bounds.map(|bounds| Bounded {
-                    steps_per_unit: bounds.steps_per_unit * f64::from(finer) / 512.0,
-                    min: bounds.min * finer / 512,
-                    max: (bounds.max + 1) * finer / 512 - 1,
-                }))
+                let ranges = self.ranges(steps_per_metre);
+                Some(ranges.each_ref().map(bounded))
             }
         }
+    }
+
+    /// Ranges of positions along each axis in other steps, with z up. 512 stands for the schema's steps.
+    fn ranges(&self, steps_per_metre: u16) -> [Range; 3] {
+        core_order(self.schema.up).map(|axis| {
+            let range = self.schema.position[axis];
+            let steps_per_unit = range.steps_per_unit * f64::from(steps_per_metre) / 512.0;
+            Range { steps_per_unit, ..range }
+        })
+    }
+
+    /// Steps and bounds of a component of a velocity. `None` if velocities are floats or omitted.
+    pub(crate) fn velocity_bounds(&self, velocity: Velocity) -> Option<Bounded> {
+        let demo = match velocity {
+            Velocity::Full | Velocity::Omitted => return None,
+            Velocity::Quantized | Velocity::AtRestFlag => VELOCITY,
+            Velocity::Affine => AFFINE_VELOCITY,
+        };
+        Some(Bounded { steps_per_unit: demo.steps_per_unit * self.velocity_scale, ..demo })
     }
 
     /// Bounds of positions along each axis in the schema's steps, with z up.
@@ -229,14 +240,9 @@ impl Plan {
         }
     }
 
-    /// Converts a vector with z up to the caller's axes.
+    /// Converts a vector with z up to the caller's axes. The third of three equal cyclic permutations restores it.
     pub(crate) fn to_caller(&self, core: Vec3) -> Vec3 {
-        let [x, y, z] = core.to_array();
-        match self.schema.up {
-            Axis::X => Vec3::new(z, x, y),
-            Axis::Y => Vec3::new(y, z, x),
-            Axis::Z => core,
-        }
+        self.to_core(self.to_core(core))
     }
 
     /// Converts a rotation from the caller's axes to z up.
@@ -263,6 +269,18 @@ impl Eq for Plan {}
 
 /// Half of a cube of 0.4 m, in 1/512 m.
 const CUBE_HALF: f32 = 102.4;
+
+/// Bounds of the steps of a range. They are clamped to the integers of a
+/// [packed position](crate::snapshot::PackedPosition), but a legal precision has no others.
+fn bounded(range: &Range) -> Bounded {
+    let (min, max) = range.integers().into_inner();
+    let min = min.clamp(-PACKED_END, PACKED_END - 1);
+    let max = max.clamp(min, PACKED_END - 1);
+    Bounded::new(range.steps_per_unit, min as i32, max as i32)
+}
+
+/// End of the integers of a [packed position](crate::snapshot::PackedPosition). They start at its negative.
+const PACKED_END: i64 = 1 << 20;
 
 /// The caller's axes that become x, y and z. A cyclic permutation keeps the handedness.
 const fn core_order(up: Axis) -> [usize; 3] {

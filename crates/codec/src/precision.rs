@@ -33,7 +33,7 @@ impl Precision {
 pub enum Velocity {
     /// Three `f32`, 96 bits.
     Full,
-    /// 32 steps per m/s inside [−32, 32): 33 bits.
+    /// 1024 steps up to the schema's maximum speed, in the demo 32 steps per m/s inside [−32, 32): 33 bits.
     Quantized,
     /// 1 bit for a velocity of zero, 1 + 33 bits otherwise.
     AtRestFlag,
@@ -67,8 +67,9 @@ pub enum Orientation {
 pub enum Position {
     /// Three `f32`, 96 bits.
     Full,
-    /// Steps inside [−256, 256) × [−256, 256) × [0, 32) m. 50 bits at 512 steps per metre, and 3 bits more
-    /// for each doubling.
+    /// Steps inside the schema's range, in the demo [−256, 256) × [−256, 256) × [0, 32) m. There they take 50 bits at
+    /// 512 steps per metre, and 3 bits more for each doubling. In other scenes, 512 stands for the schema's steps, and
+    /// other numbers are multiples of them.
     Quantized {
         /// A power of two from [`Position::MIN_STEPS`] to [`Position::MAX_STEPS`].
         steps_per_metre: u16,

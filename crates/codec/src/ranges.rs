@@ -1,20 +1,11 @@
-//! Growing ranges: a variable-length code with short codes for small numbers.
+//! Growing ranges: a variable-length code with short codes for small numbers, as in section 8 of `WIRE.md`.
 //!
-//! Each range starts where the previous one ends, so every number has exactly one code. The prefix of range `k`
-//! of `N` is `k` zeros and a one. The prefix of the last range is `N − 1` zeros:
-//!
-//! ```text
-//! two ranges, 5 and 9 bits          1 | 5 bits       −16..=15
-//! (signed)                          0 | 9 bits       −272..=−17 and 16..=271
-//!
-//! three ranges, 3, 5 and 10 bits    1   | 3 bits     0..=7
-//! (unsigned)                        0 1 | 5 bits     8..=39
-//!                                   0 0 | 10 bits    40..=1063
-//! ```
+//! Each range starts where the previous one ends, so every number has exactly one code. Signed ranges of 5 and 9 bits
+//! have −16..=15, and −272..=−17 with 16..=271. Unsigned ones of 3, 5 and 10 bits have 0..=7, 8..=39 and 40..=1063.
 
 use std::ops::RangeInclusive;
 
-use crate::bits::{BitStream, Direction, Field};
+use crate::bits::{BitField, BitStream, Direction};
 use crate::ledger::{BitKind, Form};
 use crate::limits::MAX_RANGE_BITS;
 
@@ -67,7 +58,7 @@ impl<const N: usize> Ranges<N> {
     #[inline(always)]
     pub(crate) fn unsigned<D: Direction>(
         &self,
-        field: &mut Field<'_, '_, D>,
+        field: &mut BitField<'_, '_, D>,
         value: u32,
     ) -> Result<u32, D::Error> {
         let starts = self.starts(0);
@@ -81,7 +72,7 @@ impl<const N: usize> Ranges<N> {
     #[inline(always)]
     pub(crate) fn signed<D: Direction>(
         &self,
-        field: &mut Field<'_, '_, D>,
+        field: &mut BitField<'_, '_, D>,
         value: i32,
     ) -> Result<i32, D::Error> {
         let starts = self.starts(1);

@@ -52,6 +52,27 @@ pub struct Schema {
     pub world: World,
     /// Whether bodies come and go.
     pub slots: Slots,
+    /// Optional capabilities. Stages that need another one are illegal.
+    pub support: Support,
+    /// Number of seats for players, `1..=`[`Schema::MAX_SEATS`].
+    pub seats: u8,
+}
+
+/// Optional capabilities of a scene. Without any, all positions and orientations are sent in the schema's steps and bits,
+/// and velocities are omitted.
+///
+/// A serde format with names of fields, such as RON, can omit fields that are false.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Support {
+    /// Whether positions, orientations and velocities can be floats.
+    pub floats: bool,
+    /// Whether positions can be affine or in coarser or finer steps, and orientations in any number of bits.
+    pub other_steps: bool,
+    /// Whether packets can have linear velocities.
+    pub velocities: bool,
+    /// Whether receivers can [simulate](crate::simulation) the scene.
+    pub simulation: bool,
 }
 
 /// One of the caller's axes.
@@ -206,6 +227,15 @@ impl Range {
     }
 }
 
+impl Support {
+    /// No optional capability.
+    pub const NONE: Self =
+        Self { floats: false, other_steps: false, velocities: false, simulation: false };
+    /// Every optional capability.
+    pub const ALL: Self =
+        Self { floats: true, other_steps: true, velocities: true, simulation: true };
+}
+
 impl FieldForm {
     /// Largest number of a value.
     pub const fn max(&self) -> u32 {
@@ -232,6 +262,8 @@ impl Schema {
     pub const MAX_KINDS: usize = 64;
     /// Maximum number of fields. A field has at most 32 bits and does not cross a word, so 32 words are enough.
     pub const MAX_FIELDS: usize = 32;
+    /// Maximum number of seats.
+    pub const MAX_SEATS: u8 = 4;
     /// Maximum number of bytes of an [encoded](Self::encode) schema. Every legal schema has fewer.
     pub const MAX_BYTES: usize = 5 * 1024;
 
@@ -301,6 +333,8 @@ pub const CUBES: Schema = Schema {
         }),
     },
     slots: Slots::Fixed,
+    support: Support::ALL,
+    seats: 1,
 };
 
 #[cfg(test)]

@@ -1,15 +1,6 @@
-//! The selection: the set of bodies in a packet.
-//!
-//! ```text
-//! changed bits       bodies × 1
-//! indices            1 = 0 | bodies × 1
-//!                    1 = 1 | count | count × index
-//! ```
-//!
-//! Indices, relative indices and predicted indices use the second form. The encoder writes
-//! the indices if they are smaller than one bit per body.
+//! The selection: the set of bodies in a packet. The encoder writes indices if they are smaller than one bit per body.
 
-use crate::bits::{BitStream, Direction, Field};
+use crate::bits::{BitField, BitStream, Direction};
 use crate::decode_error::DecodeError;
 use crate::flags::flagged;
 use crate::ledger::BitKind;
@@ -123,7 +114,7 @@ impl IndexForm {
 
     fn code<D: Direction>(
         self,
-        field: &mut Field<'_, '_, D>,
+        field: &mut BitField<'_, '_, D>,
         indices: &mut Vec<u16>,
         bodies: usize,
     ) -> Result<(), D::Error> {

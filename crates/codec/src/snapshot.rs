@@ -20,9 +20,8 @@ pub use self::pool::SnapshotPool;
 pub(crate) use self::pool::Spares;
 use crate::flags::flag_differing;
 use crate::plan::Plan;
-use crate::precision::{Orientation, Precision, Velocity};
-use crate::quantize::affine::AFFINE_VELOCITY;
-use crate::quantize::bounded::{Bounded, VELOCITY};
+use crate::precision::{Orientation, Precision};
+use crate::quantize::bounded::Bounded;
 use crate::quantize::smallest_three::{MAX_NARROW_BITS, SmallestThree};
 use crate::stages::StageOptions;
 use crate::state::{BodyState, Snapshot};
@@ -44,7 +43,7 @@ pub struct QuantizedSnapshot {
     /// [`SmallestThree`] as words: `narrow` with up to [`MAX_NARROW_BITS`] per component, `wide` with more.
     narrow: Vec<u32>,
     wide: Vec<u64>,
-    /// Fields in precisions that do not fit the columns above. Only the demo has them.
+    /// Fields in precisions that do not fit the columns above.
     fields: Vec<Fields>,
     /// Lives, if bodies come and go.
     lives: Vec<LifeWord>,
@@ -197,14 +196,13 @@ impl QuantizedSnapshot {
                     self.smallest_three(index).dequantize(bits, self.plan.schema().levels)
                 }
             }),
-            linear_velocity: self.plan.to_caller(match self.precision.velocity {
-                Velocity::Full => floats(self.velocity(index)).into(),
-                Velocity::Quantized | Velocity::AtRestFlag => {
-                    dequantize(self.velocity(index), &[VELOCITY; 3])
-                }
-                Velocity::Affine => dequantize(self.velocity(index), &[AFFINE_VELOCITY; 3]),
-                Velocity::Omitted => Vec3::ZERO,
-            }),
+            linear_velocity: self.plan.to_caller(
+                match self.plan.velocity_bounds(self.precision.velocity) {
+                    // Omitted velocities are words of zero.
+                    None => floats(self.velocity(index)).into(),
+                    Some(bounds) => dequantize(self.velocity(index), &[bounds; 3]),
+                },
+            ),
             interacting: self.is_interacting(index),
         }
     }

@@ -229,42 +229,46 @@ impl StageOptions {
     /// Every combination of variants with their usual parameters, legal or not, with each of `component_bits` for the
     /// smallest three.
     fn every(component_bits: &[u8]) -> Vec<Self> {
-        let bits = component_bits.iter();
-        let mut orientations: Vec<_> =
-            bits.map(|&bits| Orientation::SmallestThree { bits }).collect();
-        orientations.push(Orientation::Full);
+        let smallest_three = component_bits.iter().map(|&bits| Orientation::SmallestThree { bits });
+        let orientations: Vec<_> = smallest_three.chain([Orientation::Full]).collect();
         let mut every = vec![Self::UNCOMPRESSED];
-        with_each(&mut every, &orientations, |options| &mut options.orientation);
-        with_each(&mut every, &Velocity::ALL, |options| &mut options.velocity);
-        with_each(&mut every, &Position::ALL, |options| &mut options.position);
-        with_each(&mut every, &Delta::ALL, |options| &mut options.delta);
-        with_each(&mut every, &RelativePosition::ALL, |options| &mut options.relative_position);
-        let relative = &RelativeOrientation::ALL;
-        with_each(&mut every, relative, |options| &mut options.relative_orientation);
-        with_each(&mut every, &ChangedFlags::ALL, |options| &mut options.changed_flags);
+        macro_rules! with_each {
+            ($($stage:ident: $values:expr,)*) => {$(
+                let copies = |&options: &Self| {
+                    $values.iter().map(move |&$stage| Self { $stage, ..options })
+                };
+                every = every.iter().flat_map(copies).collect();
+            )*};
+        }
+        with_each! {
+            orientation: orientations,
+            velocity: Velocity::ALL,
+            position: Position::ALL,
+            delta: Delta::ALL,
+            relative_position: RelativePosition::ALL,
+            relative_orientation: RelativeOrientation::ALL,
+            changed_flags: ChangedFlags::ALL,
+        }
         every
     }
 
     /// Replaces some of the parameters by random ones that are legal for each stage.
     fn with_parameters(mut self, below: &mut impl FnMut(u8) -> u8) -> Self {
-        let mut ranges = |max: u8| {
+        let mut ranges = |usual: Option<[u8; 2]>, max: u8| {
+            usual?;
             let large = below(max) + 1;
             let small = below(large) + 1;
             (below(2) == 0).then_some((small, large))
         };
-        if self.delta.range_bits().is_some()
-            && let Some((small, large)) = ranges(Delta::MAX_RANGE_BITS)
-        {
+        if let Some((small, large)) = ranges(self.delta.range_bits(), Delta::MAX_RANGE_BITS) {
             self.delta = Delta::RelativeIndices { small, large };
         }
-        if self.relative_position.range_bits().is_some()
-            && let Some((small, large)) = ranges(RelativePosition::MAX_RANGE_BITS)
-        {
+        let max = RelativePosition::MAX_RANGE_BITS;
+        if let Some((small, large)) = ranges(self.relative_position.range_bits(), max) {
             self.relative_position = RelativePosition::TwoRanges { small, large };
         }
-        if self.relative_orientation.range_bits().is_some()
-            && let Some((small, large)) = ranges(RelativeOrientation::MAX_RANGE_BITS)
-        {
+        let max = RelativeOrientation::MAX_RANGE_BITS;
+        if let Some((small, large)) = ranges(self.relative_orientation.range_bits(), max) {
             self.relative_orientation = RelativeOrientation::TwoRanges { small, large };
         }
         if let Position::Quantized { steps_per_metre } = &mut self.position
@@ -301,20 +305,4 @@ impl Stages {
             })
             .flatten()
     }
-}
-
-/// Replaces each of the options by copies of it with each value of a stage.
-fn with_each<T: Copy>(
-    every: &mut Vec<StageOptions>,
-    values: &[T],
-    stage: fn(&mut StageOptions) -> &mut T,
-) {
-    let combined = every.iter().flat_map(|&options| {
-        values.iter().map(move |&value| {
-            let mut options = options;
-            *stage(&mut options) = value;
-            options
-        })
-    });
-    *every = combined.collect();
 }

@@ -207,7 +207,7 @@ fn described() -> Vec<u8> {
     schema.component_bits = 8;
     schema.slots = Slots::Living { max: 2 };
     let schema = schema.encode();
-    let mut bytes = format!("cubewire recording 2\n{}\n", schema.len()).into_bytes();
+    let mut bytes = format!("cubewire recording 3\n{}\n", schema.len()).into_bytes();
     bytes.extend(schema);
     for tick in 0..8 {
         bytes.extend([0, 1, 0, 7, 3, 0, 127, 0, 127, 0, 127, 0]);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::schema::{
-    self, Axis, Field, FieldForm, Kind, Levels, Range, Schema, Shape, Slots,
+    self, Axis, Field, FieldForm, Kind, Levels, Range, Schema, Shape, Slots, Support,
 };
 use cubewire_codec::{
     Baseline, Baselines, BodyState, Coverage, Decoder, Encoder, Inputs, Life, Limits, Origin,
@@ -114,6 +114,8 @@ pub fn living() -> Schema {
         .into(),
         world: schema::World { gravity: 9.81, floor: Some(0.0), max_speed: 30.0, linear: None },
         slots: Slots::Living { max: 50 },
+        support: Support::ALL,
+        seats: 2,
     }
 }
 

@@ -18,7 +18,7 @@ mod tests;
 use std::borrow::Cow;
 
 use cubewire_codec::Life;
-use cubewire_codec::schema::{self, Axis, Levels, Range, Schema, World};
+use cubewire_codec::schema::{self, Axis, Levels, Range, Schema, Support, World};
 use glam::{Quat, Vec3, Vec4};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -43,6 +43,8 @@ pub(crate) const ARENA: Schema = Schema {
     fields: Cow::Borrowed(&arena::FIELDS),
     world: World { gravity: 9.81, floor: Some(0.0), max_speed: 60.0, linear: None },
     slots: schema::Slots::Living { max: arena::SLOTS as u32 },
+    support: Support::NONE,
+    seats: 1,
 };
 
 /// The asteroids, with positions in 0.01 m and steps of less than 0.001 for quaternion components.
@@ -58,6 +60,8 @@ pub(crate) const ASTEROIDS: Schema = Schema {
     fields: Cow::Borrowed(&[]),
     world: World { gravity: 0.0, floor: None, max_speed: 20.0, linear: None },
     slots: schema::Slots::Living { max: asteroids::BODIES as u32 },
+    support: Support::NONE,
+    seats: 1,
 };
 
 /// A scene that is simulated tick by tick. The same seed gives the same frames.

@@ -25,7 +25,7 @@ const SCHEMA: &str = r#"(
     kinds: [(name: "bubble", shape: Ball(0.3)), (name: "drop", shape: Ball(0.1))],
     fields: [(name: "health", form: Int(min: 0, max: 100))],
     world: (gravity: 0, floor: None, max_speed: 20, linear: None),
-    slots: Living(max: 300),
+    slots: Living(max: 300), support: (), seats: 1,
 )"#;
 
 /// Bytes of the IPv4 and UDP headers.

@@ -14,8 +14,8 @@ use crate::source::{RecordingError, Source};
 /// Start of a recording with a header. Recordings without one start with a byte of at most 3.
 const MAGIC: &[u8] = b"cubewire recording ";
 
-/// Version of the header. Version 1 stored the schema as text.
-const VERSION: usize = 2;
+/// Version of the header. Version 1 stored the schema as text, and version 2 without support and seats.
+const VERSION: usize = 3;
 
 /// Maximum number of digits of a number.
 const MAX_DIGITS: usize = 5;

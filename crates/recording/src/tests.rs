@@ -66,7 +66,7 @@ const LIVING: &str = r#"(
         (name: "target", form: Body),
     ],
     world: (gravity: 0, floor: None, max_speed: 10, linear: None),
-    slots: Living(max: 3),
+    slots: Living(max: 3), support: (), seats: 1,
 )"#;
 
 fn schema() -> Schema {
@@ -179,20 +179,20 @@ fn every_number_of_a_frame_is_checked() {
 /// Header of a recording of a scene with births and deaths.
 fn header(schema: &Schema) -> Vec<u8> {
     let schema = schema.encode();
-    let start = format!("cubewire recording 2\n{}\n", schema.len());
+    let start = format!("cubewire recording 3\n{}\n", schema.len());
     [start.as_bytes(), &schema].concat()
 }
 
 /// Headers with the expected error.
 const HEADERS: &str = r"cubewire recording  | ends inside the header, at offset 19
-cubewire recording 1\n | the version, at offset 19, must be a line with the number 2
-cubewire recording 3\n | the version, at offset 19, must be a line with the number 2
-cubewire recording 2\n5121\n | the length of the schema, at offset 21, must be a line with a whole number from 1 to 5120
-cubewire recording 2\n+1\n | the length of the schema, at offset 21
-cubewire recording 2\n\n | the length of the schema, at offset 21
-cubewire recording 2\n123456\n | the length of the schema, at offset 21
-cubewire recording 2\n12\nup | ends inside the header, at offset 26
-cubewire recording 2\n5\nup w\n | the schema, at offset 23: schema: malformed";
+cubewire recording 2\n | the version, at offset 19, must be a line with the number 3
+cubewire recording 4\n | the version, at offset 19, must be a line with the number 3
+cubewire recording 3\n5121\n | the length of the schema, at offset 21, must be a line with a whole number from 1 to 5120
+cubewire recording 3\n+1\n | the length of the schema, at offset 21
+cubewire recording 3\n\n | the length of the schema, at offset 21
+cubewire recording 3\n123456\n | the length of the schema, at offset 21
+cubewire recording 3\n12\nup | ends inside the header, at offset 26
+cubewire recording 3\n5\nup w\n | the schema, at offset 23: schema: malformed";
 
 #[test]
 fn every_part_of_a_header_is_checked() {

@@ -8,7 +8,7 @@ use bevy_ecs::prelude::*;
 use bevy_ecs::world::DeferredWorld;
 use bevy_math::{Quat, Vec3};
 use bevy_transform::components::Transform;
-use cubewire_codec::{BitKind, BodyState, Life, QuantizeError, QuantizedSnapshot};
+use cubewire_codec::{BitKind, BodyState, Life, Precision, QuantizeError, QuantizedSnapshot};
 use cubewire_protocol::SlotTable;
 
 use super::{ReplicationStats, SendGroup, SendPriority};
@@ -270,6 +270,19 @@ impl Bodies {
     /// before the first tick.
     pub fn snapshot(&self) -> &QuantizedSnapshot {
         &self.world
+    }
+
+    /// Returns the snapshot for a client that sees everything, in a precision.
+    pub(super) fn in_precision(&self, precision: Precision) -> Arc<QuantizedSnapshot> {
+        if self.world.precision() == precision {
+            return Arc::clone(&self.world);
+        }
+        let exact = |slot: usize| {
+            let BodySlot { position, rotation: orientation, .. } = self.slots[slot];
+            BodyState { position, orientation, ..BodyState::default() }
+        };
+        let snapshot = self.world.in_precision(precision, exact);
+        Arc::new(snapshot.expect("these poses were valid in another precision"))
     }
 
     /// Whether this slot was assigned to the entity.

@@ -102,7 +102,7 @@ pub(super) fn send_snapshots(
     let bodies = &*bodies;
     let (tick, plan) = (bodies.tick, &bodies.protocol.plan);
     let rate = plan.schema().ticks_per_second;
-    let mut views = Views::new(&bodies.world, filters.can_freeze);
+    let mut views = Views::new(bodies, filters.can_freeze);
     let (mut jobs, mut outputs) = (Vec::new(), Vec::new());
     // If one client is measured, all ledgers list their items, because its packet can come from another client's sender.
     let is_measured = clients.iter().any(|(.., measure, _)| measure.is_some());
@@ -114,7 +114,9 @@ pub(super) fn send_snapshots(
         let center = interest.and_then(|interest| interest.center).unwrap_or(client);
         let center = centers.get(center).ok().map(|center| center.translation);
         look(bodies, &mut sender.view, hidden, interest, center);
-        let snapshot = views.of(&sender.view.visibility, &mut sender.view.last);
+        let settings = sender.connection.settings();
+        let precision = settings.map_or(bodies.world.precision(), |used| used.stages.precision());
+        let snapshot = views.of(precision, &sender.view.visibility, &mut sender.view.last);
         queue_changes(bodies, &mut sender.view, &snapshot);
         queue_appearances(bodies, &mut sender.view, &snapshot, buffer);
         let room = sender.reliable_room(buffer);

@@ -10,7 +10,7 @@ use bevy_ecs::component::Immutable;
 use bevy_ecs::lifecycle::RemovedComponents;
 use bevy_ecs::prelude::*;
 use bevy_math::Vec3;
-use cubewire_codec::QuantizedSnapshot;
+use cubewire_codec::{Precision, QuantizedSnapshot};
 use cubewire_protocol::{Visibility, apply_visibility};
 
 use super::capture::{Bodies, InSlot, capture};
@@ -210,9 +210,17 @@ pub(super) fn look(
 
 #[derive(Debug)]
 pub(super) struct Views<'a> {
-    world: &'a Arc<QuantizedSnapshot>,
+    bodies: &'a Bodies,
     /// Whether bodies can be frozen. If so, a view depends on the client's previous one.
     can_freeze: bool,
+    by_precision: HashMap<Precision, PrecisionViews>,
+}
+
+/// Views in one precision.
+#[derive(Debug)]
+struct PrecisionViews {
+    /// The view of a client that sees everything.
+    all: Arc<QuantizedSnapshot>,
     /// By visibility of each slot.
     views: HashMap<Vec<Visibility>, Alternatives>,
 }
@@ -231,24 +239,36 @@ struct Alternatives {
 const MAX_COMPARED: usize = 4;
 
 impl<'a> Views<'a> {
-    pub(super) fn new(world: &'a Arc<QuantizedSnapshot>, can_freeze: bool) -> Self {
-        Self { world, can_freeze, views: HashMap::new() }
+    pub(super) fn new(bodies: &'a Bodies, can_freeze: bool) -> Self {
+        Self { bodies, can_freeze, by_precision: HashMap::new() }
     }
 
     /// Returns a client's view, and stores it in `last`, the client's view of the previous tick.
     pub(super) fn of(
         &mut self,
+        precision: Precision,
         visibility: &[Visibility],
         last: &mut Option<Arc<QuantizedSnapshot>>,
     ) -> Arc<QuantizedSnapshot> {
+        let views = self.by_precision.entry(precision).or_insert_with(|| PrecisionViews {
+            all: self.bodies.in_precision(precision),
+            views: HashMap::new(),
+        });
+        // Frozen bodies are copied from the last view.
+        if let Some(last) = last.as_mut().filter(|last| last.precision() != precision) {
+            let converted = last.in_precision(precision, |slot| last.body(slot));
+            *last = Arc::new(converted.expect("a quantized pose is valid in another precision"));
+        }
         let view = match visibility.iter().all(|seen| *seen == Visibility::Visible) {
-            true => Arc::clone(self.world),
-            false => self.partial(visibility, last.as_ref()),
+            true => Arc::clone(&views.all),
+            false => views.partial(visibility, last.as_ref()),
         };
         *last = self.can_freeze.then(|| Arc::clone(&view));
         view
     }
+}
 
+impl PrecisionViews {
     fn partial(
         &mut self,
         visibility: &[Visibility],
@@ -262,7 +282,7 @@ impl<'a> Views<'a> {
         let Alternatives { by_before, distinct } = known.expect("it was just inserted");
         let before = last.map_or(ptr::null(), Arc::as_ptr);
         let view = by_before.entry(before).or_insert_with(|| {
-            let mut view = QuantizedSnapshot::clone(self.world);
+            let mut view = QuantizedSnapshot::clone(&self.all);
             apply_visibility(&mut view, last.map(AsRef::as_ref), visibility);
             match distinct.iter().find(|known| ***known == view) {
                 Some(known) => Arc::clone(known),

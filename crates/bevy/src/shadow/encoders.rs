@@ -19,7 +19,7 @@ pub struct ShadowSnapshot {
     pub acked_ages_ticks: [Option<u16>; 3],
     /// The snapshot as it was sent.
     pub quantized: Arc<QuantizedSnapshot>,
-    /// The same bodies as floats. Required by stages with a precision other than the quantized snapshot's.
+    /// The same bodies as floats, for stages with another precision. Without them, the integers are converted.
     pub floats: Option<Snapshot>,
     /// Simulation inputs of a receiver in sync, for stages that simulate.
     pub inputs: Option<Inputs>,
@@ -132,7 +132,8 @@ impl StagesEncoder {
     }
 }
 
-/// Returns a tick's snapshot in a precision, from `known` or quantized again. Without floats, returns the sent snapshot.
+/// Returns a tick's snapshot in a precision, from `known` or quantized again: from floats or, without them, from the
+/// integers that were sent.
 fn quantize(
     sent: &ShadowSnapshot,
     precision: Precision,
@@ -142,10 +143,13 @@ fn quantize(
     if let Some((_, snapshot)) = known.iter().find(|(of, _)| *of == precision) {
         return Ok(Arc::clone(snapshot));
     }
-    let Some(floats) = &sent.floats else {
-        return Ok(Arc::clone(&sent.quantized));
+    let snapshot = match &sent.floats {
+        Some(floats) => pool.quantize(floats, precision)?,
+        None => {
+            let sent = &sent.quantized;
+            Arc::new(sent.in_precision(precision, |slot| sent.body(slot))?)
+        }
     };
-    let snapshot = pool.quantize(floats, precision)?;
     known.push((precision, Arc::clone(&snapshot)));
     Ok(snapshot)
 }

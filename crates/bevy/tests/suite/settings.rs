@@ -48,8 +48,8 @@ fn every_legal_rung_can_be_switched_to_over_a_lossy_link() {
     let (mut net, client) = connected(lossy(0.2, 5));
     let legal = LADDER.into_iter();
     let legal: Vec<_> = legal.filter(|rung| plan(&net).legal(*rung.stages).is_ok()).collect();
-    assert_eq!((legal.len(), legal[0]), (10, ladder::POSITION));
-    assert_eq!(legal[9], ladder::PREDICTED);
+    assert_eq!((legal.len(), legal[0]), (11, ladder::NO_VELOCITY));
+    assert_eq!(legal[10], ladder::PREDICTED);
     let (mut bodies, mut tick) = (Vec::new(), 0);
     for &rung in legal.iter().chain(legal.iter().rev()) {
         change(&mut net, client, |it| it.stages = *rung.stages);
@@ -128,11 +128,8 @@ fn illegal_settings_are_refused_with_the_reason() {
     let before = in_use(&net, client);
     type Change = fn(&mut ConnectionSettings);
     let refusals: [(Change, &str); 5] = [
-        (
-            |it| it.stages = *ladder::UNCOMPRESSED.stages,
-            "orientations as floats are only available in",
-        ),
-        (|it| it.stages = *ladder::SIMULATED.stages, "simulated scenes are only available in"),
+        (|it| it.stages = *ladder::UNCOMPRESSED.stages, "the schema has no velocities"),
+        (|it| it.stages = *ladder::SIMULATED.stages, "the schema has no simulation"),
         (
             |it| it.stages.changed_flags = ladder::CHANGED_FLAGS.stages.changed_flags,
             "changed flags need delta",
@@ -221,9 +218,48 @@ fn clients_ask_for_settings_and_the_server_grants_or_declines() {
     assert!(reason.starts_with("within a budget, "), "{reason}");
     let uncompressed = Settings { stages: ladder::UNCOMPRESSED.stages, ..settings };
     let reason = ask(&mut net, uncompressed).unwrap_err();
-    assert!(reason.ends_with("are only available in the demo's scene"), "{reason}");
+    assert_eq!(reason, "the schema has no velocities");
     assert_eq!(in_use(&net, client), settings);
     assert_eq!(net.count::<Connected>(0), 1);
+}
+
+#[test]
+fn a_client_that_asks_for_floats_gets_exact_poses() {
+    let mut net = lossy(0.1, 4);
+    server(&mut net).insert_resource(ClientRequests::Grant);
+    connect_all(&mut net, 2);
+    let exact =
+        Transform::from_xyz(1.0 / 3.0, 0.5, -2.0 / 7.0).with_rotation(Quat::from_rotation_x(1.0));
+    let body = spawn(&mut net, "crate", exact.translation, Health(1));
+    insert(&mut net, body, exact);
+    net.run_until(|net| (0..2).all(|client| net.count::<Remote>(client) == 1));
+    let shown = |net: &mut TestNet, client| {
+        let shown = only::<Health>(net, client);
+        *net.clients[client].world().get::<Transform>(shown).unwrap()
+    };
+    let rounded = (exact.translation * 128.0).round() / 128.0;
+    let is_turned = |shown: Transform| shown.rotation.abs_diff_eq(exact.rotation, 1e-6);
+    // Without a delta, with one, and in partial packets.
+    let floats = "velocity=omitted+delta=indices".parse().unwrap();
+    for (stages, budget_kbps, position, has_rotation) in [
+        (stages(&net, ladder::NO_VELOCITY), None, exact.translation, false),
+        (floats, None, exact.translation, true),
+        (stages(&net, ladder::DELTA), None, rounded, false),
+        (floats, Some(64), exact.translation, true),
+    ] {
+        let settings = Settings {
+            stages,
+            send_interval_ticks: 1,
+            baseline: BaselineChoice::Newest,
+            budget_kbps,
+        };
+        assert_eq!(ask(&mut net, settings), Ok(settings));
+        net.run_until(|net| shown(net, 0).translation == position);
+        net.run_until(|net| is_turned(shown(net, 0)) == has_rotation);
+        net.run_until(|net| shown(net, 1).translation == rounded);
+        assert!(!is_turned(shown(&mut net, 1)));
+    }
+    assert_eq!(receiver(&mut net).undecodable(), 0);
 }
 
 /// Changes the fingerprint in the hello of a client, as if it were another machine.

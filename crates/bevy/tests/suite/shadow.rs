@@ -29,11 +29,12 @@ fn a_live_ladder_measures_every_rung_of_the_schema() {
 
     let rungs = ladder.rows();
     let names: Vec<_> = rungs.iter().map(|row| row.of.name).collect();
-    assert_eq!((names[0], *names.last().unwrap()), ("position", "predicted"));
+    assert_eq!((names[0], *names.last().unwrap()), ("no-velocity", "predicted"));
     let cost = |name: &str| {
         let mut rungs = rungs.iter();
         rungs.find(|row| row.of.name == name).unwrap().kbps(0).unwrap()
     };
+    assert!(cost("no-velocity") > cost("position"));
     assert!(cost("position") > cost("delta"));
     assert!(cost("delta") > cost("predicted"));
     // The models of arithmetic coding adapt from packet to packet, and the connection started before the ladder.

@@ -1,5 +1,7 @@
 //! Visibility of bodies.
 
+use cubewire_bevy::cubewire_codec::ladder;
+
 use super::*;
 
 #[derive(Component, Clone, Copy, PartialEq)]
@@ -84,6 +86,12 @@ fn a_frozen_body_stays_as_it_was_and_then_catches_up() {
     net.ticks(30);
     assert_eq!(positions(&mut net, 0), [Vec3::X]);
     assert_eq!(name(&mut net), "Ada");
+    // It stays frozen if the client gets another precision.
+    for rung in [ladder::NO_VELOCITY, ladder::PREDICTED] {
+        server(&mut net).get_mut::<ConnectionSettings>(client).unwrap().stages = *rung.stages;
+        net.ticks(30);
+        assert_eq!(positions(&mut net, 0), [Vec3::X]);
+    }
     insert(&mut net, body, Fog(false));
     net.run_until(|net| positions(net, 0) == [Vec3::X * 5.0] && name(net) == "Grace");
     insert(&mut net, never, Fog(false));

@@ -1,13 +1,4 @@
-//! Orientations.
-//!
-//! ```text
-//! full             f32 x 32 | f32 y 32 | f32 z 32 | f32 w 32
-//! smallest three   largest 2 | a | b | c                       `bits` each
-//! relative         relative 1 = 1 | a | b | c                  each in ranges
-//!                  relative 1 = 0 | largest 2 | a | b | c
-//! ```
-//!
-//! An orientation can be relative only if the reference omits the same component.
+//! Orientations. They can be relative only if the reference omits the same component.
 
 use glam::Quat;
 

@@ -1,23 +1,4 @@
 //! Positions and linear velocities.
-//!
-//! ```text
-//! full        f32 x 32 | f32 y 32 | f32 z 32
-//! quantized   x 18 | y 18 | z 14                     widths at 512 steps per metre
-//! affine      full 1 = 0 | x 21 | y 21 | z 21        differences
-//!             full 1 = 1 | x 25 | y 25 | z 21
-//! relative    relative 1 = 1 | x | y | z             each in ranges
-//!             relative 1 = 0 | x 18 | y 18 | z 14
-//! ```
-//!
-//! Velocities:
-//!
-//! ```text
-//! full           f32 x 32 | f32 y 32 | f32 z 32
-//! quantized      x 11 | y 11 | z 11
-//! at-rest flag   at rest 1 = 1
-//!                at rest 1 = 0 | x 11 | y 11 | z 11
-//! affine         x 21 | y 21 | z 21                  differences
-//! ```
 
 use std::ops::Range;
 
@@ -92,31 +73,25 @@ impl BodyCoder<'_> {
         body: usize,
         velocity: &mut [i32; 3],
     ) -> Result<(), D::Error> {
-        const BOUNDS: [Bounded; 3] = [VELOCITY; 3];
+        const KIND: BitKind = BitKind::Velocity;
         match self.stages.velocity {
             Velocity::Omitted => Ok(()),
             Velocity::Full => {
-                stream.floats(BitKind::Velocity, velocity)?;
+                stream.floats(KIND, velocity)?;
                 stream.note_components(|| [32; 3]);
                 Ok(())
             }
-            Velocity::Quantized => stream.bounded(BitKind::Velocity, &BOUNDS, velocity),
+            Velocity::Quantized => stream.bounded(KIND, &[VELOCITY; 3], velocity),
             Velocity::AtRestFlag => {
-                if stream.flag(BitKind::Velocity, *velocity == [0; 3])? {
+                if stream.flag(KIND, *velocity == [0; 3])? {
                     *velocity = [0; 3];
                     return Ok(());
                 }
-                stream.bounded(BitKind::Velocity, &BOUNDS, velocity)
+                stream.bounded(KIND, &[VELOCITY; 3], velocity)
             }
             Velocity::Affine => {
                 let before = self.baseline.snapshot.velocity(body);
-                affine_differences(
-                    stream,
-                    BitKind::Velocity,
-                    velocity,
-                    before,
-                    &[AFFINE_VELOCITY; 3],
-                )
+                affine_differences(stream, KIND, velocity, before, &[AFFINE_VELOCITY; 3])
             }
         }
     }

@@ -1,17 +1,5 @@
-//! Slots of scenes with lives or further fields.
-//!
-//! ```text
-//! delta off   present 1 = 0
-//!             present 1 = 1 | kind | generation 8 | body | values
-//! delta       [stays 1 = 1] | body, relative to the reference | values
-//!             [stays 1 = 0 | present 1 = 0]
-//!             [stays 1 = 0 | present 1 = 1] | kind | generation 8 | body | values
-//! partial     like delta, but *present* is also written where the reference has no body
-//! ```
-//!
-//! Bits in brackets are written only if bodies come or go in the packet, and only if the slot is not empty in the
-//! reference. In other packets every body stays, and a body in a slot that was empty is new. New bodies and their
-//! values are coded without stages that are relative to the reference.
+//! Slots of scenes with lives or further fields. If no body comes or goes in a packet, every body stays. New bodies and
+//! their values are coded without stages that are relative to the reference.
 
 use super::BodyCoder;
 use crate::baseline::Baseline;

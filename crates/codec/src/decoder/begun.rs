@@ -21,7 +21,7 @@ pub struct BegunPacket<'p> {
     pub(super) stages: Stages,
     pub(super) named: Option<&'p Baseline>,
     pub(super) merges: Merges,
-    pub(super) bodies: Bodies<'p>,
+    pub(super) bodies: EncodedBodies<'p>,
 }
 
 /// Encoding of the bodies of a packet.
@@ -30,7 +30,7 @@ pub struct BegunPacket<'p> {
     clippy::large_enum_variant,
     reason = "only one exists at a time, and a box would allocate for each packet"
 )]
-pub(super) enum Bodies<'p> {
+pub(super) enum EncodedBodies<'p> {
     /// Bit-packed. The selection starts at `at_bit`.
     Packed { at_bit: u64 },
     /// Arithmetically coded. `coder` has decoded everything before the bodies.
@@ -48,7 +48,7 @@ impl BegunPacket<'_> {
     /// The inputs that the receiver [simulates](crate::simulation). `None` if the packet carries bodies.
     pub const fn inputs(&self) -> Option<&Inputs> {
         match &self.bodies {
-            Bodies::Simulated { inputs, .. } => Some(inputs),
+            EncodedBodies::Simulated { inputs, .. } => Some(inputs),
             _ => None,
         }
     }
@@ -61,14 +61,14 @@ pub(super) fn begin_bins<'p>(
     stages: Stages,
     named: Option<&Baseline>,
     state_chunk: &mut Vec<u8>,
-) -> Result<Bodies<'p>, DecodeError> {
+) -> Result<EncodedBodies<'p>, DecodeError> {
     let check = stream.field(BitKind::Check).number(CHECK_BITS, 0)?;
     stream.pad()?;
     let head = (stream.at_bit / 8) as usize;
     let mut coder = BinDecoder::new(stream.rest());
     coder.head = head;
     if stages.delta != Delta::ArithmeticSimulated {
-        return Ok(Bodies::Arithmetic { check, coder });
+        return Ok(EncodedBodies::Arithmetic { check, coder });
     }
     let baseline = named.map(|named| named.scene(sequence));
     match stream.ledger() {
@@ -87,11 +87,11 @@ fn begin_scene<'p>(
     sequence: Sequence,
     baseline: Option<SceneBaseline>,
     state_chunk: &mut Vec<u8>,
-) -> Result<Bodies<'p>, DecodeError> {
+) -> Result<EncodedBodies<'p>, DecodeError> {
     let Some(inputs) = bins.scene(Simulated::default(), baseline, state_chunk)? else {
-        return Ok(Bodies::Arithmetic { check, coder: bins.coder });
+        return Ok(EncodedBodies::Arithmetic { check, coder: bins.coder });
     };
     let long_check = has_long_check(sequence).then(|| bins.long_check(0));
     bins.finish()?;
-    Ok(Bodies::Simulated { check, long_check, inputs })
+    Ok(EncodedBodies::Simulated { check, long_check, inputs })
 }

@@ -2,7 +2,7 @@
 
 use super::check::SnapshotHash;
 use super::layout::{
-    ADAPTIVE_FLAGS, CANDIDATES, DISABLED, EVEN, Field, Inputs, VARIANT_WEIGHT_SETS, Variant,
+    ADAPTIVE_FLAGS, CANDIDATES, DISABLED, EVEN, PoseField, VARIANT_WEIGHT_SETS, Variant, Weights,
     error_index,
 };
 use super::model::TrainedModel;
@@ -59,10 +59,10 @@ impl ResidualHistory {
     }
 
     /// The magnitude of a field's largest residual plus 1, below 16. 0 if it is not known.
-    pub(crate) fn context(self, field: Field) -> usize {
+    pub(crate) fn context(self, field: PoseField) -> usize {
         let magnitude = match field {
-            Field::Orientation => self.orientation,
-            Field::Position => self.position,
+            PoseField::Orientation => self.orientation,
+            PoseField::Position => self.position,
         };
         if self.is_known { usize::from(magnitude) + 1 } else { 0 }
     }
@@ -74,7 +74,7 @@ pub(crate) struct AdaptiveState {
     pub(crate) variant: Variant,
     /// Weights of the mixer, by [`FlagContexts::weights`](super::layout::FlagContexts::weights) and
     /// [`ResidualContexts::weights`](super::layout::ResidualContexts::weights).
-    pub(crate) weights: Vec<Inputs>,
+    pub(crate) weights: Vec<Weights>,
     /// Probabilities by [`AdaptiveFlag`](super::layout::AdaptiveFlag), in 1/65536.
     pub(crate) adaptive: [u16; ADAPTIVE_FLAGS],
     /// Mean errors of candidates and blends, in sixteenths, by [`error_index`] and
@@ -94,7 +94,7 @@ pub(crate) struct AdaptiveState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoredState {
     pub(crate) variant: Variant,
-    weights: Pages<Inputs, 32>,
+    weights: Pages<Weights, 32>,
     adaptive: [u16; ADAPTIVE_FLAGS],
     /// Few errors change in a packet, so their pages have fewer bytes.
     errors: Pages<u16, 128>,
@@ -142,7 +142,7 @@ impl StoredHistories {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SpareStates {
     state: Option<Box<StoredState>>,
-    weights: SparePages<Inputs, 32>,
+    weights: SparePages<Weights, 32>,
     errors: SparePages<u16, 128>,
     /// Largest number of bodies changed by one packet so far. Every state reserves memory for that many, so it rarely
     /// grows.
@@ -261,7 +261,7 @@ impl AdaptiveState {
     }
 
     /// Returns the two candidates with the smallest mean errors in a class, best first.
-    pub(crate) fn best_candidates(&self, field: Field, class: usize) -> [usize; 2] {
+    pub(crate) fn best_candidates(&self, field: PoseField, class: usize) -> [usize; 2] {
         let errors = &self.errors[error_index(field, class)..][..CANDIDATES[field as usize]];
         // The candidate is in the lowest two bits of the key. No branches, because they would often be mispredicted.
         let keys =

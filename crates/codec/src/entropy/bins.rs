@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::blend::Blend;
 use super::coder::{BinCoder, BinDecoder, BinEncoder, ONE};
-use super::layout::Inputs;
+use super::layout::Weights;
 use super::mixing;
 use super::rotation::Vector;
 use crate::decode_error::DecodeError;
@@ -110,7 +110,7 @@ impl<B: BinCoder, O: CodingObserver> Bins<B, O> {
         &mut self,
         slots: [usize; N],
         inputs: [i16; N],
-        weights: [&mut Inputs; 2],
+        weights: [&mut Weights; 2],
         value: bool,
     ) -> bool {
         let inputs = mixing::inputs(inputs);

@@ -1,17 +1,4 @@
-//! The bodies of a packet, in coding order.
-//!
-//! ```text
-//! complete packet   lives
-//!                   anchor, active bodies by distance to it         changes 1 | fields    each
-//!                   touched resting bodies by index                 changes 1 | fields    each
-//!                   any other body changes 1
-//!                   groups of up to 16 others by index              any changes 1 | (changes 1 | fields) × bodies
-//! partial packet    lives
-//!                   all bodies by index                             carried 1             each
-//!                   anchor, active bodies by distance to it         fields                if carried
-//!                   resting bodies by index                         fields                if carried
-//! fields            toggles 1 | orientation | position | values
-//! ```
+//! The bodies of a packet, in the coding order of section 15 of `WIRE.md`.
 //!
 //! The anchor of the scene is the player. A body is *active* if it moved between the reference's own baseline and the
 //! reference, or since the newer additional reference. A resting body is *touched* if a body with coded fields came
@@ -23,7 +10,7 @@ use super::bins::{CodingObserver, Element};
 use super::body_context::BodyContext;
 use super::coder::BinCoder;
 use super::layout::{
-    ACTIVE_CHANGES, AGE_CLASSES, AdaptiveFlag, CARRY_STATES, RESTING_CHANGES, TOGGLES,
+    ACTIVE_CHANGES, AGE_CLASSES, AdaptiveFlag, CARRIED_STATES, RESTING_CHANGES, TOGGLES,
 };
 use super::order::{Resting, Scratch, UNTOUCHED};
 use super::packet_coder::PacketCoder;
@@ -33,7 +20,7 @@ use crate::ledger::BitKind;
 use crate::snapshot::{Fields, QuantizedSnapshot};
 
 /// The snapshot that is coded, in either direction.
-pub(crate) struct Bodies<'c> {
+pub(crate) struct PacketBodies<'c> {
     /// The snapshot to encode; `None` when decoding.
     pub(crate) target: Option<&'c QuantizedSnapshot>,
     /// The snapshot being decoded, which starts as a copy of the reference; `None` when encoding.
@@ -46,14 +33,14 @@ pub(crate) struct Bodies<'c> {
 /// The data that each coded body updates.
 struct Pass<'p, 'c> {
     resting: &'p mut Resting,
-    bodies: &'p mut Bodies<'c>,
+    bodies: &'p mut PacketBodies<'c>,
 }
 
 impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     pub(crate) fn bodies(
         &mut self,
         scratch: &mut Scratch,
-        bodies: &mut Bodies<'_>,
+        bodies: &mut PacketBodies<'_>,
     ) -> Result<(), DecodeError> {
         if self.snapshots.reference.is_empty() {
             return Ok(());
@@ -108,7 +95,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             let state = class * AGE_CLASSES + age.min(AGE_CLASSES - 1);
             let element = Element { kind: BitKind::Selection, body: Some(body) };
             carried[body] = self.adaptive(element, carried[body], |next| {
-                let first = next.values.len() - CARRY_STATES;
+                let first = next.values.len() - CARRIED_STATES;
                 &mut next.values[first + state]
             });
             *is_active &= carried[body];
@@ -121,6 +108,8 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let changes = &mut pass.bodies.changed[context.body];
         let interacting = usize::from(self.snapshots.reference.is_interacting(context.body));
         let element = Element { kind: BitKind::Selection, body: Some(context.body) };
+        // A body that moved in the longer span but not in the newer has come to rest. The longer span saves up to 0.03 %,
+        // the newer up to 0.2 %.
         let contexts = [
             context.motion_6_ticks * 16 + context.rotation,
             (context.velocity * 16 + context.recent_rotation) * 2 + interacting,
@@ -196,6 +185,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let changes = match pass.resting.nearest(body) {
             // There are hundreds of these flags and few are set. One adaptive probability saves the time for mixing.
             UNTOUCHED => self.adaptive_flag(AdaptiveFlag::Untouched, Some(body), changes),
+            // Bodies that are pushed start to move. The distance saves 0.1 to 0.3 %.
             nearest => {
                 let interacting = usize::from(self.snapshots.reference.is_interacting(body));
                 let element = Element { kind: BitKind::Selection, body: Some(body) };
@@ -272,6 +262,8 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     fn toggles(&mut self, context: &BodyContext<'_>, nearest: usize, value: bool) -> bool {
         let interacting = usize::from(self.snapshots.reference.is_interacting(context.body));
         let element = Element { kind: BitKind::Interacting, body: Some(context.body) };
+        // A resting body turns red if it is touched, and a red one grey after some time at rest. The distance to the
+        // player hardly helps. The other context saves 0.1 to 0.7 %.
         let contexts = [
             (interacting * 16 + nearest) * 16 + context.motion_6_ticks,
             interacting * 16 + context.distance,
@@ -280,5 +272,6 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     }
 }
 
-/// Maximum number of bodies that share a flag.
+/// Maximum number of bodies that share a flag. If one of 900 untouched bodies changes, 74 flags are coded
+/// instead of 900.
 const GROUP: usize = 16;

@@ -62,6 +62,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             recent_rotation: magnitude(history.recent_rotation),
             clearance,
             distance,
+            // Bodies high up stick to the player or fly free, which the distance tells apart.
             zone: match clearance {
                 5 => 5 + (distance / 4).min(2),
                 near_floor => near_floor,

@@ -6,7 +6,7 @@ use super::bins::{CodingObserver, Element};
 use super::body_context::BodyContext;
 use super::coder::BinCoder;
 use super::layout::{
-    Field, RESIDUAL_BINS, RESIDUAL_INPUTS, RESIDUAL_WEIGHT_SETS, ResidualContexts,
+    PoseField, RESIDUAL_BINS, RESIDUAL_INPUTS, RESIDUAL_WEIGHT_SETS, ResidualContexts,
 };
 use super::packet_coder::PacketCoder;
 use super::residual::{ResidualBins, magnitude};
@@ -21,14 +21,16 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     pub(super) fn components(
         &mut self,
         context: &BodyContext<'_>,
-        field: Field,
+        field: PoseField,
         prediction: [i32; 3],
         target: Option<[i32; 3]>,
         contexts: impl Fn(usize, usize) -> [usize; RESIDUAL_INPUTS],
     ) -> Result<([i32; 3], usize), DecodeError> {
+        // The magnitude of a residual is a context of the next. The height is first, so that x and y, which share their
+        // contexts, both get its magnitude.
         let order = match field {
-            Field::Orientation => [0, 1, 2],
-            Field::Position => [2, 0, 1],
+            PoseField::Orientation => [0, 1, 2],
+            PoseField::Position => [2, 0, 1],
         };
         let history = context.residual_history.context(field);
         let element = Element { kind: kind(field), body: Some(context.body) };
@@ -41,6 +43,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             let group = ResidualContexts::of(field, axis);
             let contexts = contexts(axis, so_far);
             let slots = std::array::from_fn(|input| first + group.slot(input, contexts[input]));
+            // Two sets, each selected by few classes, are updated more often than one set for each pair of classes.
             let (by_zone, by_history) =
                 self.next.weights[group.weights()].split_at_mut(RESIDUAL_WEIGHT_SETS);
             let mut bins = ResidualBins {
@@ -70,16 +73,16 @@ fn whole<T, const N: usize>(numbers: &mut [T]) -> &mut [T; N] {
     numbers.try_into().expect("the state has all numbers")
 }
 
-pub(super) const fn kind(field: Field) -> BitKind {
+pub(super) const fn kind(field: PoseField) -> BitKind {
     match field {
-        Field::Orientation => BitKind::Orientation,
-        Field::Position => BitKind::Position,
+        PoseField::Orientation => BitKind::Orientation,
+        PoseField::Position => BitKind::Position,
     }
 }
 
-fn range(plan: &Plan, field: Field, axis: usize) -> RangeInclusive<i32> {
+fn range(plan: &Plan, field: PoseField, axis: usize) -> RangeInclusive<i32> {
     match field {
-        Field::Orientation => 0..=plan.components.max,
-        Field::Position => plan.bounds()[axis].range(),
+        PoseField::Orientation => 0..=plan.components.max,
+        PoseField::Position => plan.bounds()[axis].range(),
     }
 }

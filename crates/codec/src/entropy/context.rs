@@ -11,13 +11,13 @@ use crate::sequence::Sequence;
 use crate::snapshot::QuantizedSnapshot;
 use crate::stages::Coverage;
 
-/// Maximum age of an additional reference relative to the reference, in ticks.
+/// Maximum age of an additional reference relative to the reference, in ticks. It fits four bits.
 const MAX_ADDITIONAL_AGE: u16 = 15;
 
 /// Maximum ticks since the reference. Longer times count as this.
 const MAX_TICKS: u16 = 64;
 
-/// Ticks that the coder assumes since the initial state.
+/// Ticks that the coder assumes since the initial state: the age of baselines in the recordings that it is tuned on.
 const INITIAL_TICKS: u16 = 6;
 
 /// A snapshot held by both sides, with the parts of its packet that the coder uses.

@@ -14,7 +14,7 @@ use crate::plan::{Contact, MotionPlan, Plan};
 
 /// A body and its motion, in steps and ticks, with mass 1. The floor is at height 0.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Body {
+pub(crate) struct MovingBody {
     pub(crate) contact: Contact,
     pub(crate) position: Vector,
     pub(crate) orientation: Quaternion,
@@ -27,9 +27,9 @@ pub(crate) struct Body {
 pub(crate) const LANES: usize = 4;
 
 /// Simulates this many ticks. Bodies without known corners must not be mixed with others.
-pub(crate) fn run(bodies: &mut [Body; LANES], ticks: usize, plan: &Plan) {
+pub(crate) fn run(bodies: &mut [MovingBody; LANES], ticks: usize, plan: &Plan) {
     let half = columns(&bodies.map(|body| body.contact.half));
-    let mut lanes = Bodies {
+    let mut lanes = BodyLanes {
         motion: plan.motion,
         near_floor: plan.lengths.near_floor,
         half,
@@ -80,8 +80,8 @@ fn rows<const N: usize>(columns: [f32x4; N]) -> [[f32; N]; LANES] {
     std::array::from_fn(|row| columns.map(|column| column[row]))
 }
 
-/// A [`Body`] in each lane.
-struct Bodies {
+/// A [`MovingBody`] in each lane.
+struct BodyLanes {
     motion: MotionPlan,
     near_floor: f32,
     half: Vector<f32x4>,
@@ -93,7 +93,7 @@ struct Bodies {
     spin: Vector<f32x4>,
 }
 
-impl Bodies {
+impl BodyLanes {
     fn step(&mut self) {
         self.velocity[2] -= f32x4::from(self.motion.gravity);
         self.apply_contacts();

@@ -1,12 +1,15 @@
 //! Names of the inputs and candidates of the models. Each can be disabled for an ablation study.
+//!
+//! Comments in `entropy` give savings from the ablation in `crates/lab/FIGURES.md`: the growth of packets of two recordings
+//! if the model is trained without the feature, on `predicted` unless they say otherwise.
 
 use std::ops::Range;
 
 use super::blend::BLENDED;
 use super::layout::{
-    ACTIVE_CHANGES, BLENDS, CLASSES, DISABLED, Field, FlagContexts, NEXT_LARGEST, RESTING_CHANGES,
-    ResidualContexts, SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION, TOGGLES, VARIANT_SLOTS,
-    Variant, blend_index, error_index,
+    ACTIVE_CHANGES, BLENDS, CLASSES, DISABLED, FlagContexts, NEXT_LARGEST, PoseField,
+    RESTING_CHANGES, ResidualContexts, SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION, TOGGLES,
+    VARIANT_SLOTS, Variant, blend_index, error_index,
 };
 use super::model::TrainedModel;
 use super::rigid_body::{ORIENTATION_CANDIDATES, POSITION_CANDIDATES};
@@ -27,9 +30,9 @@ pub struct Feature {
 #[derive(Clone, Copy, Debug)]
 enum Part {
     Flag(FlagContexts),
-    Residual(Field),
-    Candidate(Field),
-    Blend(Field),
+    Residual(PoseField),
+    Candidate(PoseField),
+    Blend(PoseField),
 }
 
 impl Feature {
@@ -101,7 +104,7 @@ const FEATURES: [(&str, Part, &[&str]); 13] = [
     ),
     (
         "orientation residual",
-        Part::Residual(Field::Orientation),
+        Part::Residual(PoseField::Orientation),
         &[
             "residuals in the reference's packet and so far",
             "difference of the reference, clearance and distance to the player",
@@ -111,7 +114,7 @@ const FEATURES: [(&str, Part, &[&str]); 13] = [
     ),
     (
         "position residual",
-        Part::Residual(Field::Position),
+        Part::Residual(PoseField::Position),
         &[
             "residuals in the reference's packet (`arithmetic`) or around (`predicted`), and so far",
             "difference of the reference, change of motion",
@@ -119,8 +122,8 @@ const FEATURES: [(&str, Part, &[&str]); 13] = [
             "residuals so far and of the orientation",
         ],
     ),
-    ("candidate orientation", Part::Candidate(Field::Orientation), &ORIENTATION_CANDIDATES),
-    ("candidate position", Part::Candidate(Field::Position), &POSITION_CANDIDATES),
-    ("blended orientation", Part::Blend(Field::Orientation), &["the blend"]),
-    ("blended position", Part::Blend(Field::Position), &["the blend"]),
+    ("candidate orientation", Part::Candidate(PoseField::Orientation), &ORIENTATION_CANDIDATES),
+    ("candidate position", Part::Candidate(PoseField::Position), &POSITION_CANDIDATES),
+    ("blended orientation", Part::Blend(PoseField::Orientation), &["the blend"]),
+    ("blended position", Part::Blend(PoseField::Position), &["the blend"]),
 ];

@@ -8,8 +8,8 @@ use super::coder::BinCoder;
 use super::components::kind;
 use super::history::Position;
 use super::layout::{
-    CANDIDATES, Field, FlagContexts, NEXT_LARGEST, SAME_LARGEST, SAME_ORIENTATION, SAME_POSITION,
-    blend_error_index, error_index,
+    CANDIDATES, FlagContexts, NEXT_LARGEST, PoseField, SAME_LARGEST, SAME_ORIENTATION,
+    SAME_POSITION, blend_error_index, error_index,
 };
 use super::packet_coder::PacketCoder;
 use super::residual::signed_magnitude;
@@ -33,7 +33,7 @@ pub(super) struct Coded<T> {
 
 /// A field before it is coded. `T` is the type of its value, `C` of its candidates.
 struct FieldContext<'c, T, C> {
-    field: Field,
+    field: PoseField,
     candidates: &'c [C],
     /// Class for the mean errors of the candidates.
     class: usize,
@@ -57,7 +57,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         };
         let was_best = usize::from(context.residual_history.best_orientation);
         let field = FieldContext {
-            field: Field::Orientation,
+            field: PoseField::Orientation,
             candidates: &candidates,
             class: (clearance * CANDIDATES[0] + was_best) * 16 + distance,
             reference: history.packed,
@@ -67,7 +67,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let [nearest, secondary] = selected.map(|candidate| field.candidates[candidate]);
         let blend = self.predictor.as_ref().map(|predictor| {
             let class = (clearance * CANDIDATES[0] + selected[0]) * 4 + distance / 4;
-            let weights = self.model.blend(Field::Orientation, class);
+            let weights = self.model.blend(PoseField::Orientation, class);
             Blend::of_orientations(
                 history,
                 class,
@@ -81,6 +81,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let blended =
             blend.map(|blend| turned(nearest, blend.sum.map(|angle| angle * radians_per_step)));
         let prediction = self.choose(nearest, blend.zip(blended));
+        // A body that did not turn before hardly turns now: 0.06 to 0.4 %. The second context saves 0.01 %.
         let unchanged =
             [context.rotation * 16 + context.recent_rotation, clearance * 16 + selected[0]];
         let (value, residual) = if self.is_unchanged(context, &field, SAME_ORIENTATION, unchanged) {
@@ -112,21 +113,25 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let prediction = pack(packed, predicted, largest);
         let secondary = pack(packed, secondary, largest);
         let reference = pack(packed, history.orientation, largest);
-        let own = context.residual_history.context(Field::Orientation);
+        let own = context.residual_history.context(PoseField::Orientation);
         let target = target.map(|target| target.components.map(i32::from));
         // Without a predictor, the motion of the body takes the place of the residuals around it.
         let around = self.predictor.as_ref();
         let around = around.map_or(context.velocity, |around| around.neighbour_residuals()[0]);
         let contexts = |axis: usize, so_far: usize| {
             [
+                // A body that was predicted badly will be again: 0.1 %, on `arithmetic` 0.2 %.
                 own * 16 + so_far,
+                // The predicted turn. The error grows with it: 0.1 to 0.7 %.
                 signed_magnitude(reference[axis] - prediction[axis]) * 8 + zone,
+                // The direction of the second prediction, which may be the right one: 0.3 to 0.5 %.
                 signed_magnitude(secondary[axis] - prediction[axis]) * 8 + zone,
+                // A collision disturbs neighbours, too: 0.2 to 0.3 %.
                 so_far * 16 + around,
             ]
         };
         let (values, residual) =
-            self.components(context, Field::Orientation, prediction, target, contexts)?;
+            self.components(context, PoseField::Orientation, prediction, target, contexts)?;
         self.bins.observer.note(|| match by_size(predicted)[0] == largest {
             true => form(residual),
             false => Form::OtherLargest,
@@ -146,6 +151,8 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     ) -> usize {
         let ranks = by_size(prediction);
         let margin = prediction[ranks[0]].abs() - prediction[ranks[1]].abs();
+        // With a small margin, a small error of the prediction changes the rank. The context saves 0.3 to 0.5 %, and on
+        // `arithmetic` 0.4 %.
         let margin = ((margin * 40.0) as usize).min(15);
         let rank = target.map_or(0, |target| {
             let largest = usize::from(target.largest);
@@ -156,6 +163,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         if self.flag(element, SAME_LARGEST, contexts, rank == 0) {
             return ranks[0];
         }
+        // The margin saves at most 0.01 % here.
         for next in [1, 2] {
             if self.flag(element, NEXT_LARGEST, [(next - 1) * 16 + margin], rank == next) {
                 return ranks[next];
@@ -183,7 +191,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         };
         let was_best = usize::from(context.residual_history.best_position);
         let field = FieldContext {
-            field: Field::Position,
+            field: PoseField::Position,
             candidates: &candidates,
             class: (clearance * CANDIDATES[1] + was_best) * 16 + distance,
             reference: history.position,
@@ -194,7 +202,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         let blend = self.predictor.as_ref().map(|predictor| {
             let near = usize::from(predictor.around.is_some());
             let class = (clearance * CANDIDATES[1] + selected[0]) * 8 + near * 4 + distance / 4;
-            let weights = self.model.blend(Field::Position, class);
+            let weights = self.model.blend(PoseField::Position, class);
             let velocity = predictor.alone.velocity;
             Blend::of_positions(history, class, nearest, &candidates, velocity, weights)
         });
@@ -205,6 +213,8 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             )
         });
         let prediction = self.choose(nearest, blend.zip(blended));
+        // A body that turned has usually moved, and the same body moved before. Each context saves up to 0.05 %, on
+        // `arithmetic` the second one 0.09 %.
         let turned = usize::from(orientation.value != history.packed);
         let unchanged = [
             (context.velocity * 16 + context.motion_6_ticks) * 2 + turned,
@@ -234,24 +244,29 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         orientation_residual: usize,
     ) -> Result<(Position, usize), DecodeError> {
         let BodyContext { history, zone, .. } = context;
-        // The newest velocity minus the mean velocity, in steps per six ticks.
+        // The newest velocity minus the mean velocity, in steps per six ticks. A body that was just pushed is hard to
+        // predict.
         let acceleration =
             std::array::from_fn(|axis| 6 * history.velocity[axis] - history.motion_6_ticks[axis]);
         let acceleration = largest(acceleration).min(7);
         // As for orientations, but the body's own residual in the reference's packet takes the place.
         let around = self.predictor.as_ref();
-        let own = context.residual_history.context(Field::Position);
+        let own = context.residual_history.context(PoseField::Position);
         let around = around.map_or(own, |around| around.neighbour_residuals()[1]);
         let contexts = |axis: usize, so_far: usize| {
             [
+                // 0.1 %, on `arithmetic` 0.06 to 0.15 %.
                 around * 16 + so_far,
+                // 0.1 to 0.4 %.
                 signed_magnitude(history.position[axis] - prediction[axis]) * 8 + acceleration,
+                // As for orientations: 0.5 to 1 %. On `arithmetic`, which predicts no motion, it is the motion: 4 to 5 %.
                 signed_magnitude(secondary[axis] - prediction[axis]) * 8 + zone,
+                // A collision disturbs both fields: 1 %, on `arithmetic` 0.2 to 1.3 %.
                 so_far * 16 + orientation_residual,
             ]
         };
         let (value, residual) =
-            self.components(context, Field::Position, prediction, target, contexts)?;
+            self.components(context, PoseField::Position, prediction, target, contexts)?;
         self.bins.observer.note(|| form(residual));
         self.bins.check_canonical(value != history.position)?;
         Ok((value, residual))

@@ -45,7 +45,8 @@ pub(crate) struct KinematicHistory {
     /// Displacement since the reference's own reference, in steps, scaled to six ticks: the age of baselines in the
     /// recordings that the contexts were tuned on.
     pub(crate) motion_6_ticks: Position,
-    /// Displacement per tick since the newer additional reference, in steps. Without one, `motion_6_ticks` / 6.
+    /// Displacement per tick since the newer additional reference, in steps. Without one, `motion_6_ticks` / 6. It is
+    /// newer but coarser: a step is 1.95 mm, and a body at 0.12 m/s moves by one step in a tick.
     pub(crate) velocity: Position,
     /// Largest change of a packed component since the reference's own reference, however long ago that is.
     pub(crate) rotation: i32,
@@ -60,7 +61,7 @@ pub(crate) struct KinematicHistory {
     additional: [Option<PastPose>; 2],
 }
 
-/// Extrapolated pose and motion of a body, as if no other body carried it along.
+/// Extrapolated pose and motion of a body, as if no other body moved it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Extrapolation {
     /// Pose after rigid-body motion with ground contact.
@@ -173,7 +174,7 @@ impl PastPose {
 }
 
 impl KinematicHistory {
-    /// Mean of the newest and the previous velocity, in steps per tick.
+    /// Mean of the newest and the previous velocity, in steps per tick. The mean has less rounding error than the newest.
     pub(crate) fn mean_velocity(&self) -> Vector {
         let newer = self.additional[0].or(self.previous);
         let older = self.additional[1].or(newer);

@@ -36,7 +36,7 @@ impl Variant {
 
 /// The predicted fields of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Field {
+pub(crate) enum PoseField {
     Orientation = 0,
     Position = 1,
 }
@@ -44,9 +44,9 @@ pub(crate) enum Field {
 /// Maximum number of inputs of the mixer for one bin.
 pub(crate) const MAX_INPUTS: usize = 8;
 
-/// A value for each input of the mixer, such as its weight; zero for unused inputs. Sixteen bits each, so that all of
-/// them fit one SIMD register.
-pub(crate) type Inputs = [i16; MAX_INPUTS];
+/// A weight for each input of the mixer; zero for unused inputs. Sixteen bits each, so that all of them fit one SIMD
+/// register.
+pub(crate) type Weights = [i16; MAX_INPUTS];
 
 /// A weight of 1. Weights are in 1/16384 and below 2.
 pub(crate) const WEIGHT_ONE: i16 = 1 << 14;
@@ -65,7 +65,7 @@ pub(crate) const FIRST: usize = 14;
 /// Bins of whether there are more digits. Add the number of digits minus 7, at most 6.
 pub(crate) const MORE: usize = 25;
 
-/// Number of context values of each input of a residual.
+/// Number of context values of each input of a residual. The largest value is 254, of two magnitudes.
 const RESIDUAL_CONTEXTS: usize = 256;
 
 /// Number of static inputs of a residual's bins.
@@ -95,7 +95,7 @@ impl FlagContexts {
 }
 
 const FLAG_INPUTS: usize = 2;
-/// Number of context values of each input.
+/// Number of context values of each input. The largest value is 510.
 const FLAG_SIZE: usize = 1024;
 const FLAGS: usize = 7;
 
@@ -121,7 +121,8 @@ pub(crate) enum AdaptiveFlag {
     Untouched = 0,
     /// Whether any untouched body changes.
     AnyUntouched = 1,
-    /// Whether any body of a group changes, if no body of the previous group changed.
+    /// Whether any body of a group changes, if no body of the previous group changed. Bodies of near indices often start
+    /// near each other, so groups that change follow each other.
     GroupAfterClear = 2,
     /// Whether any body of a group changes, if a body of the previous group changed.
     GroupAfterSet = 3,
@@ -130,7 +131,7 @@ pub(crate) enum AdaptiveFlag {
 pub(crate) const ADAPTIVE_FLAGS: usize = 4;
 
 // Layout of the adaptive probabilities of one further field of the schema.
-/// Whether the value changes, by kind of the body modulo this number.
+/// Whether the value changes, by kind of the body modulo this number: some kinds change a field often, others never.
 pub(crate) const VALUE_CLASSES: usize = 16;
 /// Whether the value decreases.
 pub(crate) const DECREASES: usize = VALUE_CLASSES;
@@ -139,11 +140,11 @@ pub(crate) const DIGITS: usize = DECREASES + 1;
 /// Number of probabilities of a field.
 pub(crate) const VALUE_STATES: usize = DIGITS + u32::BITS as usize;
 
-/// Number of age classes of a body that a partial packet may carry.
+/// Number of age classes of a body that a partial packet may carry. A sender prefers bodies that have waited long.
 pub(crate) const AGE_CLASSES: usize = 8;
 
 /// Probabilities that a body is carried: absent, resting and active bodies, each by age class.
-pub(crate) const CARRY_STATES: usize = 3 * AGE_CLASSES;
+pub(crate) const CARRIED_STATES: usize = 3 * AGE_CLASSES;
 
 /// Even odds, the initial value of an adaptive probability.
 pub(crate) const EVEN: u16 = 1 << 15;
@@ -156,10 +157,10 @@ pub(crate) struct ResidualContexts {
 }
 
 impl ResidualContexts {
-    pub(crate) const fn of(field: Field, axis: usize) -> Self {
+    pub(crate) const fn of(field: PoseField, axis: usize) -> Self {
         let group = match field {
-            Field::Orientation => 0,
-            Field::Position => 1 + axis / 2,
+            PoseField::Orientation => 0,
+            PoseField::Position => 1 + axis / 2,
         };
         Self { group }
     }
@@ -227,11 +228,13 @@ const DISTANCES: usize = 16;
 /// Number of candidate predictions, by field.
 pub(crate) const CANDIDATES: [usize; 2] = [3, 4];
 /// Number of classes for the mean errors of candidates, by field. A class is a clearance, the candidate that was best
-/// in the reference's packet, and a distance to the player.
+/// in the reference's packet, and a distance to the player. Bodies in the air fly or stick to the player, and low ones
+/// roll, mostly for many packets.
 pub(crate) const CLASSES: [usize; 2] =
     [CLEARANCES * CANDIDATES[0] * DISTANCES, CLEARANCES * CANDIDATES[1] * DISTANCES];
 /// Number of classes for blends, by field. A class is a clearance, the selected candidate, a distance to the player,
-/// and for positions whether another body carries the body.
+/// and for positions whether the body has neighbours. Distances are four times as wide as above, because training needs
+/// hundreds of bodies in each class.
 pub(crate) const BLENDS: [usize; 2] =
     [CLEARANCES * CANDIDATES[0] * DISTANCES / 4, CLEARANCES * CANDIDATES[1] * DISTANCES / 4 * 2];
 /// Each blend has one set of weights for x and y, and one for z.
@@ -242,23 +245,23 @@ const CANDIDATE_ERRORS: usize = CLASSES[0] * CANDIDATES[0] + CLASSES[1] * CANDID
 pub(crate) const ERRORS: usize = CANDIDATE_ERRORS + BLEND_SETS;
 
 /// Index of the mean error of the first candidate in a class.
-pub(crate) const fn error_index(field: Field, class: usize) -> usize {
+pub(crate) const fn error_index(field: PoseField, class: usize) -> usize {
     match field {
-        Field::Orientation => class * CANDIDATES[0],
-        Field::Position => CLASSES[0] * CANDIDATES[0] + class * CANDIDATES[1],
+        PoseField::Orientation => class * CANDIDATES[0],
+        PoseField::Position => CLASSES[0] * CANDIDATES[0] + class * CANDIDATES[1],
     }
 }
 
 /// Index of a blend's weights for x and y. The weights for z are next.
-pub(crate) const fn blend_index(field: Field, class: usize) -> usize {
+pub(crate) const fn blend_index(field: PoseField, class: usize) -> usize {
     match field {
-        Field::Orientation => 2 * class,
-        Field::Position => 2 * (BLENDS[0] + class),
+        PoseField::Orientation => 2 * class,
+        PoseField::Position => 2 * (BLENDS[0] + class),
     }
 }
 
 /// Index of the mean error without a blend. The mean error with the blend is next.
-pub(crate) const fn blend_error_index(field: Field, class: usize) -> usize {
+pub(crate) const fn blend_error_index(field: PoseField, class: usize) -> usize {
     CANDIDATE_ERRORS + blend_index(field, class)
 }
 

@@ -1,15 +1,9 @@
-//! Bodies that come and go. They are coded before all other bodies of a packet.
-//!
-//! ```text
-//! any 1 | for each: slot | [gone 1] | kind | generation 8 | flag 1 | x | y | z | largest 2 | a | b | c | values | more 1
-//! ```
-//!
-//! *Gone* is only coded if the slot is not empty in the reference. If the body has gone, the rest up to *more* is left
-//! out. All bins have constant probabilities, because the codec does not know where bodies come from.
+//! Bodies that come and go. They are coded before all other bodies of a packet. All bins have constant probabilities,
+//! because the codec does not know where bodies come from.
 
 use super::adaptive::ResidualHistory;
 use super::bins::{CodingObserver, Element};
-use super::bodies::Bodies;
+use super::bodies::PacketBodies;
 use super::coder::{BinCoder, ONE};
 use super::packet_coder::PacketCoder;
 use crate::decode_error::DecodeError;
@@ -20,7 +14,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     /// Codes all changes of life in the order of slots, and lists these slots in `changed_lives`.
     pub(super) fn lives(
         &mut self,
-        bodies: &mut Bodies<'_>,
+        bodies: &mut PacketBodies<'_>,
         changed_lives: &mut Vec<usize>,
     ) -> Result<(), DecodeError> {
         changed_lives.clear();
@@ -59,7 +53,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     }
 
     /// Codes the new life of a slot, and the whole body unless the slot becomes empty.
-    fn life(&mut self, index: usize, bodies: &mut Bodies<'_>) -> Result<(), DecodeError> {
+    fn life(&mut self, index: usize, bodies: &mut PacketBodies<'_>) -> Result<(), DecodeError> {
         let reference = self.snapshots.reference;
         let plan = self.snapshots.plan;
         let element = Element { kind: BitKind::Life, body: Some(index) };

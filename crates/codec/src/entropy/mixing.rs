@@ -9,9 +9,9 @@ use std::hint::cold_path;
 use wide::i16x8;
 
 use super::coder::ONE;
-use super::layout::{Inputs, MAX_INPUTS};
+use super::layout::{MAX_INPUTS, Weights};
 
-/// Rate of adaptive probabilities: a bin moves them by 1/2⁵ of the error.
+/// Rate of adaptive probabilities: a bin moves them by 1/2⁵ of the error, so that they are a mean over about 32 bins.
 const ADAPT_SHIFT: u32 = 5;
 
 /// The constant input of every bin: log odds of 1. Its weight becomes the bias.
@@ -42,7 +42,7 @@ pub(crate) fn inputs_of_bins<const N: usize>(statics: [&[i16; 8]; N]) -> [i16x8;
 /// Mixes the inputs of a bin with the mean of two sets of weights. Returns the probability that the bin is set, in
 /// 1/[`ONE`].
 #[inline(always)]
-pub(crate) fn mix(inputs: i16x8, weights: [&Inputs; 2]) -> u32 {
+pub(crate) fn mix(inputs: i16x8, weights: [&Weights; 2]) -> u32 {
     // The mean of the sets. Each is halved first, so that the sum fits 16 bits.
     let [first, second] = weights.map(|weights| i16x8::from(*weights) >> 1);
     let sum = inputs.dot(first + second).reduce_add();
@@ -53,11 +53,12 @@ pub(crate) fn mix(inputs: i16x8, weights: [&Inputs; 2]) -> u32 {
 
 /// Moves both sets of weights after a bin, in proportion to each input and the coding error.
 #[inline(always)]
-pub(crate) fn update(weights: [&mut Inputs; 2], inputs: i16x8, one: u32, bin: bool) {
+pub(crate) fn update(weights: [&mut Weights; 2], inputs: i16x8, one: u32, bin: bool) {
     let target = if bin { ONE as i32 } else { 0 };
     // Halved so that it fits 16 bits.
     let error = ((target - one as i32) >> 1) as i16;
-    // 2 × input × error / 2¹⁶. The high half of the product is one SIMD instruction.
+    // 2 × input × error / 2¹⁶: a learning rate of 1/64, with inputs in 1/256 and weights in 1/16384. The high half of the
+    // product is one SIMD instruction.
     let steps = (inputs + inputs).mul_keep_high(i16x8::splat(error));
     for set in weights {
         *set = i16x8::from(*set).saturating_add(steps).to_array();
@@ -83,11 +84,11 @@ fn clamp(number: i32, min: i32, max: i32) -> i32 {
     }
 }
 
-/// Bounds of an adaptive probability. Both values of a bin must stay possible.
+/// Bounds of an adaptive probability. Both values of a bin must stay possible. The unlikely one takes up to 11 bits.
 const MIN_ADAPTIVE: i32 = 32;
 const MAX_ADAPTIVE: i32 = ONE as i32 - 33;
 
-/// Log odds are in steps of 1/256, in −2047..=2047.
+/// Log odds are in steps of 1/256, in −2047..=2047. The unlikely value of a mixed bin takes up to 11.5 bits.
 pub(crate) const MAX_LOG_ODDS: i32 = 2047;
 
 /// Probabilities of log odds from −2048 on, in 1/[`ONE`]: 1 / (1 + e^−x).
@@ -96,9 +97,6 @@ static SQUASHED: [u16; 4096] = squash_table();
 /// e^(1/256) in 1/2^32.
 const E_256TH: u128 = 4_311_777_322;
 
-/// Smallest probability that a bin is set or clear, in 1/[`ONE`].
-const MIN_PROBABILITY: u32 = 16;
-
 const fn squash_table() -> [u16; 4096] {
     let mut table = [0; 4096];
     // e^(step/256) in 1/2^32: multiplied by e^(1/256) and rounded down at each step.
@@ -106,10 +104,7 @@ const fn squash_table() -> [u16; 4096] {
     let mut step = 0;
     while step <= 2048 {
         // 1 / (1 + e^−x), as e^x / (1 + e^x).
-        let mut one = ((power << 16) / (power + (1 << 32))) as u32;
-        if one > ONE - MIN_PROBABILITY {
-            one = ONE - MIN_PROBABILITY;
-        }
+        let one = ((power << 16) / (power + (1 << 32))) as u32;
         if step < 2048 {
             table[2048 + step] = one as u16;
         }

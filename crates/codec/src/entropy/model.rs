@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use super::blend::{BLENDED, BlendWeights};
 use super::layout::{
-    ADAPTIVE, BLEND_SETS, ERRORS, Field, Inputs, MAX_INPUTS, SLOTS, TABLE_UNIT, WEIGHT_ONE,
-    WEIGHT_SETS, blend_index,
+    ADAPTIVE, BLEND_SETS, ERRORS, MAX_INPUTS, PoseField, SLOTS, TABLE_UNIT, WEIGHT_ONE,
+    WEIGHT_SETS, Weights, blend_index,
 };
 
 /// A trained model, as written by `cubewire-lab train`.
@@ -19,7 +19,7 @@ pub struct TrainedModel {
     /// By [`blend_index`].
     pub(crate) blends: Vec<BlendWeights>,
     /// Initial values of the adaptive state.
-    pub(crate) weights: Vec<Inputs>,
+    pub(crate) weights: Vec<Weights>,
     pub(crate) adaptive: Vec<u16>,
     pub(crate) errors: Vec<u16>,
 }
@@ -41,7 +41,8 @@ const MAGIC: &[u8; 8] = b"CWPRIOR4";
 const INITIAL_ERROR: u16 = 1600;
 
 impl TrainedModel {
-    /// The model before training. Every bin has even odds.
+    /// The model before training. Every bin has even odds. With a weight of a third, three inputs of equal log odds mix to
+    /// these log odds.
     pub fn untrained() -> Self {
         Self {
             trained_on: Vec::new(),
@@ -69,7 +70,7 @@ impl TrainedModel {
     }
 
     /// Weights of a blend: for x and y, then for z.
-    pub(crate) fn blend(&self, field: Field, class: usize) -> [&BlendWeights; 2] {
+    pub(crate) fn blend(&self, field: PoseField, class: usize) -> [&BlendWeights; 2] {
         let index = blend_index(field, class);
         [&self.blends[index], &self.blends[index + 1]]
     }
@@ -111,14 +112,7 @@ impl TrainedModel {
         })
     }
 
-    /// Writes the model, little endian:
-    ///
-    /// ```text
-    /// "CWPRIOR4" | recordings 8 | hashes 64 each | weights 16 each | adaptive probabilities 16 each |
-    /// mean errors of candidates 16 each | blends 16 each | log odds 8 each
-    /// ```
-    ///
-    /// At most 255 hashes are written.
+    /// Writes the model in the layout of section 15 of `WIRE.md`. At most 255 hashes are written.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         let count = self.trained_on.len().min(u8::MAX.into());

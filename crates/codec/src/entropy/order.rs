@@ -113,7 +113,7 @@ pub(crate) struct Resting {
     /// First body of each cell's linked list.
     cells: Vec<u32>,
     /// All bodies of the snapshot, resting or not.
-    bodies: Vec<Body>,
+    bodies: Vec<RestingBody>,
     /// Resting bodies that a coded body came near.
     pub(super) touched: Bits,
     /// Number of coded bodies compared with the resting ones so far.
@@ -127,7 +127,7 @@ pub(crate) struct Resting {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Body {
+struct RestingBody {
     packed: PackedPosition,
     /// Next body in the same cell.
     next: u32,
@@ -160,6 +160,7 @@ impl Resting {
         let bits = lengths.cell_bits;
         self.cell_bits = bits;
         self.anchor_margin = lengths.anchor_margin;
+        // 15 classes reach 360 steps. Corners of two cubes can touch up to 2√3 × 102.4 = 355.
         self.class_width = 24.0 * lengths.scale;
         self.touched.clear(positions.len());
         self.approached = 0;
@@ -174,7 +175,7 @@ impl Resting {
                 let [x, y] = packed.shifted_xy(bits);
                 next = std::mem::replace(&mut cells[cell(x, y)], body);
             }
-            Body { packed, next, nearest: FAR }
+            RestingBody { packed, next, nearest: FAR }
         }));
     }
 

@@ -67,6 +67,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         &mut self,
         ages: [Option<u16>; 2],
     ) -> Result<[Option<u16>; 2], DecodeError> {
+        // Without loss, at one snapshot per tick.
         const USUAL: [Option<u16>; 2] = [Some(1), Some(2)];
         const NONE: [Option<u16>; 2] = [None, None];
         let element = Element::of_packet(BitKind::Selection);

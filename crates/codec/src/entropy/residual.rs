@@ -10,7 +10,7 @@
 use super::bins::{Bins, CodingObserver};
 use super::coder::{BinCoder, ONE};
 use super::layout::{
-    FIRST, Inputs, MORE, NEGATIVE, RESIDUAL_BINS, RESIDUAL_INPUTS, RESIDUAL_WEIGHT_SETS,
+    FIRST, MORE, NEGATIVE, RESIDUAL_BINS, RESIDUAL_INPUTS, RESIDUAL_WEIGHT_SETS, Weights,
     residual_weights,
 };
 use super::mixing;
@@ -23,8 +23,8 @@ const TREE_BINS: usize = (1 << TREE_DEPTH) - 1;
 /// The last leaf means this many digits or more.
 const MANY_DIGITS: u32 = TREE_BINS as u32;
 
-/// Probability that the second digit after the leading 1 is set. It is constant, because packets are larger if the
-/// model has to learn this probability in each context.
+/// Probability that the second digit after the leading 1 is set. Below ½, because small residuals are more frequent. It
+/// is constant, because packets are larger if the model has to learn this probability in each context.
 const SECOND_ONE: u32 = ONE / 16 * 7;
 
 /// Larger digit counts share the contexts of their leading digits.
@@ -39,7 +39,7 @@ pub(super) struct ResidualBins<'s, B, O> {
     pub(super) slots: [usize; RESIDUAL_INPUTS],
     pub(super) inputs: [&'s [i16; RESIDUAL_BINS]; RESIDUAL_INPUTS],
     /// Weight sets by zone and by history, each with the selected class.
-    pub(super) weights: [(&'s mut [Inputs; RESIDUAL_WEIGHT_SETS], usize); 2],
+    pub(super) weights: [(&'s mut [Weights; RESIDUAL_WEIGHT_SETS], usize); 2],
 }
 
 impl<B: BinCoder, O: CodingObserver> ResidualBins<'_, B, O> {
@@ -141,8 +141,9 @@ pub(crate) fn magnitude(value: i32) -> usize {
     MAGNITUDES[size.min(MAGNITUDES.len() - 1)].into()
 }
 
-/// Magnitudes by absolute value. The last one is for all larger numbers. `STEPS` has the smallest
-/// absolute value of each class from 1 on.
+/// Magnitudes by absolute value. The last one is for all larger numbers. `STEPS` has the smallest absolute value of each
+/// class from 1 on. Widths grow with the values, so that few classes cover all of them. 15 classes leave a value of four
+/// bits for an unknown magnitude.
 static MAGNITUDES: [u8; 402] = {
     const STEPS: [usize; 14] = [1, 2, 3, 4, 6, 8, 12, 18, 27, 41, 65, 101, 171, 401];
     let mut magnitudes = [0; STEPS[13] + 1];

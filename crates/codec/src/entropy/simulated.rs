@@ -30,7 +30,7 @@ pub(crate) const fn has_long_check(sequence: Sequence) -> bool {
 }
 
 // Probabilities that the scene is simulated, that the origin is the baseline's tick, that an input equals the
-// previous one, that a bit of an input does, and that there is no state chunk.
+// previous one, that a bit of an input does, and that there is no state chunk. An unchanged input takes 0.02 bits.
 const SIMULATED: u32 = ONE / 32 * 31;
 const FROM_BASELINE: u32 = ONE / 64 * 63;
 const SAME_INPUT: u32 = ONE / 64 * 63;

@@ -2,7 +2,7 @@
 //! to packet. They start at even odds in every scene.
 
 use super::bins::{CodingObserver, Element};
-use super::bodies::Bodies;
+use super::bodies::PacketBodies;
 use super::coder::BinCoder;
 use super::layout::{DECREASES, DIGITS, VALUE_CLASSES, VALUE_STATES};
 use super::packet_coder::PacketCoder;
@@ -14,7 +14,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     pub(super) fn values(
         &mut self,
         body: usize,
-        bodies: &mut Bodies<'_>,
+        bodies: &mut PacketBodies<'_>,
     ) -> Result<bool, DecodeError> {
         let plan = self.snapshots.plan;
         let target = bodies.target.map(|target| target.words_of(body));

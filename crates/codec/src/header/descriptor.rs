@@ -1,16 +1,10 @@
-//! The stages in a header.
+//! The stages in a header, as section 5 of `WIRE.md` draws them.
 //!
-//! ```text
-//! orientation 4 | velocity 3 | position 2 | delta 3 | relative position 2 | relative orientation 2
-//! | [partial 2 = 3] | changed flags 2 | [steps 3] | [index ranges 10] | [position ranges 10] | [orientation ranges 10] | [simulated 1]
-//! ```
-//!
-//! The code of a stage is its index in the `ALL` of its enum. If its parameters are not the usual ones, the code is
-//! the length of `ALL`, and the parameters follow: the binary logarithm of the steps per metre minus 5, or the bits
-//! of the small range minus 1 and of the large range minus 1, 5 bits each. The last bit, for arithmetic coding
-//! relative to predictions, says whether the scene is simulated.
+//! The code of a stage is its index in the `ALL` of its enum. If its parameters are not the usual ones, the code is the
+//! length of `ALL`, and the parameters follow. The last bit, for arithmetic coding relative to predictions, says whether
+//! the scene is simulated.
 
-use crate::bits::{Direction, Field};
+use crate::bits::{BitField, Direction};
 use crate::decode_error::DecodeError;
 use crate::stages::{
     ChangedFlags, Coverage, Delta, Orientation, Position, RelativeOrientation, RelativePosition,
@@ -60,7 +54,11 @@ impl<T> Codes<T> {
 
 impl<T: Copy + PartialEq> Codes<T> {
     /// Codes a stage. If it is not listed, the code is the length of the list.
-    fn code<D: Direction>(&self, field: &mut Field<'_, '_, D>, stage: T) -> Result<u32, D::Error> {
+    fn code<D: Direction>(
+        &self,
+        field: &mut BitField<'_, '_, D>,
+        stage: T,
+    ) -> Result<u32, D::Error> {
         let code = self.all.iter().position(|listed| *listed == stage).unwrap_or(self.all.len());
         field.number(self.bits, code as u32)
     }
@@ -68,7 +66,7 @@ impl<T: Copy + PartialEq> Codes<T> {
     /// Codes a stage that has no parameters.
     fn code_listed<D: Direction>(
         &self,
-        field: &mut Field<'_, '_, D>,
+        field: &mut BitField<'_, '_, D>,
         stage: T,
     ) -> Result<T, D::Error> {
         let code = self.code(field, stage)?;
@@ -85,9 +83,9 @@ impl<T: Copy + PartialEq> Codes<T> {
     /// stage's.
     fn stage<D: Direction>(
         &self,
-        field: &mut Field<'_, '_, D>,
+        field: &mut BitField<'_, '_, D>,
         code: u32,
-        parameters: impl FnOnce(&mut Field<'_, '_, D>) -> Result<T, D::Error>,
+        parameters: impl FnOnce(&mut BitField<'_, '_, D>) -> Result<T, D::Error>,
     ) -> Result<T, D::Error> {
         if let Some(listed) = self.all.get(code as usize) {
             return Ok(*listed);
@@ -103,7 +101,7 @@ impl<T: Copy + PartialEq> Codes<T> {
 
 /// Codes legal stages. Each combination of stages has exactly one encoding.
 pub(super) fn code<D: Direction>(
-    field: &mut Field<'_, '_, D>,
+    field: &mut BitField<'_, '_, D>,
     target: &Stages,
 ) -> Result<Stages, D::Error> {
     let bits = match target.orientation {
@@ -152,7 +150,7 @@ pub(super) fn code<D: Direction>(
 
 /// Codes the changed flags. A partial packet has the unused code of changed flags before them.
 fn changed_flags<D: Direction>(
-    field: &mut Field<'_, '_, D>,
+    field: &mut BitField<'_, '_, D>,
     target: &Stages,
 ) -> Result<(Coverage, ChangedFlags), D::Error> {
     let listed = CHANGED_FLAGS.all;
@@ -166,7 +164,7 @@ fn changed_flags<D: Direction>(
 }
 
 fn steps<D: Direction>(
-    field: &mut Field<'_, '_, D>,
+    field: &mut BitField<'_, '_, D>,
     target: Position,
 ) -> Result<Position, D::Error> {
     let log = match target {
@@ -178,7 +176,7 @@ fn steps<D: Direction>(
 }
 
 fn ranges<D: Direction>(
-    field: &mut Field<'_, '_, D>,
+    field: &mut BitField<'_, '_, D>,
     target: Option<[u8; 2]>,
 ) -> Result<[u8; 2], D::Error> {
     let mut range_bits = target.unwrap_or([1; 2]);

@@ -104,9 +104,9 @@ pub(crate) struct Lengths {
     pub(crate) scale: f32,
     /// Number of classes of distance to the anchor per step.
     pub(crate) distance_classes: f32,
-    /// Distance within which the anchor carries other bodies.
+    /// Distance within which bodies can move with the anchor. The demo's player pulls bodies within 922 steps.
     pub(crate) anchor_reach: f32,
-    /// Distance within which a body carries other bodies.
+    /// Distance within which bodies can move with a body. Corners of two cubes can touch up to 355 steps.
     pub(crate) reach: f32,
     /// Height above which bodies rarely reach the floor within a packet's time.
     pub(crate) high: i32,

@@ -49,6 +49,8 @@ impl Schema {
             let fault = format!("it must be below {max}, the maximum number of bodies");
             ensure(is_below, &fault).map_err(at("anchor"))?;
         }
+        let seats = 1..=Self::MAX_SEATS.into();
+        whole("the number of players", self.seats, seats).map_err(at("seats"))?;
         let (kinds, fields) = (self.kinds.len() as i64, self.fields.len() as i64);
         whole("the number of kinds", kinds, 1..=Self::MAX_KINDS as i64).map_err(at("kind"))?;
         whole("the number of fields", fields, 0..=Self::MAX_FIELDS as i64).map_err(at("field"))?;

@@ -53,6 +53,8 @@ fn set(schema: &mut Schema, item: &str) {
         "max-speed" => schema.world.max_speed = read(value),
         "linear" => schema.world.linear = read(value),
         "slots" => schema.slots = read(value),
+        "support" => schema.support = read(value),
+        "seats" => schema.seats = read(value),
         item => panic!("{item}"),
     }
 }
@@ -83,7 +85,9 @@ gravity 0
 gravity 7372800
 floor Some(-2048)
 max-speed 122880
-linear Some((gravity:(-2147483648,2147483648),drag_per_tick:0,rest_height:-2097152,fall_height:2097152))"#;
+linear Some((gravity:(-2147483648,2147483648),drag_per_tick:0,rest_height:-2097152,fall_height:2097152))
+support (); seats 4
+support (velocities:true)"#;
 
 #[test]
 fn legal_schemas_come_back_from_their_bytes() {
@@ -156,7 +160,9 @@ linear Some((gravity:(25,9),drag_per_tick:0,rest_height:2097153,fall_height:0)) 
 linear Some((gravity:(25,9),drag_per_tick:0,rest_height:0,fall_height:-2147483648)) | linear: the height of falls must be a whole number from -2097152 to 2097152, not `-2147483648`
 linear Some((gravity:(25,9),drag_per_tick:0,rest_height:0,fall_height:2097153)) | linear: the height of falls must be a whole number from -2097152 to 2097152, not `2097153`
 slots Living(max:0) | slots: the number of bodies must be a whole number from 1 to 65536, not `0`
-slots Living(max:65537) | slots: the number of bodies must be a whole number from 1 to 65536, not `65537`"##;
+slots Living(max:65537) | slots: the number of bodies must be a whole number from 1 to 65536, not `65537`
+seats 0 | seats: the number of players must be a whole number from 1 to 4, not `0`
+seats 5 | seats: the number of players must be a whole number from 1 to 4, not `5`"##;
 
 #[test]
 fn faults_are_named_with_their_item() {
@@ -176,6 +182,14 @@ fn bytes_that_are_not_written_for_a_schema_are_refused() {
         assert_eq!(refused(&bytes[..length]), "schema: malformed");
     }
     assert_eq!(refused(&[&bytes[..], &[0]].concat()), "schema: malformed");
+    // A capability that is neither true nor false.
+    let support = bytes.len() - 5;
+    assert_eq!(bytes[support..], [1, 1, 1, 1, 1]);
+    for at in support..bytes.len() - 1 {
+        let mut bytes = bytes.clone();
+        bytes[at] = 2;
+        assert_eq!(refused(&bytes), "schema: malformed");
+    }
     // The length of the name as two bytes instead of one.
     let longer = [&[bytes[0] | 0x80, 0], &bytes[1..]].concat();
     assert_eq!(postcard::from_bytes(&longer), Ok(CUBES));

@@ -1,6 +1,6 @@
 //! Human-readable text of a schema.
 
-use super::{Range, Schema};
+use super::{Range, Schema, Support};
 
 impl Schema {
     /// Returns a line for each item, in the order of the fields. The text is for display only; it cannot be parsed.
@@ -28,7 +28,13 @@ impl Schema {
         lines.extend(world.floor.map(|height| format!("floor: {height}")));
         lines.push(format!("max-speed: {}", world.max_speed));
         lines.extend(world.linear.map(|linear| format!("linear: {linear:?}")));
-        lines.push(format!("slots: {:?}\n", self.slots));
+        lines.push(format!("slots: {:?}", self.slots));
+        let Support { floats, other_steps, velocities, simulation } = self.support;
+        lines.extend(floats.then(|| "supports floats".to_owned()));
+        lines.extend(other_steps.then(|| "supports other-steps".to_owned()));
+        lines.extend(velocities.then(|| "supports velocities".to_owned()));
+        lines.extend(simulation.then(|| "supports simulation".to_owned()));
+        lines.push(format!("seats: {}\n", self.seats));
         lines.join("\n")
     }
 }

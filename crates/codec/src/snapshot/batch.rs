@@ -14,7 +14,7 @@ use crate::state::BodyState;
 /// Maximum number of bodies in a batch.
 pub(super) const BODIES: usize = 32;
 
-type Column<T> = [T; BODIES];
+type Lanes<T> = [T; BODIES];
 
 /// Up to [`BODIES`] bodies as columns.
 pub(super) struct Batch<'p> {
@@ -22,18 +22,18 @@ pub(super) struct Batch<'p> {
     bounds: [Bounded; 3],
     component_bits: u8,
     count: usize,
-    position: [Column<f32>; 3],
-    orientation: [Column<f32>; 4],
+    position: [Lanes<f32>; 3],
+    orientation: [Lanes<f32>; 4],
     /// 0 if the velocity is finite, otherwise NaN.
-    velocity: Column<f32>,
-    interacting: Column<bool>,
-    steps: [Column<i32>; 3],
+    velocity: Lanes<f32>,
+    interacting: Lanes<bool>,
+    steps: [Lanes<i32>; 3],
     /// Whether all components are finite and the orientation has about unit length.
-    is_usual: Column<bool>,
+    is_usual: Lanes<bool>,
     /// Whether rounding errors cannot have changed the integers of the orientation.
-    is_certain: Column<bool>,
-    packed_positions: Column<PackedPosition>,
-    orientations: Column<u32>,
+    is_certain: Lanes<bool>,
+    packed_positions: Lanes<PackedPosition>,
+    orientations: Lanes<u32>,
 }
 
 impl<'p> Batch<'p> {
@@ -176,7 +176,7 @@ impl<'p> Batch<'p> {
 }
 
 /// Rounds like [`Bounded::quantize`]. The steps per unit are a power of two, so products with them are exact.
-fn round(values: &Column<f32>, bounds: &Bounded, out: &mut Column<i32>) {
+fn round(values: &Lanes<f32>, bounds: &Bounded, out: &mut Lanes<i32>) {
     let steps = bounds.steps_per_unit as f32;
     let (min, max) = (bounds.min as f32, bounds.max as f32);
     for (value, out) in values.iter().zip(out) {

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use super::{Fields, QuantizedSnapshot, batch};
 use crate::ledger::BitKind;
 use crate::precision::{Orientation, Precision, Velocity};
-use crate::quantize::affine::AFFINE_VELOCITY;
-use crate::quantize::bounded::{Bounded, VELOCITY};
+use crate::quantize::bounded::Bounded;
 use crate::quantize::smallest_three::SmallestThree;
 use crate::stages::IllegalStages;
 use crate::state::{BodyState, Snapshot};
@@ -112,11 +111,10 @@ impl QuantizedSnapshot {
     }
 
     fn velocity_of(&self, velocity: [f32; 3]) -> [i32; 3] {
-        match self.precision.velocity {
-            Velocity::Full => words(velocity),
-            Velocity::Quantized | Velocity::AtRestFlag => quantize(velocity, &[VELOCITY; 3]),
-            Velocity::Affine => quantize(velocity, &[AFFINE_VELOCITY; 3]),
-            Velocity::Omitted => [0; 3],
+        match self.plan.velocity_bounds(self.precision.velocity) {
+            Some(bounds) => quantize(velocity, &[bounds; 3]),
+            None if self.precision.velocity == Velocity::Omitted => [0; 3],
+            None => words(velocity),
         }
     }
 }

@@ -2,10 +2,12 @@
 
 use std::iter::once;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use super::{Fields, QuantizeError, QuantizedBody, QuantizedSnapshot};
 use crate::ledger::BitKind;
 use crate::plan::Plan;
+use crate::precision::Precision;
 use crate::schema::Slots;
 use crate::state::BodyState;
 
@@ -140,6 +142,27 @@ impl QuantizedSnapshot {
         }
         self.set_slot(index, &slot);
         Ok(())
+    }
+
+    /// Returns the same bodies in another precision. `body` returns the state of the body in a slot.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    pub fn in_precision(
+        &self,
+        precision: Precision,
+        body: impl Fn(usize) -> BodyState,
+    ) -> Result<Self, QuantizeError> {
+        let mut other = Self::new(Arc::clone(&self.plan), precision);
+        other.clear_slots(self.len());
+        let bounds = self.plan.position_bounds(precision.position);
+        for index in (0..self.len()).filter(|&slot| self.is_present(slot)) {
+            let fields = other.fields_of(index, &body(index), bounds.as_ref())?;
+            let interacting = self.is_interacting(index);
+            let fields = Fields { interacting, ..fields };
+            other.set_slot(index, &Slot { fields, ..self.slot(index) });
+        }
+        Ok(other)
     }
 
     /// Empties a slot.

@@ -93,8 +93,8 @@ pub enum IllegalStages {
         "partial packets cannot be requested: the sender makes packets partial to keep within a budget"
     )]
     PartialWanted,
-    #[error("{0} are only available in the demo's scene")]
-    DemoOnly(&'static str),
+    #[error("the schema has no {0}")]
+    Unsupported(&'static str),
     #[error("this scene's orientations have {scene} bits per component, not {bits}")]
     OtherComponentBits { bits: u8, scene: u8 },
 }
@@ -125,7 +125,8 @@ impl Precision {
 }
 
 impl StageOptions {
-    /// Returns the stages with these options, if they are legal in the demo's scene.
+    /// Returns the stages with these options, if they are legal in a scene that supports everything, with nine bits per
+    /// component.
     ///
     /// # Errors
     /// The first reason why they are illegal.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use allocation_counter::measure;
 use cubewire_codec::ladder::{self, SIMULATED};
-use cubewire_codec::schema::{CUBES, Field, FieldForm, Schema, Slots};
+use cubewire_codec::schema::{CUBES, Field, FieldForm, Schema, Slots, Support};
 use cubewire_codec::{
     Baseline, BitLedger, Decoder, Inputs, Limits, Origin, Plan, QuantizedSnapshot, Sequence,
     Snapshot, Stages,
@@ -101,28 +101,31 @@ fn a_packet_cannot_make_a_receiver_of_the_most_slots_take_much_memory() {
         slots: Slots::Living { max: SLOTS as u32 },
         ..CUBES
     };
-    let plan = Plan::new(schema).unwrap();
-    let few = Limits { max_bodies: 65_535 };
-    assert!(Decoder::new(Arc::clone(&plan), Snapshot::default(), few).is_err());
-    let mut rng = ChaCha8Rng::seed_from_u64(crate::seed());
-    for rung in legal_rungs(&plan) {
-        let mut lane = send(&plan, &[rung], 1, 3);
-        let held = lane.received;
-        let lookup = |sequence: Sequence| held.get(&sequence.0);
-        let mut most = 0;
-        for round in 0..20 {
-            let mut bytes = lane.packet.bytes.clone();
-            // A datagram of maximum size: it creates as many bodies as possible, or has arbitrary content.
-            bytes.truncate(12);
-            bytes.resize(65_535, if round % 2 == 0 { 0xFF } else { 0 });
-            mutate(&mut rng, &mut bytes);
-            let memory = measure(|| {
-                let mut out = Baseline::default();
-                let _ = lane.decoder.decode(&bytes, lookup, &mut out);
-            });
-            most = most.max(memory.bytes_max);
+    // Bodies with floats or velocities are not packed, and a packet can be of another precision than the ones before.
+    for (support, per_slot) in [(Support::NONE, 40), (Support::ALL, 128)] {
+        let plan = Plan::new(Schema { support, ..schema.clone() }).unwrap();
+        let few = Limits { max_bodies: 65_535 };
+        assert!(Decoder::new(Arc::clone(&plan), Snapshot::default(), few).is_err());
+        let mut rng = ChaCha8Rng::seed_from_u64(crate::seed());
+        for rung in legal_rungs(&plan) {
+            let mut lane = send(&plan, &[rung], 1, 3);
+            let held = lane.received;
+            let lookup = |sequence: Sequence| held.get(&sequence.0);
+            let mut most = 0;
+            for round in 0..20 {
+                let mut bytes = lane.packet.bytes.clone();
+                // A datagram of maximum size: it creates as many bodies as possible, or has arbitrary content.
+                bytes.truncate(12);
+                bytes.resize(65_535, if round % 2 == 0 { 0xFF } else { 0 });
+                mutate(&mut rng, &mut bytes);
+                let memory = measure(|| {
+                    let mut out = Baseline::default();
+                    let _ = lane.decoder.decode(&bytes, lookup, &mut out);
+                });
+                most = most.max(memory.bytes_max);
+            }
+            println!("{most} bytes, {rung:?}");
+            assert!(most < per_slot * SLOTS, "{most} bytes, {rung:?}");
         }
-        println!("{most} bytes, {rung:?}");
-        assert!(most < 40 * SLOTS, "{most} bytes, {rung:?}");
     }
 }

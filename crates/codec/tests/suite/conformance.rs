@@ -132,16 +132,17 @@ fn integers(snapshot: &QuantizedSnapshot) -> Vec<Body> {
     let precision = snapshot.precision();
     let schema = snapshot.plan().schema();
     let has_flag = schema.fields.first().is_some_and(|field| field.form == FieldForm::Flag);
+    // The caller's axes that become x, y and z.
+    let order = [[1, 2, 0], [2, 0, 1], [0, 1, 2]][schema.up.index()];
     let values = usize::from(has_flag)..schema.fields.len();
     let body = |index: usize| Body {
         interacting: snapshot.is_interacting(index),
         position: widen(snapshot.position(index), precision.position == Position::Full),
         orientation: match precision.orientation {
-            Orientation::Full => snapshot
-                .body(index)
-                .orientation
-                .to_array()
-                .map(|component| i64::from(component.to_bits())),
+            Orientation::Full => {
+                let turned = snapshot.body(index).orientation.to_array();
+                [order[0], order[1], order[2], 3].map(|axis| turned[axis].to_bits().into())
+            }
             Orientation::SmallestThree { .. } => {
                 let orientation = snapshot.smallest_three(index);
                 let [a, b, c] = orientation.components.map(i64::from);
@@ -221,7 +222,7 @@ impl Pair {
     pub(crate) fn of(plan: &Arc<Plan>, initial: &Snapshot) -> Self {
         Self {
             lane: Lane::of(Arc::clone(plan), initial, BitLedger::new()),
-            scene: Scene::read(&plan.schema().encode(), *plan == Plan::cubes()),
+            scene: Scene::read(&plan.schema().encode()),
             initial: float_bodies(initial),
             held: HashMap::new(),
             arrived: Vec::new(),

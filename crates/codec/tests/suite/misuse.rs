@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cubewire_codec::quantize::SmallestThree;
-use cubewire_codec::schema::{CUBES, Levels, Schema, Slots};
+use cubewire_codec::schema::{CUBES, Levels, Schema, Slots, Support};
 use cubewire_codec::simulation::MAX_STATE_CHUNK_BYTES;
 use cubewire_codec::stages::{Delta, IllegalStages, Orientation, Position};
 use cubewire_codec::{
@@ -83,26 +83,21 @@ fn integers_out_of_range_and_illegal_precisions_are_refused() {
     wide.orientation.components[2] = 512;
     let message = "body 1: orientation 512 is outside 0..=511";
     assert_eq!(put(wide), Err(message.into()));
-    for bits in [0, 1, 16, 255] {
+    let usual = snapshot.precision();
+    let bits = [0, 1, 16, 255].map(|bits| {
+        let orientation = Orientation::SmallestThree { bits };
         let message = format!("a smallest-three component has 2 to 15 bits, not {bits}");
-        let precision =
-            Precision { orientation: Orientation::SmallestThree { bits }, ..snapshot.precision() };
+        (Precision { orientation, ..usual }, message)
+    });
+    let steps = [0, 16, 500, 8192].map(|steps_per_metre| {
+        let position = Position::Quantized { steps_per_metre };
+        let message =
+            "quantized positions have a power of two from 32 to 4096 steps per metre, not";
+        (Precision { position, ..usual }, format!("{message} {steps_per_metre}"))
+    });
+    for (precision, message) in bits.into_iter().chain(steps) {
         let error = snapshot.quantize(&bodies(1), precision).unwrap_err();
         assert_eq!(error.to_string(), message);
-    }
-    for steps_per_metre in [0, 16, 500, 8192] {
-        let precision = Precision {
-            position: Position::Quantized { steps_per_metre },
-            ..ladder::POSITION.stages.precision()
-        };
-        let error = snapshot.quantize(&bodies(1), precision).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            format!(
-                "quantized positions have a power of two from 32 to 4096 steps per metre, not \
-                 {steps_per_metre}"
-            )
-        );
         assert!(snapshot.is_empty());
     }
 }
@@ -182,7 +177,8 @@ fn what_does_not_fit_together_is_not_encoded() {
 }
 
 fn plan(levels: Levels) -> Arc<Plan> {
-    Plan::new(Schema { levels, slots: Slots::Living { max: 3 }, ..CUBES }).unwrap()
+    let (slots, support) = (Slots::Living { max: 3 }, Support::NONE);
+    Plan::new(Schema { levels, slots, support, ..CUBES }).unwrap()
 }
 
 /// A scene with one body. One component of its orientation is `component`.

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use cubewire_codec::schema::{
     Axis, Field, FieldForm, Kind, Levels, Linear, MAX_TICKS_PER_SECOND, Range, Schema, Shape,
-    Slots, World,
+    Slots, Support, World,
 };
 use proptest::collection::btree_map;
 use proptest::option;
@@ -20,6 +20,9 @@ pub(crate) fn cases(usual: u32) -> ProptestConfig {
 
 /// Schemas with fixed bodies or up to `max_living` living ones.
 pub(crate) fn schema(max_living: u32) -> impl Strategy<Value = Schema> {
+    let support = any::<[bool; 4]>().prop_map(|[floats, other_steps, velocities, simulation]| {
+        Support { floats, other_steps, velocities, simulation }
+    });
     let start = (
         name(),
         1..=MAX_TICKS_PER_SECOND,
@@ -27,8 +30,8 @@ pub(crate) fn schema(max_living: u32) -> impl Strategy<Value = Schema> {
         position(),
         (2..=15u8, prop::sample::select(vec![Levels::Odd, Levels::Even])),
     );
-    (start, slots(max_living), kinds(), fields(), world())
-        .prop_map(|(start, (slots, anchor), kinds, fields, world)| {
+    (start, slots(max_living), kinds(), fields(), world(), (support, 1..=Schema::MAX_SEATS))
+        .prop_map(|(start, (slots, anchor), kinds, fields, world, (support, seats))| {
             let (name, ticks_per_second, up, position, (component_bits, levels)) = start;
             Schema {
                 name: name.into(),
@@ -42,6 +45,8 @@ pub(crate) fn schema(max_living: u32) -> impl Strategy<Value = Schema> {
                 fields: fields.into(),
                 world,
                 slots,
+                support,
+                seats,
             }
         })
         .prop_filter("it is too fast, too strong or rounded too far", |schema| {

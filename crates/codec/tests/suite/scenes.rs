@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use cubewire_codec::ladder::{self, Rung};
-use cubewire_codec::schema::{FieldForm, Schema, first_difference};
-use cubewire_codec::stages::Delta;
+use cubewire_codec::schema::{FieldForm, Schema, Support, first_difference};
+use cubewire_codec::stages::{Delta, Orientation, Position, Velocity};
 use cubewire_codec::{
-    BitKind, BitLedger, Coverage, Life, Plan, QuantizedSnapshot, Sequence, Simulated, Stages,
+    BitKind, BitLedger, Coverage, Life, Plan, QuantizedSnapshot, Sequence, Simulated, StageOptions,
+    Stages,
 };
 use proptest::prelude::*;
 use rand::seq::IndexedRandom;
@@ -39,9 +40,17 @@ pub(crate) fn step(world: &mut World) {
     world.step();
 }
 
-/// The rungs that a scene supports.
+/// The rungs that a scene supports, and a few of its other precisions.
 pub(crate) fn legal_rungs(plan: &Plan) -> Vec<Stages> {
-    ladder::all().filter_map(|rung| plan.legal(*rung.stages).ok()).collect()
+    let other = |(steps_per_metre, bits)| StageOptions {
+        position: Position::Quantized { steps_per_metre },
+        orientation: Orientation::SmallestThree { bits },
+        velocity: Velocity::AtRestFlag,
+        ..*ladder::CHANGED_FLAGS.stages
+    };
+    let others = [(32, 2), (256, 10), (4096, 15)].map(other);
+    let rungs = ladder::all().map(|rung| *rung.stages).chain(others);
+    rungs.filter_map(|options| plan.legal(options).ok()).collect()
 }
 
 /// Sends `packets` packets over a lossy link, with the rungs in turn.
@@ -116,7 +125,11 @@ proptest! {
         prop_assert_eq!(is_legal(ladder::PREDICTED_POSITION), has_equal_steps);
         prop_assert_eq!(is_legal(ladder::ARITHMETIC), has_few_bits);
         prop_assert_eq!(is_legal(ladder::PREDICTED), has_equal_steps && has_few_bits);
-        prop_assert!(!is_legal(ladder::UNCOMPRESSED), "floats are the demo's");
+        let Support { floats, other_steps, velocities, simulation } = schema.support;
+        prop_assert_eq!(is_legal(ladder::UNCOMPRESSED), floats && velocities);
+        prop_assert_eq!(is_legal(ladder::NO_VELOCITY), floats);
+        prop_assert!(!is_legal(ladder::AFFINE) || other_steps && velocities);
+        prop_assert_eq!(is_legal(ladder::SIMULATED), is_legal(ladder::PREDICTED) && simulation);
     }
 }
 

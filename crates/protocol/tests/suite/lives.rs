@@ -27,7 +27,7 @@ pub(crate) const LIVING: &str = r#"(
     kinds: [(name: "ball", shape: Ball(0.3)), (name: "crate", shape: Box((0.5, 0.3, 0.4)))],
     fields: [(name: "on", form: Flag), (name: "health", form: Int(min: 0, max: 100))],
     world: (gravity: 9.81, floor: Some(0), max_speed: 40, linear: None),
-    slots: Living(max: 40),
+    slots: Living(max: 40), support: (floats: true, velocities: true), seats: 2,
 )"#;
 
 const FIRST: u64 = 65_536 - 200;

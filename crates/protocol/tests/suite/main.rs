@@ -17,6 +17,7 @@ mod rate;
 #[path = "../../../codec/tests/suite/recording.rs"]
 mod recording;
 mod renet_guard;
+mod scene;
 mod silence;
 mod smallest;
 mod time;

@@ -76,8 +76,10 @@ pub(crate) fn quantize(body: &FloatBody, stages: Stages, scene: &Scene) -> Body 
     let [x, y, z, w] = body.orientation;
     let [x, y, z] = scene.turned([x, y, z]);
     let orientation = [x, y, z, w];
+    let turned_velocity = scene.turned(body.velocity);
     let velocity = |steps: f64, range: RangeInclusive<i64>| {
-        Some(body.velocity.map(|value| round(value, steps, &range)))
+        let steps = scene.velocity_steps(steps);
+        Some(turned_velocity.map(|value| round(value, steps, &range)))
     };
     Body {
         interacting: body.interacting && scene.has_flag,
@@ -94,7 +96,7 @@ pub(crate) fn quantize(body: &FloatBody, stages: Stages, scene: &Scene) -> Body 
             VELOCITY_QUANTIZED | VELOCITY_AT_REST_FLAG => velocity(32.0, QUANTIZED_VELOCITY),
             VELOCITY_AFFINE => velocity(2097151.0 / 128.0, AFFINE_VELOCITY),
             VELOCITY_OMITTED => None,
-            _ => Some(body.velocity.map(word)),
+            _ => Some(turned_velocity.map(word)),
         },
         values: vec![0; scene.values.len()],
     }

@@ -225,7 +225,7 @@ fn read_stages(bits: &mut Bits, scene: &Scene) -> Result<Stages, String> {
         }
     }
     stages.is_simulated = codes[3] == ARITHMETIC_PREDICTED && bits.bit()?;
-    let [orientation, _, position, delta, ..] = stages.codes;
+    let [orientation, velocity, position, delta, ..] = stages.codes;
     let [.., relative_position, relative_orientation, flags] = stages.codes;
     check(orientation != 1, "an unused code of orientation")?;
     let quantized = position == POSITION_QUANTIZED;
@@ -242,13 +242,20 @@ fn read_stages(bits: &mut Bits, scene: &Scene) -> Result<Stages, String> {
     let predicts = relative_position == PREDICTED
         || relative_orientation == GROWING_RANGES
         || delta == ARITHMETIC_PREDICTED;
-    let of_any_scene = orientation == scene.component_bits
-        && stages.codes[1..3] == [VELOCITY_OMITTED, POSITION_QUANTIZED]
-        && stages.steps == 512
+    let [floats, other_steps, velocities, simulation] = scene.support;
+    let has_floats = [orientation, velocity, position].contains(&FULL);
+    let own_bits = [FULL, scene.component_bits].contains(&orientation);
+    let own_steps =
+        velocity != VELOCITY_AFFINE && position != POSITION_AFFINE && stages.steps == 512;
+    let supported = (velocities || velocity == VELOCITY_OMITTED)
+        && (floats || !has_floats)
+        && (other_steps || own_bits && own_steps)
+        && (simulation || !stages.is_simulated)
         && (delta < ARITHMETIC || orientation <= 12)
         && (!predicts || scene.has_equal_steps())
-        && !stages.is_simulated;
-    check(scene.is_cubes || of_any_scene, "stages of the demo alone")?;
+        && scene.has_positions(stages.steps)
+        && (position != POSITION_AFFINE || scene.has_affine_positions());
+    check(supported, "stages that the scene does not support")?;
     Ok(stages)
 }
 

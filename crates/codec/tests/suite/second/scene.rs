@@ -7,7 +7,9 @@ use std::ops::RangeInclusive;
 /// The description of a scene that both ends know (sections 2, 12 and 13).
 #[derive(Clone, Debug)]
 pub(crate) struct Scene {
-    pub(crate) is_cubes: bool,
+    /// Floats, other steps, velocities and simulation.
+    pub(crate) support: [bool; 4],
+    max_speed: f64,
     /// The caller's axes that become x, y and z.
     order: [usize; 3],
     /// Smallest position, end of the range and steps per unit, by axis of the caller.
@@ -32,7 +34,7 @@ pub(crate) struct Linear {
 
 impl Scene {
     /// Reads a scene of fixed bodies from the bytes of its schema (section 13).
-    pub(crate) fn read(bytes: &[u8], is_cubes: bool) -> Self {
+    pub(crate) fn read(bytes: &[u8]) -> Self {
         let mut bytes = Bytes(bytes);
         bytes.text();
         let ticks = bytes.integer() as f32;
@@ -59,7 +61,7 @@ impl Scene {
         }
         let gravity = bytes.single() * steps / (ticks * ticks);
         let floor = bytes.option(Bytes::single);
-        let _max_speed = bytes.single();
+        let max_speed = bytes.single().into();
         let linear = bytes.option(|bytes| Linear {
             gravity: [bytes.signed(), bytes.signed()],
             drag: bytes.signed(),
@@ -78,9 +80,12 @@ impl Scene {
                 fall_height: height(2.5),
             }
         });
-        assert_eq!(bytes.0, [0], "slots are fixed");
+        assert_eq!(bytes.byte(), 0, "slots are fixed");
+        let support = [(); 4].map(|()| bytes.byte() == 1);
+        assert!(matches!(bytes.0, [1..=4]), "the seats are last");
         Self {
-            is_cubes,
+            support,
+            max_speed,
             order,
             axes,
             component_bits,
@@ -96,8 +101,7 @@ impl Scene {
         self.order.map(|axis| vector[axis])
     }
 
-    /// Steps per unit and range of a quantized position, by axis. `steps` is *s* in the scene of cubes, and 512 in
-    /// others.
+    /// Steps per unit and range of a position that is quantized with *s* `steps`, by axis (section 13).
     pub(crate) fn positions(&self, steps: i64) -> [(f64, RangeInclusive<i64>); 3] {
         self.order.map(|axis| {
             let [min, max, usual] = self.axes[axis];
@@ -110,6 +114,29 @@ impl Scene {
     /// *K*, the largest integer of a component of orientations (section 2).
     pub(crate) const fn largest_component(&self, bits: u8) -> i64 {
         if self.has_even_levels { (1 << bits) - 1 } else { (1 << bits) - 2 }
+    }
+
+    /// Steps per unit of a velocity. `of_cubes` is the number in `cubes` (section 13).
+    pub(crate) fn velocity_steps(&self, of_cubes: f64) -> f64 {
+        of_cubes * (32.0 / self.max_speed)
+    }
+
+    /// Whether positions can be quantized with these steps (section 13).
+    pub(crate) fn has_positions(&self, steps: i64) -> bool {
+        self.positions(steps).iter().all(|(_, range)| {
+            !range.is_empty() && *range.start() >= -1048576 && *range.end() < 1048576
+        })
+    }
+
+    /// Whether affine positions reach all positions of the scene (section 13).
+    pub(crate) fn has_affine_positions(&self) -> bool {
+        let [x, y, z] = self.order.map(|axis| self.axes[axis]);
+        let inside = |[min, max, _]: [f64; 3], first: f64, last: f64| {
+            let [min, max] = [min, max].map(|at| at * (2097151.0 / 32.0));
+            first <= min && max <= last
+        };
+        [x, y].into_iter().all(|axis| inside(axis, -16777208.0, 16777208.0))
+            && inside(z, 0.0, 2097151.0)
     }
 
     pub(crate) fn has_equal_steps(&self) -> bool {

@@ -1,4 +1,7 @@
-//! Predicts the motion of a body from the bodies around it, which may carry it along.
+//! Predicts the motion of a body from the bodies around it.
+//!
+//! Bodies that stick to the player move with it and with each other, and pushed bodies move together. As candidates for
+//! positions, neighbours save 3.3 % of dev-pull, where the player pulls bodies along, and hardly anything of dev-mix.
 
 use wide::f32x4;
 
@@ -11,7 +14,7 @@ pub(super) struct RigidMotion {
     pub(super) from: Position,
     pub(super) to: Position,
     pub(super) turn: Quaternion,
-    /// Magnitudes of its largest residuals, by [`Field`](super::layout::Field).
+    /// Magnitudes of its largest residuals, by [`PoseField`](super::layout::PoseField).
     pub(super) residuals: [usize; 2],
 }
 
@@ -27,8 +30,8 @@ pub(super) struct MeanMotion {
 
 /// Motions of the bodies coded so far in this packet.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Carriers {
-    /// Distance within which a body carries others, in steps.
+pub(crate) struct Neighbours {
+    /// Distance within which a body is a neighbour, in steps.
     reach: f32,
     motions: Vec<Summand>,
     /// Start position of each motion. Each vector has four motions in the lanes of its axes, so that four distances
@@ -48,15 +51,15 @@ struct Summand {
 }
 
 /// Maximum number of motions. Without it, the work would grow with the square of the number of bodies in a packet.
-const MAX_CARRIERS: usize = 512;
+const MAX_NEIGHBOURS: usize = 512;
 
 const LANES: usize = 4;
 
 /// Coordinate of unused lanes, out of reach of every body.
 const FAR: f32 = 1e9;
 
-impl Carriers {
-    /// Removes all motions. `reach` is the distance within which a body carries others, in steps.
+impl Neighbours {
+    /// Removes all motions. `reach` is the distance within which a body is a neighbour, in steps.
     pub(super) fn clear(&mut self, reach: f32) {
         self.reach = reach;
         self.motions.clear();
@@ -64,7 +67,7 @@ impl Carriers {
     }
 
     pub(super) fn add(&mut self, motion: RigidMotion) {
-        if self.motions.len() == MAX_CARRIERS {
+        if self.motions.len() == MAX_NEIGHBOURS {
             return;
         }
         let lane = self.motions.len() % LANES;
@@ -90,7 +93,7 @@ impl Carriers {
 
     /// Returns the mean motion of the bodies near a point, weighted by distance, and the position of the point if it
     /// were attached to them. `None` if no body is near.
-    pub(super) fn carry(&self, point: Position) -> Option<MeanMotion> {
+    pub(super) fn mean_motion(&self, point: Position) -> Option<MeanMotion> {
         let reach = f32x4::splat(self.reach * self.reach);
         let at = point.map(|axis| f32x4::splat(axis as f32));
         let [x, y, z] = point.map(|axis| axis as f32);
@@ -102,7 +105,8 @@ impl Carriers {
             if !squares.simd_lt(reach).any() {
                 continue;
             }
-            // The weight is (1 − distance² / reach²)². Far bodies get weight 0. A branch would often be mispredicted.
+            // The weight is (1 − distance² / reach²)², which falls to 0 without a jump, so that the prediction does not
+            // depend on who is just inside. Far bodies get weight 0. A branch would often be mispredicted.
             let near = f32x4::ONE - squares / reach;
             let near = near.fast_max(f32x4::ZERO);
             for (weight, motion) in (near * near).to_array().into_iter().zip(motions) {
@@ -145,15 +149,15 @@ mod tests {
     }
 
     #[test]
-    fn only_the_first_bodies_carry_others() {
-        let mut carriers = Carriers::default();
-        carriers.clear(350.0);
-        for _ in 0..MAX_CARRIERS {
-            carriers.add(moved(9_000, 9_100));
+    fn only_the_first_bodies_are_neighbours() {
+        let mut neighbours = Neighbours::default();
+        neighbours.clear(350.0);
+        for _ in 0..MAX_NEIGHBOURS {
+            neighbours.add(moved(9_000, 9_100));
         }
-        carriers.add(moved(18_000, 18_100));
-        let [x, y, z] = carriers.carry([9_001, 0, 600]).unwrap().position;
+        neighbours.add(moved(18_000, 18_100));
+        let [x, y, z] = neighbours.mean_motion([9_001, 0, 600]).unwrap().position;
         assert!((x - 9_101.0).abs() < 0.1 && y == 0.0 && z == 600.0, "{x}");
-        assert!(carriers.carry([18_000, 0, 600]).is_none());
+        assert!(neighbours.mean_motion([18_000, 0, 600]).is_none());
     }
 }
