@@ -48,7 +48,7 @@ record --fall --right rung:delta --out a.mp4 | '--fall' cannot be used with '--r
 headless --budget 8 | budget must be from 16kbps to 1024kbps
 --rung uncompressed --budget 64 | --budget: a budget requires a rung that lists changed cubes, unlike `uncompressed`
 headless --rung predicted --nudge 1 | --nudge: a viewer with the rung `predicted` has no simulation to change
-screenshots --out Cargo.toml | error: Cargo.toml: is not a folder$
+--recordings Cargo.toml | error: Cargo.toml: is not a folder$
 --theme grey | 'grey' for '--theme <THEME>'
 ladder --list --bits | '--list' cannot be used with
 ladder --skip abc | abc is not a number of seconds from 0 to 86400
