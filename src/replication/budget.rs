@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use bevy::tasks::ComputeTaskPool;
+use cubewire_codec::ladder;
 use cubewire_protocol::BaselineChoice;
 
 use super::meter::Mean;
@@ -52,12 +53,15 @@ pub struct LaneCost {
     /// Mean seconds per snapshot, indexed by [`BaselineChoice`].
     means: [Mean; 2],
     throttle: Throttle,
+    /// Whether the lane gets `predicted` instead of `simulated`: see [`LaneSync::awaits_reset`](super::LaneSync::awaits_reset).
+    pub(super) awaits_reset: bool,
 }
 
 impl LaneCost {
     /// Applies the current restrictions to the requested settings.
     pub fn granted(&self, asked: &SenderSettings) -> SenderSettings {
         SenderSettings {
+            stages: if self.awaits_reset { ladder::PREDICTED.stages } else { asked.stages },
             baseline: match self.throttle.newest_only {
                 true => BaselineChoice::Newest,
                 false => asked.baseline,

@@ -3,10 +3,16 @@
 
 use bevy::prelude::*;
 use cubewire_codec::BitKind;
+use cubewire_codec::stages::Delta;
+use cubewire_protocol::SyncStatus;
 
+use super::Rebuilds;
+use super::budget::LaneCost;
 use super::lane::{LaneSync, LocalLane, Sender};
 use super::meter::LaneMeter;
 use super::receive::Decoded;
+use super::remote::ServerConnection;
+use super::settings::SenderSettings;
 
 /// Makes the receiver of a local lane lose its simulated world. Its packets are then encoded as on `predicted`, until it has
 /// received a state of the scene.
@@ -24,10 +30,23 @@ pub(super) fn force_desync(
     }
 }
 
-type ObservedLane<'a> = (&'a LaneMeter, Option<&'a Sender>, Option<&'a Decoded>, &'a mut LaneSync);
+type ObservedLane<'a> = (
+    &'a LaneMeter,
+    &'a SenderSettings,
+    Option<&'a Sender>,
+    Option<&'a mut LaneCost>,
+    Option<&'a Decoded>,
+    &'a mut LaneSync,
+);
 
-pub(super) fn observe(mut lanes: Query<ObservedLane<'_>>) {
-    for (meter, sender, decoded, mut sync) in &mut lanes {
+pub(super) fn observe(
+    rebuilds: Option<Res<Rebuilds>>,
+    server: Option<Res<ServerConnection>>,
+    mut lanes: Query<ObservedLane<'_>>,
+) {
+    let is_never_rebuilt = rebuilds.is_some_and(|rebuilds| rebuilds.never);
+    let granted = server.and_then(|server| server.granted);
+    for (meter, asked, sender, cost, decoded, mut sync) in &mut lanes {
         let Some(sample) = meter.samples().back() else {
             continue;
         };
@@ -40,8 +59,17 @@ pub(super) fn observe(mut lanes: Query<ObservedLane<'_>>) {
             sync.status = protocol.sync();
             sync.desyncs = protocol.desyncs();
             sync.state_progress = protocol.state_progress();
+            // Before the first ack it is open whether the receiver can start with the scene.
+            sync.awaits_reset = is_never_rebuilt
+                && asked.stages.delta == Delta::ArithmeticSimulated
+                && sample.acked_age_ticks.is_some()
+                && sync.status == SyncStatus::Desynced;
+            if let Some(mut cost) = cost {
+                cost.awaits_reset = sync.awaits_reset;
+            }
         } else if let Some(Decoded(decoded)) = decoded {
             sync.silent_ticks = meter.silent_ticks.into();
+            sync.awaits_reset = granted.is_some_and(|granted| asked.awaits_reset(&granted));
             for packet in decoded {
                 sync.heard(packet.tick, packet.is_simulated);
             }

@@ -25,7 +25,7 @@ fn key(folder: &Path, name: &str) -> String {
 fn serve_mix(by: &[&str], bind: &str, key: &str, digest: &Path) -> (Killed, String) {
     let script = script_path("mix");
     let script = script.to_str().unwrap();
-    let more = ["--bind", bind, "--key-file", key, "--script", script];
+    let more = ["--bind", bind, "--key-file", key, "--script", script, "--rebuild", "never"];
     serve(by, &more, digest)
 }
 
@@ -101,7 +101,9 @@ fn agree_on_loopback() {
     for viewer in viewers {
         assert_eq!(finish(viewer)["refused"], 0);
     }
-    assert!(finish(server)["viewers"].as_u64() >= Some(3));
+    let served = finish(server);
+    assert!(served["viewers"].as_u64() >= Some(3));
+    assert_eq!((&served["rebuilds_never"], &served["rebuilds"]), (&true.into(), &0.into()));
     let sent = lines(&sent);
     let [every, third, hostile] = decoded.map(|decoded| {
         let decoded = lines(&decoded);
