@@ -5,14 +5,13 @@ use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::{ChangeLane, ConnectionStatus, LaneMeter, LaneSettings, RemoteViewer};
 use cubewire_codec::stages::{Orientation, StageOptions};
 use cubewire_codec::{Coverage, Plan, Stages, ladder};
-use cubewire_protocol::{PROTOCOL_VERSION, Request};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::common::{lane, script, steps};
-use crate::rogue::{Rogue, attacked, request_for};
-use crate::udp::{lanes, server, status, step, udp, viewer};
+use crate::rogue::{ack, attacked, connect, with};
+use crate::udp::{deliver, lanes, server, status, step, udp, viewer};
 
 fn partial(stages: Stages) -> Stages {
     stages.with_coverage(Coverage::Partial).unwrap()
@@ -43,18 +42,19 @@ fn a_server_serves_what_it_admits_and_survives_every_other_request_that_can_be_r
     let drawn = [(); 12].map(|()| *others.choose(&mut random).unwrap());
     attacked(|game, bystander| {
         for stages in known.into_iter().chain(drawn) {
-            let mut rogue = Rogue::connect(game, &mut [bystander], PROTOCOL_VERSION);
-            rogue.request(&request_for(stages));
+            let mut rogue = connect(game, bystander);
+            rogue.request(with(stages));
             step(game, &mut [bystander], 3);
             assert_eq!(udp(game).connected(), 1, "{stages:?}");
         }
-        let mut rogue = Rogue::connect(game, &mut [bystander], PROTOCOL_VERSION);
-        for number in 1..=200 {
+        let mut rogue = connect(game, bystander);
+        for _ in 0..200 {
             let stages = *admitted.choose(&mut random).unwrap();
-            rogue.request(&Request { number, ..request_for(stages) });
+            rogue.request(with(stages));
             let is_served = (0..MOST_TICKS).any(|_| {
                 step(game, &mut [bystander], 1);
-                rogue.step();
+                deliver();
+                rogue.step(usize::MAX);
                 let lanes = lanes(game);
                 let served = lanes.iter().find(|(_, sender, _)| sender.stages == stages);
                 let samples = served.map_or(&[][..], |(.., samples)| samples);
@@ -63,7 +63,7 @@ fn a_server_serves_what_it_admits_and_survives_every_other_request_that_can_be_r
                     return false;
                 };
                 // Without acks the server would reduce the budget.
-                rogue.ack(newest.tick);
+                ack(&mut rogue, newest.tick);
                 newest.snapshots.iter().any(|it| it.stages == stages)
             });
             assert!(is_served, "{stages:?}");
