@@ -194,32 +194,26 @@ fn run(process: &str, honest: &HonestViewers, mut fork: impl FnMut() -> ChaCha8R
     phases
 }
 
-/// Limit for a count in percent of another one, or for their ratio in percent of the ratio without an attack.
-struct Limit(&'static str, &'static str, Of, Bound);
-
-#[derive(PartialEq)]
-enum Of {
-    Count,
-    Quiet,
-}
+/// Two counts, whether their ratio is relative to the one without an attack, and its least value in percent.
+type Limit = (&'static str, &'static str, bool, f64);
 
 /// Limits for all unfair attacks together. They depend on the speed of the machine.
 const ALL: [Limit; 5] = [
-    Limit("snapshots", "s", Of::Quiet, AtLeast(97.0)),
-    Limit("ticks", "seconds of these ticks", Of::Quiet, AtLeast(97.0)),
-    Limit(NEAR[1], NEAR[0], Of::Count, AtLeast(99.0)),
+    ("snapshots", "s", true, 97.0),
+    ("ticks", "seconds of these ticks", true, 97.0),
+    (NEAR[1], NEAR[0], false, 99.0),
     // A flood of handshakes may displace a pending one.
-    Limit(FAR[1], FAR[0], Of::Count, AtLeast(90.0)),
-    Limit(NEAR[2], NEAR[0], Of::Count, AtLeast(90.0)),
+    (FAR[1], FAR[0], false, 90.0),
+    (NEAR[2], NEAR[0], false, 90.0),
 ];
 /// Limits for each of them.
-const UNFAIR: [Limit; 1] = [Limit("snapshots", "s", Of::Quiet, AtLeast(90.0))];
+const UNFAIR: [Limit; 1] = [("snapshots", "s", true, 90.0)];
 const MAX_GAP_MS: f64 = 1000.0;
 /// Limits for each fair attack, during which the server divides its time equally.
 const FAIR: [Limit; 3] = [
-    Limit("ticks", "seconds of these ticks", Of::Quiet, AtLeast(97.0)),
-    Limit("snapshots", "s", Of::Quiet, AtLeast(30.0)),
-    Limit(NEAR[1], NEAR[0], Of::Count, AtLeast(100.0)),
+    ("ticks", "seconds of these ticks", true, 97.0),
+    ("snapshots", "s", true, 30.0),
+    (NEAR[1], NEAR[0], false, 100.0),
 ];
 
 fn percent(part: f64, whole: f64) -> f64 {
@@ -241,20 +235,14 @@ fn judge(phases: &[Phase], pace: f64) -> bool {
     }
     let mut is_met = true;
     let mut check = |name: &str, counts: &Counts, limits: &[Limit]| {
-        for Limit(part, whole, of, bound) in limits {
+        for &(part, whole, is_relative, least) in limits {
             let percent_in = |counts| percent(get(counts, part), get(counts, whole));
-            let (value, what) = match of {
-                Of::Count => (percent_in(counts), ""),
-                Of::Quiet => {
-                    (percent(percent_in(counts), percent_in(&quiet.counts)), " without attack")
-                }
+            let (value, of) = match is_relative {
+                true => (percent(percent_in(counts), percent_in(&quiet.counts)), "quiet "),
+                false => (percent_in(counts), ""),
             };
-            let what = format!("{name}: {part} per {whole}, %{what}");
-            let bound = match bound {
-                AtMost(most) => AtMost(most / pace),
-                AtLeast(least) => AtLeast(least * pace),
-            };
-            is_met &= expect(&what, value, bound);
+            let what = format!("{name}: {part}, % of {of}{whole}");
+            is_met &= expect(&what, value, AtLeast(least * pace));
         }
     };
     check("all attacks", &together, &ALL);
@@ -288,4 +276,68 @@ fn expect(what: &str, value: f64, bound: Bound) -> bool {
     let is_met = bound.margin(value) >= 0.0;
     println!("{} {what}: {value:.1} ({bound:?})", if is_met { "met    " } else { "NOT MET" });
     is_met
+}
+
+/// Counts of a good phase.
+const GOOD: [(&str, f64); 12] = [
+    ("s", 10.0),
+    ("snapshots", 600.0),
+    ("gap ms", 50.0),
+    ("ticks", 540.0),
+    ("seconds of these ticks", 9.0),
+    (NEAR[0], 5.0),
+    (NEAR[1], 5.0),
+    (NEAR[2], 5.0),
+    (FAR[0], 5.0),
+    (FAR[1], 5.0),
+    (LOG_LINES, 10.0),
+    (MEGABYTES, 80.0),
+];
+
+#[test]
+fn every_limit_of_phases_and_attacks_can_be_missed() {
+    // The value that misses a bound by `by`.
+    let missed = |bound, by| match bound {
+        AtMost(most) => most + by,
+        AtLeast(least) => least - by,
+    };
+    let mut phases = plan(ATTACKS.iter());
+    for phase in &mut phases {
+        phase.counts = GOOD.into();
+        let limits = phase.attacks.iter().map(|attack| attack.limits.iter());
+        let counts = limits.map(|it| it.map(|it| (it.count, missed(it.bound, 0.0))).collect());
+        phase.attackers = counts.collect();
+    }
+    assert!(judge(&phases, 1.0));
+    // Indices of the last fair and the last unfair phase, in which all unfair attacks run.
+    let (fair, unfair) = (phases.len() - 1, phases.len() - 3);
+    for (phase, count, value) in [
+        (unfair, "snapshots", 530.0),
+        (unfair, "gap ms", 1051.0),
+        (unfair, "ticks", 0.0),
+        (unfair, NEAR[1], 4.0),
+        (unfair, NEAR[2], -5.0),
+        (unfair, FAR[1], -5.0),
+        (unfair, LOG_LINES, 2000.0),
+        (unfair, MEGABYTES, 209.0),
+        (fair, "ticks", 520.0),
+        (fair, "snapshots", 160.0),
+        (fair, NEAR[1], 4.0),
+    ] {
+        let good = phases[phase].counts.insert(count, value).unwrap();
+        assert!(!judge(&phases, 1.0), "{count}");
+        phases[phase].counts.insert(count, good);
+    }
+    for phase in 0..phases.len() {
+        for (index, attack) in phases[phase].attacks.clone().into_iter().enumerate() {
+            let is_alone = phases[phase].attacks.len() == 1;
+            for limit in attack.limits {
+                let spoilt = missed(limit.bound, 1.0);
+                let good = phases[phase].attackers[index].insert(limit.count, spoilt).unwrap();
+                assert_eq!(judge(&phases, 1.0), limit.only_alone && !is_alone, "{limit:?}");
+                phases[phase].attackers[index].insert(limit.count, good);
+            }
+        }
+    }
+    assert!(judge(&phases, 1.0));
 }
