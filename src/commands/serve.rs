@@ -33,7 +33,8 @@ pub struct ServeArgs {
     /// Maximum number of connected viewers, up to 64. Each takes up to 20 MB
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = whole_number(1..=MAX_VIEWERS))]
     pub(super) viewers: usize,
-    /// Whether the scene is rebuilt for viewers on the rung `simulated` that need its state
+    /// Whether to rebuild the scene for viewers on the rung `simulated`, which shifts cubes a little. With `never`, viewers
+    /// that join late get `predicted` until the next reset
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
     rebuild: Rebuild,
     #[command(flatten)]
@@ -44,10 +45,8 @@ pub struct ServeArgs {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Rebuild {
-    /// At most once in 5 seconds in the long run. This shifts cubes a little
     #[default]
     WhenAsked,
-    /// Viewers do not change the simulation. Those that join late get `predicted` until the next reset
     Never,
 }
 

@@ -220,8 +220,8 @@ fn percent(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 100.0 } else { 100.0 * part / whole }
 }
 
-/// Whether the phases are within all limits. `pace` scales those that depend on the speed of the machine: 1 if it does no
-/// other work.
+/// Returns whether the phases are within all limits. `pace` scales the limits that depend on the speed of the machine, and
+/// is 1 on an idle machine.
 fn judge(phases: &[Phase], pace: f64) -> bool {
     let (quiet, attacks) = phases.split_first().unwrap();
     let is_fair = |phase: &&Phase| phase.attacks.iter().any(|attack| attack.is_fair);
@@ -309,7 +309,7 @@ fn every_limit_of_phases_and_attacks_can_be_missed() {
         phase.attackers = counts.collect();
     }
     assert!(judge(&phases, 1.0));
-    // Indices of the last fair and the last unfair phase, in which all unfair attacks run.
+    // Indices of a fair phase and of the phase with all unfair attacks.
     let (fair, unfair) = (phases.len() - 1, phases.len() - 3);
     for (phase, count, value) in [
         (unfair, "snapshots", 530.0),

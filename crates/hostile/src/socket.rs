@@ -65,8 +65,8 @@ impl Tally {
     }
 }
 
-/// Datagrams that an honest viewer has sent or received, and how many there were: the first [`MAX_FIRST`], which include
-/// the handshake, and the last [`MAX_LAST`].
+/// Datagrams that an honest viewer has sent or received, and how many there were: the first 32, which include
+/// the handshake, and the last 1024.
 #[derive(Clone, Debug, Default)]
 pub struct Captured(Arc<Mutex<(usize, Vec<Vec<u8>>)>>);
 
