@@ -7,7 +7,6 @@ pub mod key;
 pub mod ladder;
 pub mod play;
 pub mod record;
-pub mod screenshots;
 mod security;
 pub mod serve;
 pub mod tour;
@@ -53,9 +52,6 @@ enum Command {
     Play(play::PlayReplayArgs),
     /// Render a script or a replay to a video file, without a window and without dropping frames
     Record(record::RecordArgs),
-    /// Take pictures of the window's tabs and views, without a window
-    #[command(hide = true)]
-    Screenshots(screenshots::ScreenshotsArgs),
     /// Make a new key for `serve` and `view`
     Key(key::KeyArgs),
 }
@@ -71,7 +67,6 @@ impl Cli {
             Some(Command::View(args)) => args.run(out),
             Some(Command::Play(args)) => args.run(out),
             Some(Command::Record(args)) => args.run(out),
-            Some(Command::Screenshots(args)) => args.run(out),
             Some(Command::Key(args)) => args.run(out),
             None => self.window.run(out),
         }

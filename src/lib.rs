@@ -19,7 +19,7 @@
 //! | `crates/physics` | one tick of the demo on Rapier's sets, without Bevy |
 //! | `crates/lab` | measures the codec on recordings, from the command line |
 //! | `crates/fuzz` | fuzz targets, one for each reader of untrusted bytes in the other crates |
-//! | `crates/hostile` | attacks a server over loopback and measures the effect on an honest viewer |
+//! | `crates/hostile` | attacks on a server over loopback, and honest viewers that measure the effect; the tests run them |
 //! | `crates/web` | the page for browsers, and the program that builds and serves it |
 //! | [`theme`] | light and dark theme, and colours for egui and Bevy |
 //! | [`simulation`] | the authoritative world: bodies, player forces, 60 Hz step |

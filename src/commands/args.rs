@@ -42,7 +42,6 @@ pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
     })
 }
 
-/// Parses a width and height in pixels.
 pub fn size(text: &str) -> Result<UVec2, String> {
     let side = |text: &str| text.parse().ok().filter(|side| (64..=16_384).contains(side));
     let sides = text.split_once('x');

@@ -48,7 +48,6 @@ pub struct Played {
     pub outcome: Option<Outcome>,
 }
 
-/// Plays the first `ticks` ticks of a script.
 pub fn play(script: Script, ticks: u64) -> Result<Played, GameError> {
     let mut game = LaneGame::with_plugins(None, LaneSettings::default(), InputLogPlugin)?;
     // Resets are part of the script, so the log must continue after them.

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::net::SocketAddr;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use cubewire_bevy::EncodeLimit;
 use cubewire_bevy::udp::{Key, UdpHost, UdpServer};
 use cubewire_cli::whole_number;
@@ -34,10 +34,21 @@ pub struct ServeArgs {
     /// Maximum number of connected viewers, up to 64. Each takes up to 20 MB
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = whole_number(1..=MAX_VIEWERS))]
     pub(super) viewers: usize,
+    /// Whether to rebuild the scene for viewers on the rung `simulated`, which shifts cubes a little. With `never`, viewers
+    /// that join late get `predicted` until the next reset
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
+    rebuild: Rebuild,
     #[command(flatten)]
     pub(super) windowless: WindowlessArgs,
     #[command(flatten)]
     pub(super) window: WindowArgs,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Rebuild {
+    #[default]
+    WhenAsked,
+    Never,
 }
 
 impl ServeArgs {
@@ -53,14 +64,16 @@ impl ServeArgs {
             Key::LOOPBACK => "viewers on this machine",
             _ => "viewers with the key",
         };
+        let never_rebuilds = self.rebuild == Rebuild::Never;
         writeln!(
             out,
-            "Serving up to {} {viewers} at {address}. Press Ctrl-C to stop.",
-            self.viewers
+            "Serving up to {} {viewers}{} at {address}. Press Ctrl-C to stop.",
+            self.viewers,
+            if never_rebuilds { ", without rebuilding the scene," } else { "" },
         )?;
         out.flush()?;
         if opens_window {
-            return peers::serve(settings, server);
+            return peers::serve(settings, server, never_rebuilds);
         }
         self.serve(settings.script, server, settings.seconds, out)
     }
@@ -88,6 +101,7 @@ impl ServeArgs {
         let plugins = (UdpServerPlugin(server), RealTimePlugin);
         let mut game = HeadlessGame::with_plugins(script, plugins);
         game.app.init_resource::<EncodeLimit>();
+        game.app.world_mut().resource_mut::<Rebuilds>().never = self.rebuild == Rebuild::Never;
         self.windowless.start_digest(&mut game.app)?;
         real_time::play(&mut game.app, seconds, |_| true);
         self.windowless.finish_digest(&mut game.app)?;
@@ -96,7 +110,8 @@ impl ServeArgs {
         let served = json!({
             "ticks": game.cubes().tick(),
             "viewers": world.resource::<Admitted>().0,
-            // How often the scene was rebuilt to send its state to viewers.
+            // Whether and how often the scene was rebuilt to send its state to viewers.
+            "rebuilds_never": rebuilds.never,
             "rebuilds": rebuilds.total,
             "most_rebuilds_in_a_minute": rebuilds.most_in_a_minute,
             "traffic": world.resource::<UdpHost>().traffic(),

@@ -8,7 +8,6 @@ pub mod offscreen;
 pub mod peers;
 pub mod real_time;
 pub mod record;
-pub mod screenshots;
 pub mod series;
 pub mod stop;
 pub mod viewer;

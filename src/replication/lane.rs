@@ -70,6 +70,8 @@ pub struct LaneSync {
     pub silent_ticks: u64,
     /// Whether both ends are in sync. A receiving half derives this from the packets.
     pub status: SyncStatus,
+    /// Whether the ends come into sync only when the scene is reset, because it is [never](super::Rebuilds::never) rebuilt.
+    pub awaits_reset: bool,
     pub desyncs: u64,
     /// Chunks of a state that have arrived, and chunks in total, while a state is being sent.
     pub state_progress: Option<(usize, usize)>,

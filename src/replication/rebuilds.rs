@@ -2,7 +2,7 @@
 //!
 //! A state applies to a snapshot that the receiver must already have. So the scene is rebuilt only after a tick at which a lane
 //! that needs the state sends a snapshot. All other lanes that need it send one too. A rebuild visibly moves the cubes of a
-//! rolling ball, so rebuilds are rate-limited by a leaky bucket.
+//! rolling ball, so rebuilds are rate-limited by a leaky bucket, or do not happen at all.
 
 use std::collections::VecDeque;
 
@@ -25,6 +25,9 @@ pub struct Rebuilds {
     /// Level of the leaky bucket: a rebuild adds [`TICKS_PER_REBUILD`], a tick removes 1. At most [`BURST`] times the former.
     owed_ticks: u64,
     recent: VecDeque<u64>,
+    /// Whether the scene is never rebuilt for a receiver. Packets to a receiver that needs its state are then coded as on
+    /// `predicted` until the scene is reset.
+    pub never: bool,
     /// Number of rebuilds since the start.
     pub total: u64,
     /// Largest number in any minute so far, at most [`MAX_A_MINUTE`](Self::MAX_A_MINUTE).
@@ -60,6 +63,7 @@ pub(super) fn plan(
     let tick = world.tick();
     rebuilds.owed_ticks = rebuilds.owed_ticks.saturating_sub(1);
     rebuilds.is_planned = replay.is_none()
+        && !rebuilds.never
         && rebuilds.may_rebuild(tick)
         && lanes.iter().any(|lane| lane.wants_state().is_some() && lane.0.is_turn(tick));
 }

@@ -6,7 +6,7 @@ use bevy::ecs::query::QueryData;
 use bevy::prelude::*;
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::{self, Rung};
-use cubewire_codec::stages::Velocity;
+use cubewire_codec::stages::{Delta, Velocity};
 use cubewire_link::Conditions;
 use cubewire_protocol::{BUDGETS_KBPS, BaselineChoice, Interpolation, Settings, playout_delay};
 use cubewire_scene::TICKS_PER_SECOND;
@@ -134,6 +134,13 @@ impl SenderSettings {
         self.stages == other.stages
             && self.kept_budget() == other.kept_budget()
             && self.send_interval_ticks == other.send_interval_ticks
+    }
+
+    /// Whether the server has granted `predicted` for the requested `simulated`, until its scene is reset: see
+    /// [`LaneSync::awaits_reset`](super::LaneSync::awaits_reset).
+    pub(crate) fn awaits_reset(&self, granted: &Self) -> bool {
+        self.stages.delta == Delta::ArithmeticSimulated
+            && granted.stages == ladder::PREDICTED.stages
     }
 
     /// Checks that the stages can be sent within the budget, if there is one. The error names the rung or stages.

@@ -4,9 +4,12 @@
 use bevy::prelude::*;
 use cubewire_codec::BitKind;
 
+use super::Rebuilds;
 use super::lane::{LaneSync, LocalLane, Sender};
 use super::meter::LaneMeter;
 use super::receive::Decoded;
+use super::remote::ServerConnection;
+use super::settings::SenderSettings;
 
 /// Makes the receiver of a local lane lose its simulated world. Its packets are then encoded as on `predicted`, until it has
 /// received a state of the scene.
@@ -26,24 +29,43 @@ pub(super) fn force_desync(
     }
 }
 
-type ObservedLane<'a> = (&'a LaneMeter, Option<&'a Sender>, Option<&'a Decoded>, &'a mut LaneSync);
+type ObservedLane<'a> = (
+    &'a LaneMeter,
+    &'a SenderSettings,
+    Option<&'a mut Sender>,
+    Option<&'a Decoded>,
+    &'a mut LaneSync,
+);
 
-pub(super) fn observe(mut lanes: Query<ObservedLane<'_>>) {
-    for (meter, sender, decoded, mut sync) in &mut lanes {
+pub(super) fn observe(
+    rebuilds: Option<Res<Rebuilds>>,
+    server: Option<Res<ServerConnection>>,
+    mut lanes: Query<ObservedLane<'_>>,
+) {
+    let is_never_rebuilt = rebuilds.is_some_and(|rebuilds| rebuilds.never);
+    let granted = server.and_then(|server| server.granted);
+    for (meter, asked, mut sender, decoded, mut sync) in &mut lanes {
         let Some(sample) = meter.samples().back() else {
             continue;
         };
         let packets = sample.snapshots.iter();
         let state_bits: f64 = packets.map(|packet| packet.ledger.kind(BitKind::State)).sum();
         sync.state_kilobits += state_bits / 1000.0;
-        if let Some(protocol) = sender.and_then(Sender::snapshots) {
+        if let Some(sender) = &mut sender {
+            sender.0.set_offers_state(!is_never_rebuilt);
+        }
+        if let Some(sender) = sender.as_deref()
+            && let Some(protocol) = sender.snapshots()
+        {
             sync.silent_ticks = sample.acked_age_ticks.map_or(0, u64::from);
             sync.tick = sample.tick - sync.silent_ticks;
             sync.status = protocol.sync();
             sync.desyncs = protocol.desyncs();
             sync.state_progress = protocol.state_progress();
+            sync.awaits_reset = sender.0.awaits_reset();
         } else if let Some(Decoded(decoded)) = decoded {
             sync.silent_ticks = meter.silent_ticks.into();
+            sync.awaits_reset = granted.is_some_and(|granted| asked.awaits_reset(&granted));
             for packet in decoded {
                 sync.heard(packet.tick, packet.is_simulated);
             }

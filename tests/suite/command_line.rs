@@ -29,7 +29,6 @@ pub(crate) fn printed(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Returns standard output as JSON.
 pub(crate) fn json(command: &mut Command) -> Value {
     serde_json::from_str(&printed(command)).unwrap()
 }

@@ -74,12 +74,24 @@ pub(crate) fn random() -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
+/// Returns how long to run in seconds: `CUBEWIRE_SECONDS`, by default a minute.
+pub(crate) fn seconds() -> u64 {
+    std::env::var("CUBEWIRE_SECONDS").map_or(60, |seconds| seconds.parse().unwrap())
+}
+
+/// Returns the resident memory of a process, by its id or `self`. `None` if it has ended.
+pub(crate) fn resident_megabytes(process: &str) -> Option<f64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let (_, resident) = status.split_once("VmRSS:")?;
+    let kilobytes: f64 = resident.split_whitespace().next()?.parse().ok()?;
+    Some(kilobytes / 1024.0)
+}
+
 /// Returns the default lane with a rung and optional further settings, as in `delta,rate:20`.
 pub(crate) fn lane(rung: &str) -> LaneSettings {
     format!("rung:{rung}").parse().unwrap()
 }
 
-/// Creates a game that plays one of our scripts over a lane.
 pub(crate) fn game(script_name: &str, rung: &str) -> LaneGame {
     LaneGame::new(Some(script(script_name)), lane(rung)).unwrap()
 }

@@ -15,7 +15,6 @@ use cubewire_scene::{PLAYER, initial_position};
 
 use crate::common::{change, lane, steps};
 
-/// Creates a game that is played with keys.
 fn game() -> LaneGame {
     let egui = |app: &mut App| {
         app.init_resource::<EguiWantsInput>();

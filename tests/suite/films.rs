@@ -14,13 +14,12 @@ use cubewire::view::{Overlay, PaneContent, Part, Quality};
 use cubewire_codec::ladder::LADDER;
 
 use crate::command_line::{cubewire, printed};
-use crate::common::{eventually, names, script_path};
+use crate::common::{eventually, names, resident_megabytes, script_path};
 use crate::decode::read_mp4;
 use crate::mistakes::complaint_of;
 use crate::program;
 use crate::replays::recorded;
 
-/// Returns a short film of the series in a small size.
 fn short_film() -> Film {
     let episode = episodes(Series::Quick, Series::Quick.size()).remove(LADDER.len() - 1);
     Film { size: (160, 90).into(), frames: 12, ..episode.film }
@@ -35,7 +34,6 @@ fn beside_simulation(lane: &str, switches: &[&str]) -> FilmContent {
     }
 }
 
-/// Returns a film that is too small to show anything.
 fn tiny_film() -> Film {
     Film { size: (64, 64).into(), skipped_ticks: 0, ..short_film() }
 }
@@ -55,23 +53,17 @@ fn shoot(film: &Film, slowness: Duration) -> (Take, Vec<Vec<u8>>) {
 #[test]
 #[ignore = "needs a Vulkan driver"]
 fn a_longer_film_takes_no_more_memory() {
-    let resident_megabytes = || {
-        let status = fs::read_to_string("/proc/self/status").unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-        let kilobytes: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
-        kilobytes / 1_000
-    };
     for quality in [Quality::Low, Quality::High] {
         let mut film = Film { frames: 80, ..short_film() };
         film.look.quality = quality;
         let mut resident = Vec::new();
         let take = film.shoot(|_| {
-            resident.push(resident_megabytes());
+            resident.push(resident_megabytes("self").unwrap());
             Ok(())
         });
         take.unwrap();
         let [early, late] = [resident[20], resident[79]];
-        assert!(late < early + 60, "{early} MB, {late} MB later ({quality:?})");
+        assert!(late < early + 60.0, "{early} MB, {late} MB later ({quality:?})");
     }
 }
 

@@ -28,7 +28,6 @@ fn look_back(game: &mut LaneGame, tick: u64) {
     game.step();
 }
 
-/// Returns positions and orientations of the cubes in a half.
 fn shown(game: &mut LaneGame, half: Side) -> Vec<(Vec3, Quat)> {
     let poses = common::shown(game, half).into_iter();
     poses.map(|at| (at.translation, at.rotation)).collect()

@@ -9,15 +9,6 @@ use crate::common::{files, root};
 const CODEC_DEPENDENCIES: [&str; 6] =
     ["bitstream-io", "glam", "postcard", "serde", "thiserror", "wide"];
 
-/// The packages in the table of README.md. For each: its name, the manifest that depends on it, the file that the
-/// table links to, and two pieces of code in that file that use the package.
-const NAMED_PACKAGES: &str = "\
-bevy | Cargo.toml | src/game/window.rs | use bevy::prelude | .add_systems(
-bevy_rapier3d | Cargo.toml | src/simulation.rs | RapierPhysicsPlugin:: | PhysicsSet::StepSimulation
-bevy_egui | Cargo.toml | src/panel/layout.rs | ctx: &Context | Panel::
-renet | crates/bevy/Cargo.toml | crates/bevy/src/renet_connection.rs | .get_packets_to_send() | .process_packet(packet)
-bitstream-io | crates/codec/Cargo.toml | crates/codec/src/bits/direction.rs | .write_unsigned_var( | .read_unsigned_var(";
-
 /// Returns the first column of the map from the lowest row up: `crates/…` and modules.
 fn map() -> Vec<String> {
     let text = fs::read_to_string(root().join("src/lib.rs")).unwrap();
@@ -126,24 +117,19 @@ fn crates_depend_only_on_those_below_them() {
     }
 }
 
+/// `cargo machete` checks that dependencies are used.
 #[test]
-fn the_named_packages_do_their_work() {
-    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
-    let readme = read("README.md");
-    for row in NAMED_PACKAGES.lines() {
-        let columns: Vec<_> = row.split(" | ").collect();
-        let [package, manifest, path, calls @ ..] = &columns[..] else { panic!("{row}") };
-        let text = read(manifest);
-        assert!(dependencies(&text).contains(package), "{manifest}: {package}");
-        let row = format!("| {package} | ");
-        let row = readme.lines().find(|line| line.starts_with(&row));
+fn the_named_packages_are_dependencies_of_the_linked_files() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    for package in ["bevy", "bevy_rapier3d", "bevy_egui", "renet", "bitstream-io"] {
+        let row = readme.lines().find_map(|line| line.strip_prefix(&format!("| {package} | ")));
         let row = row.unwrap_or_else(|| panic!("README.md has no row of {package}"));
-        assert!(row.contains(&format!("({path})")), "{row}");
-        let code = read(path);
-        let code = without_comments(&code);
-        for call in calls {
-            assert!(code.iter().any(|line| line.contains(call)), "{path} has no {call}");
-        }
+        let (_, link) = row.rsplit_once("](").unwrap();
+        let file = root().join(link.split(')').next().unwrap());
+        let mut manifests = file.ancestors().map(|folder| folder.join("Cargo.toml"));
+        let manifest = manifests.find(|manifest| manifest.exists()).unwrap();
+        let text = fs::read_to_string(&manifest).unwrap();
+        assert!(dependencies(&text).contains(&package), "{}: {package}", manifest.display());
     }
 }
 

@@ -16,6 +16,7 @@ mod films;
 mod first_minute;
 mod fuzz;
 mod history;
+mod hostile;
 mod layers;
 mod mistakes;
 mod mutated;

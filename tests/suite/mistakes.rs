@@ -48,12 +48,13 @@ record --fall --right rung:delta --out a.mp4 | '--fall' cannot be used with '--r
 headless --budget 8 | budget must be from 16kbps to 1024kbps
 --rung uncompressed --budget 64 | --budget: a budget requires a rung that lists changed cubes, unlike `uncompressed`
 headless --rung predicted --nudge 1 | --nudge: a viewer with the rung `predicted` has no simulation to change
-screenshots --out Cargo.toml | error: Cargo.toml: is not a folder$
+--recordings Cargo.toml | error: Cargo.toml: is not a folder$
 --theme grey | 'grey' for '--theme <THEME>'
 ladder --list --bits | '--list' cannot be used with
 ladder --skip abc | abc is not a number of seconds from 0 to 86400
 view --connect a:1 --timeout 31 | 31 is not a whole number from 1 to 30
 serve --bind 127.0.0.1:0 --viewers 0 | 0 is not a whole number from 1 to 64
+serve --rebuild soon | [possible values: when-asked, never]
 serve --bind 7000 | 7000 is not an IP address and port, for example 192.168.1.5:7000
 headless --seconds 1 --capture /nowhere/play.bin | /nowhere/play.bin: there is no folder /nowhere$
 headless --seconds 86400 --csv /nowhere/x.csv | error: /nowhere/x.csv: there is no folder /nowhere$

@@ -25,7 +25,6 @@ use rand_chacha::ChaCha8Rng;
 use crate::common::{random, script_path};
 use crate::replays::recorded;
 
-/// Default number of damaged texts of each kind.
 const MUTATIONS: usize = 2_000;
 
 /// Maximum processor time for reading a text.

@@ -11,7 +11,6 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::common::{lane, script, steps};
 
-/// A game with several lanes.
 struct Play {
     game: HeadlessGame,
     lanes: Vec<Entity>,
@@ -43,7 +42,6 @@ impl Play {
         meters.map(|meter| meter.totals().mean_error_m().unwrap()).collect()
     }
 
-    /// Iterates over a component of each lane.
     fn each<T: Component>(&self) -> impl Iterator<Item = &T> {
         let world = self.game.app.world();
         self.lanes.iter().map(|&lane| world.get(lane).unwrap())

@@ -12,7 +12,6 @@ use cubewire_scene::{CEILING, CUBES, PLAYER, WALL, side};
 
 use crate::common::{game, lane, script, steps};
 
-/// Hash of every state of the next ticks.
 fn hash(game: &mut LaneGame, ticks: usize) -> u64 {
     (0..ticks).fold(0, |hash, _| {
         game.step();

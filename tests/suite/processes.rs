@@ -1,57 +1,21 @@
 //! Servers and viewers in separate processes: their digests of every snapshot must agree.
 
-use std::collections::{BTreeSet, HashSet};
 use std::env;
 use std::path::Path;
 use std::process::Command;
 use std::slice;
 
-use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::common::{eventually, script_path};
-use crate::program::{digests, end, follow, lines, program, send, serve, view};
+use crate::program::{decoded_and_sent, digests, finish, follow, key, lines, serve, view};
 use crate::window::Killed;
 
-/// Creates a file with a new key.
-fn key(folder: &Path, name: &str) -> String {
-    let file = folder.join(name).to_str().unwrap().to_owned();
-    let made = program(&[], &["key", "--out", &file]).status();
-    assert!(made.unwrap().success());
-    file
-}
-
-/// Starts a server that plays `mix`.
 fn serve_mix(by: &[&str], bind: &str, key: &str, digest: &Path) -> (Killed, String) {
     let script = script_path("mix");
     let script = script.to_str().unwrap();
-    let more = ["--bind", bind, "--key-file", key, "--script", script];
+    let more = ["--bind", bind, "--key-file", key, "--script", script, "--rebuild", "never"];
     serve(by, &more, digest)
-}
-
-/// Ends a server or a viewer and returns the figures that it prints.
-fn finish(process: Killed) -> Value {
-    send("TERM", &process.0);
-    let (code, [figures, said]) = end(process);
-    assert_eq!(code, Some(143), "{said}");
-    serde_json::from_str(&figures).unwrap()
-}
-
-/// Returns the ticks that a viewer decoded, and those sent to it between the first and the last of them. Lines of a
-/// digest are viewer, tick and hash.
-fn decoded_and_sent(decoded: &HashSet<String>, sent: &HashSet<String>) -> [BTreeSet<u64>; 2] {
-    let columns = |line: &str| {
-        let (viewer, rest) = line.split_once(',').unwrap();
-        let (tick, _) = rest.split_once(',').unwrap();
-        (viewer.to_owned(), tick.parse().unwrap())
-    };
-    let decoded: BTreeSet<_> = decoded.iter().map(|line| columns(line)).collect();
-    let sent: BTreeSet<_> = sent.iter().map(|line| columns(line)).collect();
-    let sent = match (decoded.first(), decoded.last()) {
-        (Some(first), Some(last)) => sent.range(first..=last).cloned().collect(),
-        _ => BTreeSet::new(),
-    };
-    [decoded, sent].map(|lines| lines.into_iter().map(|(_, tick)| tick).collect())
 }
 
 /// Waits until a viewer has lost a snapshot. A packet can be late, but not by a second.
@@ -101,7 +65,9 @@ fn agree_on_loopback() {
     for viewer in viewers {
         assert_eq!(finish(viewer)["refused"], 0);
     }
-    assert!(finish(server)["viewers"].as_u64() >= Some(3));
+    let served = finish(server);
+    assert!(served["viewers"].as_u64() >= Some(3));
+    assert_eq!((&served["rebuilds_never"], &served["rebuilds"]), (&true.into(), &0.into()));
     let sent = lines(&sent);
     let [every, third, hostile] = decoded.map(|decoded| {
         let decoded = lines(&decoded);

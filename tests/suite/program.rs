@@ -1,11 +1,13 @@
 //! Runs the program in separate processes, follows their output and ends them.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
 
 use crate::common::eventually;
 use crate::window::Killed;
@@ -57,7 +59,6 @@ pub(crate) fn end(mut process: Killed) -> (Option<i32>, [String; 2]) {
     (status.code(), [out, errors].map(Option::unwrap_or_default))
 }
 
-/// Returns the first address in the output.
 fn address(out: impl Read) -> String {
     let mut lines = BufReader::new(out).lines().map(Result::unwrap);
     let found = lines.find_map(|line| {
@@ -124,4 +125,39 @@ pub(crate) fn lines(digest: &Path) -> HashSet<String> {
     let lines: HashSet<_> = text.lines().skip(1).map(str::to_owned).collect();
     assert!(!lines.is_empty());
     lines
+}
+
+pub(crate) fn key(folder: &Path, name: &str) -> String {
+    let file = folder.join(name).to_str().unwrap().to_owned();
+    let made = program(&[], &["key", "--out", &file]).status();
+    assert!(made.unwrap().success());
+    file
+}
+
+/// Ends a server or a viewer and returns the figures that it prints.
+pub(crate) fn finish(process: Killed) -> Value {
+    send("TERM", &process.0);
+    let (code, [figures, said]) = end(process);
+    assert_eq!(code, Some(143), "{said}");
+    serde_json::from_str(&figures).unwrap()
+}
+
+/// Returns the ticks that a viewer decoded, and those sent to it between the first and the last of them. Lines of a
+/// digest are viewer, tick and hash.
+pub(crate) fn decoded_and_sent(
+    decoded: &HashSet<String>,
+    sent: &HashSet<String>,
+) -> [BTreeSet<u64>; 2] {
+    let columns = |line: &str| {
+        let (viewer, rest) = line.split_once(',').unwrap();
+        let (tick, _) = rest.split_once(',').unwrap();
+        (viewer.to_owned(), tick.parse().unwrap())
+    };
+    let decoded: BTreeSet<_> = decoded.iter().map(|line| columns(line)).collect();
+    let sent: BTreeSet<_> = sent.iter().map(|line| columns(line)).collect();
+    let sent = match (decoded.first(), decoded.last()) {
+        (Some(first), Some(last)) => sent.range(first..=last).cloned().collect(),
+        _ => BTreeSet::new(),
+    };
+    [decoded, sent].map(|lines| lines.into_iter().map(|(_, tick)| tick).collect())
 }

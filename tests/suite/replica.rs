@@ -20,7 +20,6 @@ fn an_uncompressed_snapshot_goes_out_in_fragments() {
     );
 }
 
-/// Creates a game with the view's cubes but without rendering.
 fn viewed() -> LaneGame {
     let mut game = game_with_view("katamari", "changed-flags");
     let lane = game.lane;

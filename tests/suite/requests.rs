@@ -5,14 +5,13 @@ use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::{ChangeLane, ConnectionStatus, LaneMeter, LaneSettings, RemoteViewer};
 use cubewire_codec::stages::{Orientation, StageOptions};
 use cubewire_codec::{Coverage, Plan, Stages, ladder};
-use cubewire_protocol::{PROTOCOL_VERSION, Request};
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::common::{lane, script, steps};
-use crate::rogue::{Rogue, attacked, request_for};
-use crate::udp::{lanes, server, status, step, udp, viewer};
+use crate::rogue::{ack, attacked, connect, with};
+use crate::udp::{deliver, lanes, server, status, step, udp, viewer};
 
 fn partial(stages: Stages) -> Stages {
     stages.with_coverage(Coverage::Partial).unwrap()
@@ -42,20 +41,21 @@ fn a_server_serves_what_it_admits_and_survives_every_other_request_that_can_be_r
         [partial(ladder::DELTA.stages), partial(ladder::PREDICTED.stages), of_another_scene()];
     let drawn = [(); 12].map(|()| *others.choose(&mut random).unwrap());
     attacked(|game, bystander| {
-        let mut rogue = Rogue::connect(game, &mut [bystander], PROTOCOL_VERSION);
-        for (stages, number) in known.into_iter().chain(drawn).zip(1..) {
-            rogue.request(&Request { number, ..request_for(stages) });
-            rogue.step();
+        let mut rogue = connect(game, bystander);
+        for stages in known.into_iter().chain(drawn) {
+            rogue.request(with(stages));
+            rogue.step(usize::MAX);
             step(game, &mut [bystander], 3);
             // The request is declined.
             assert_eq!((udp(game).connected(), lanes(game).len()), (2, 1), "{stages:?}");
         }
-        for number in 101..=300 {
+        for _ in 0..200 {
             let stages = *admitted.choose(&mut random).unwrap();
-            rogue.request(&Request { number, ..request_for(stages) });
+            rogue.request(with(stages));
             let is_served = (0..MOST_TICKS).any(|_| {
                 step(game, &mut [bystander], 1);
-                rogue.step();
+                deliver();
+                rogue.step(usize::MAX);
                 let lanes = lanes(game);
                 let served = lanes.iter().find(|(_, sender, _)| sender.stages == stages);
                 let samples = served.map_or(&[][..], |(.., samples)| samples);
@@ -64,7 +64,7 @@ fn a_server_serves_what_it_admits_and_survives_every_other_request_that_can_be_r
                     return false;
                 };
                 // Without acks the server would reduce the budget.
-                rogue.ack(newest.tick);
+                ack(&mut rogue, newest.tick);
                 newest.snapshots.iter().any(|it| it.stages == stages)
             });
             assert!(is_served, "{stages:?}");

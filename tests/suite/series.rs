@@ -13,7 +13,6 @@ use crate::common::names;
 use crate::decode::read_mp4;
 use crate::window::count;
 
-/// Size of the videos of the quick series.
 const WIDTH: usize = 320;
 const HEIGHT: usize = 180;
 const FRAMES: usize = 6;

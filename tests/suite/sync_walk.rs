@@ -17,7 +17,7 @@ use rand::seq::{IndexedRandom, IteratorRandom};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::common::{lane, random};
+use crate::common::{lane, random, seconds};
 
 /// Ticks of a walk: a minute and a half.
 const TICKS: u64 = 5_400;
@@ -43,7 +43,6 @@ impl Walker {
     }
 }
 
-/// Counts of events, which are printed.
 #[derive(Debug, Default)]
 struct Count {
     joined: u32,
@@ -227,10 +226,9 @@ fn lanes_of_a_random_walk_are_in_sync_ten_seconds_after_their_links_are_good() {
 #[test]
 #[ignore = "takes as long as it is told to"]
 fn walks_go_on() {
-    let seconds = std::env::var("CUBEWIRE_SECONDS").map_or(60, |seconds| seconds.parse().unwrap());
     let started = Instant::now();
     let mut seeds = random();
-    while started.elapsed() < Duration::from_secs(seconds) {
+    while started.elapsed() < Duration::from_secs(seconds()) {
         let seed = seeds.next_u64();
         println!("seed {seed}");
         println!("{:?}", walk(seed));

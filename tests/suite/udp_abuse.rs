@@ -9,7 +9,7 @@ use cubewire_bevy::EncodeLimit;
 use cubewire_protocol::{BaselineChoice, EncodeBudget, PROTOCOL_VERSION};
 
 use crate::common::eventually;
-use crate::rogue::{Rogue, attacked, request};
+use crate::rogue::{DELTA, ack, attacked, connect, connect_with};
 use crate::udp::{
     TIMEOUT_SECONDS, address, agreeing, lanes, lost, sender, server, server_at_own_address, status,
     step, udp, viewer, wait_alone,
@@ -18,8 +18,8 @@ use crate::udp::{
 #[test]
 fn junk_does_not_keep_a_dead_viewer_connected() {
     let mut game = server(1);
-    let mut dead = Rogue::connect(&mut game, &mut [], PROTOCOL_VERSION);
-    dead.request(&request());
+    let mut dead = connect_with(&mut game, &mut [], PROTOCOL_VERSION);
+    dead.request(DELTA);
     step(&mut game, &mut [], 2);
     assert_eq!(lanes(&mut game).len(), 1);
     // Looks like a connection request that expires soon enough.
@@ -27,7 +27,7 @@ fn junk_does_not_keep_a_dead_viewer_connected() {
     let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
     junk[22..30].copy_from_slice(&(now.as_secs() + 30).to_le_bytes());
     for _ in 0..=TIMEOUT_SECONDS {
-        dead.socket.send(&junk).unwrap();
+        dead.socket.send(&junk, address(&game));
         step(&mut game, &mut [], 60);
     }
     assert_eq!(udp(&game).connected(), 0);
@@ -39,13 +39,13 @@ fn junk_does_not_keep_a_dead_viewer_connected() {
 #[test]
 fn who_acks_what_was_never_sent_is_sent_away() {
     attacked(|game, bystander| {
-        let mut rogue = Rogue::connect(game, &mut [bystander], PROTOCOL_VERSION);
-        rogue.request(&request());
+        let mut rogue = connect(game, bystander);
+        rogue.request(DELTA);
         step(game, &mut [bystander], 2);
         let tick = game.cubes().tick();
         for ahead in 0..30 {
-            rogue.ack(tick + 100 + ahead);
-            rogue.step();
+            ack(&mut rogue, tick + 100 + ahead);
+            rogue.step(usize::MAX);
             step(game, &mut [bystander], 1);
         }
         assert_eq!(udp(game).connected(), 1);

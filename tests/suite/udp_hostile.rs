@@ -9,14 +9,15 @@ use cubewire::replication::ConnectionStatus;
 use cubewire_bevy::MessageBuffer;
 use cubewire_bevy::udp::UdpConnection;
 use cubewire_codec::{BodyState, Fingerprint, Plan, Snapshot, ladder};
+use cubewire_hostile::client::Client;
 use cubewire_protocol::{
     ClientMessage, Contract, PROTOCOL_VERSION, RateControl, Request, ServerConnection,
-    ServerMessage,
+    ServerMessage, Settings,
 };
 use rand::{Rng, RngExt};
 
 use crate::common::{eventually, random};
-use crate::rogue::{Rogue, attacked, request, request_for};
+use crate::rogue::{DELTA, attacked, connect, connect_with, with};
 use crate::udp::{
     Relay, address, admitted, lanes, lost, server, status, step, udp, viewer, viewer_at,
 };
@@ -30,37 +31,37 @@ fn bytes(random: &mut impl Rng, most: usize) -> Vec<u8> {
 #[test]
 fn who_sends_garbage_is_sent_away_and_nothing_else_changes() {
     attacked(|game, bystander| {
-        let (mut wild, mut small) = (request(), request());
-        wild.settings.send_interval_ticks = 7;
-        small.settings.budget_kbps = Some(15);
-        let [wild, small] = [wild, small].map(|request| ClientMessage::Request(request).encode());
+        let wild = Settings { send_interval_ticks: 7, ..DELTA };
+        let small = Settings { budget_kbps: Some(15), ..DELTA };
+        let [wild, small] = [wild, small]
+            .map(|settings| ClientMessage::Request(Request { number: 1, settings }).encode());
         let many = [&[0, 0, 1, 0, 100][..], &[0; 200]].concat();
-        type Say = fn(&mut Rogue, &[u8]);
+        type Say = fn(&mut Client, &[u8]);
         let garbage: [(&str, Say, &[u8]); 5] = [
-            ("a hundred empty messages", Rogue::say, &many),
-            ("a packet of no kind", Rogue::say, &[16, 1, 0, 0]),
-            ("an empty packet", Rogue::say, &[]),
-            ("a slice past the end", Rogue::say, &[3, 0, 0, 7, 3, 2, 1, 9]),
-            ("an invalid request", Rogue::reliable, &[0, 1, 2]),
+            ("a hundred empty messages", Client::say, &many),
+            ("a packet of no kind", Client::say, &[16, 1, 0, 0]),
+            ("an empty packet", Client::say, &[]),
+            ("a slice past the end", Client::say, &[3, 0, 0, 7, 3, 2, 1, 9]),
+            ("an invalid request", Client::reliable, &[0, 1, 2]),
         ];
         for (what, say, bytes) in garbage {
-            let mut rogue = Rogue::connect(game, &mut [bystander], PROTOCOL_VERSION);
+            let mut rogue = connect(game, bystander);
             say(&mut rogue, bytes);
             step(game, &mut [bystander], 3);
             assert_eq!(udp(game).connected(), 1, "{what}");
         }
         // Requests that cannot be granted are declined, and a few malformed acks are ignored.
-        let mut rogue = Rogue::connect(game, &mut [bystander], PROTOCOL_VERSION);
+        let mut rogue = connect(game, bystander);
         for request in [&wild, &small] {
             rogue.reliable(request);
             step(game, &mut [bystander], 3);
             assert_eq!((udp(game).connected(), lanes(game).len()), (2, 1));
         }
-        rogue.unreliable(&[0; 20_000]);
-        rogue.request(&request());
+        rogue.unreliable(vec![0; 20_000]);
+        rogue.request(DELTA);
         step(game, &mut [bystander], 2);
-        rogue.unreliable(&[77, 1, 2]);
-        rogue.unreliable(&[0; 7]);
+        rogue.unreliable(vec![77, 1, 2]);
+        rogue.unreliable(vec![0; 7]);
         step(game, &mut [bystander], 3);
         assert_eq!(lanes(game).len(), 2);
     });
@@ -69,10 +70,10 @@ fn who_sends_garbage_is_sent_away_and_nothing_else_changes() {
 #[test]
 fn another_version_is_told_so_and_gets_no_snapshots() {
     let mut game = server(8);
-    let mut rogue = Rogue::connect(&mut game, &mut [], PROTOCOL_VERSION + 1);
+    let mut rogue = connect_with(&mut game, &mut [], PROTOCOL_VERSION + 1);
     for _ in 0..60 {
-        rogue.request(&request());
-        rogue.step();
+        rogue.request(DELTA);
+        rogue.step(usize::MAX);
         step(&mut game, &mut [], 1);
     }
     assert_eq!(lanes(&mut game).len(), 0);
@@ -83,12 +84,10 @@ fn another_version_is_told_so_and_gets_no_snapshots() {
 #[test]
 fn two_requests_in_one_frame_end_with_the_second() {
     let mut game = server(8);
-    let mut rogue = Rogue::connect(&mut game, &mut [], PROTOCOL_VERSION);
-    let first = request();
-    let second = Request { number: 2, ..request_for(ladder::POSITION.stages) };
+    let mut rogue = connect_with(&mut game, &mut [], PROTOCOL_VERSION);
     for _ in 0..3 {
-        rogue.request(&first);
-        rogue.request(&second);
+        rogue.request(DELTA);
+        rogue.request(with(ladder::POSITION.stages));
         step(&mut game, &mut [], 1);
     }
     assert_eq!(lanes(&mut game)[0].1.stages, ladder::POSITION.stages);

@@ -1,6 +1,8 @@
 //! A client connection that can follow the protocol, or send anything.
 
 use std::collections::VecDeque;
+use std::iter;
+use std::mem;
 use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -12,8 +14,8 @@ use cubewire_bevy::{MessageBuffer, RenetConnection};
 use cubewire_codec::{Plan, Snapshot, ladder};
 use cubewire_physics::state_hash;
 use cubewire_protocol::{
-    BaselineChoice, ClientConnection, ClientEvent, ClientMessage, Contract, PacketOutcome, Request,
-    SessionError, Settings, playout_delay,
+    BaselineChoice, ClientConnection, ClientEvent, ClientMessage, Contract, Hello,
+    PROTOCOL_VERSION, PacketOutcome, Request, SessionError, Settings, playout_delay,
 };
 use cubewire_scene::TICK;
 use rand::{Rng, RngExt};
@@ -21,16 +23,15 @@ use renetcode::{ClientAuthentication, ConnectToken, NETCODE_USER_DATA_BYTES, Net
 
 use crate::socket::{STEP, Socket};
 
-/// Address of the server, and its key.
 #[derive(Clone, Copy)]
-pub(crate) struct Target {
-    pub(crate) server: SocketAddr,
-    pub(crate) key: Key,
+pub struct Target {
+    pub server: SocketAddr,
+    pub key: Key,
 }
 
 impl Target {
     /// Creates a new token. Either side ends the connection after `timeout_seconds` without traffic.
-    pub(crate) fn token(&self, client_id: u64, timeout_seconds: u64) -> ConnectToken {
+    pub fn token(&self, client_id: u64, timeout_seconds: u64) -> ConnectToken {
         let data = [0; NETCODE_USER_DATA_BYTES];
         let timeout = Duration::from_secs(timeout_seconds);
         let token = self.key.token_with(self.server, client_id, timeout, data);
@@ -39,43 +40,44 @@ impl Target {
 }
 
 /// Connection timeout of an honest viewer, the same as in `cubewire view`.
-pub(crate) const TIMEOUT_SECONDS: u64 = 10;
+pub const TIMEOUT_SECONDS: u64 = 10;
 
-pub(crate) fn since_1970() -> Duration {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    now.unwrap_or_default()
+pub fn since_1970() -> Duration {
+    SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default()
 }
 
 /// A netcode client with its socket and its messages. It disconnects on drop.
-pub(crate) struct Client {
+pub struct Client {
     target: Target,
-    pub(crate) socket: Socket,
-    pub(crate) netcode: Box<NetcodeClient>,
+    pub socket: Socket,
+    pub netcode: Box<NetcodeClient>,
     updated: Instant,
     /// Extra delay of received datagrams.
-    pub(crate) delay: Duration,
+    pub delay: Duration,
     delayed: VecDeque<(Instant, Vec<u8>)>,
     /// Origin of the client's clock.
-    pub(crate) start: Instant,
-    pub(crate) connected: Option<Instant>,
+    pub start: Instant,
+    pub connected: Option<Instant>,
     renet: RenetConnection,
     buffer: MessageBuffer,
     connection: ClientConnection,
+    /// Version in the hello.
+    pub version: u16,
     /// What [`ask`](Self::ask) requests.
-    pub(crate) settings: Settings,
+    pub settings: Settings,
     flushed: Instant,
-    /// Client id, tick and hash of each decoded snapshot.
-    pub(crate) seen: Vec<(u64, u64, u64)>,
+    /// Tick of each decoded snapshot, and its line in a digest: client id, tick and hash.
+    pub seen: Vec<(u64, String)>,
     /// Number of packets and messages that could not be decoded.
-    pub(crate) refused: u32,
+    pub refused: u32,
     /// Number of answers to requests.
-    pub(crate) answers: u32,
+    pub answers: u32,
     /// Number of the last [request](Self::request).
     requested: u16,
 }
 
 impl Client {
-    pub(crate) fn new(mut socket: Socket, target: Target, token: ConnectToken) -> Self {
+    pub fn new(mut socket: Socket, target: Target, token: ConnectToken) -> Self {
         socket.keys += 1;
         let now = Instant::now();
         Self {
@@ -90,6 +92,7 @@ impl Client {
             renet: RenetConnection::new(FROM_SERVER_BYTES),
             buffer: MessageBuffer::default(),
             connection: ClientConnection::new(Contract::new(Plan::cubes(), String::new()).into()),
+            version: PROTOCOL_VERSION,
             settings: SETTINGS,
             flushed: now,
             seen: Vec::new(),
@@ -100,21 +103,21 @@ impl Client {
     }
 
     /// Creates an unconnected client of an honest viewer.
-    pub(crate) fn honest(socket: Socket, target: Target, random: &mut impl Rng) -> Self {
+    pub fn honest(socket: Socket, target: Target, random: &mut impl Rng) -> Self {
         Self::new(socket, target, target.token(random.random(), TIMEOUT_SECONDS))
     }
 
     /// Starts again with a new token, from the same address.
-    pub(crate) fn restart(&mut self, client_id: u64) {
+    pub fn restart(&mut self, client_id: u64) {
         self.netcode = netcode(self.target.token(client_id, TIMEOUT_SECONDS));
         self.socket.keys += 1;
         self.delayed.clear();
     }
 
     /// Processes up to `at_most` received datagrams and sends pending netcode packets. Returns the messages.
-    pub(crate) fn step(&mut self, at_most: usize) -> MessageQueue {
+    pub fn step(&mut self, at_most: usize) -> MessageQueue {
         let now = Instant::now();
-        for (datagram, from) in std::iter::from_fn(|| self.socket.receive()).take(at_most) {
+        for (datagram, from) in iter::from_fn(|| self.socket.receive()).take(at_most) {
             if from == self.target.server {
                 self.delayed.push_back((now + self.delay, datagram));
             }
@@ -131,11 +134,11 @@ impl Client {
             self.connected.get_or_insert(now);
             self.flush_messages();
         }
-        std::mem::take(&mut self.buffer.incoming)
+        mem::take(&mut self.buffer.incoming)
     }
 
     /// Follows the protocol like an honest viewer: requests the settings, decodes snapshots and acks them every tick.
-    pub(crate) fn view(&mut self) {
+    pub fn view(&mut self) {
         let now = self.start.elapsed();
         let queue = self.step(usize::MAX);
         for message in queue.messages {
@@ -169,7 +172,8 @@ impl Client {
                 let mut snapshot = Snapshot::default();
                 let held = receiver.get(tick).expect("it has just been decoded");
                 held.snapshot().dequantize(&mut snapshot);
-                self.seen.push((self.netcode.client_id(), tick, state_hash(0, &snapshot)));
+                let (id, hash) = (self.netcode.client_id(), state_hash(0, &snapshot));
+                self.seen.push((tick, format!("{id},{tick},{hash:016x}")));
                 receiver.advance_playout(now, Some(playout_delay(60)));
             }
             Ok(_) => {}
@@ -178,9 +182,9 @@ impl Client {
     }
 
     /// Sends pending netcode packets without reading.
-    pub(crate) fn update(&mut self) {
+    pub fn update(&mut self) {
         let now = Instant::now();
-        let passed = now - std::mem::replace(&mut self.updated, now);
+        let passed = now - mem::replace(&mut self.updated, now);
         if let Some((datagram, _)) = self.netcode.update(passed) {
             self.socket.send(datagram, self.target.server);
         }
@@ -188,11 +192,7 @@ impl Client {
 
     /// Connects as `cubewire view` does: retries with another token after a second, then after two, and so on. Returns
     /// the time until the connection, or `None` if it is refused or takes longer than `patience`.
-    pub(crate) fn connect(
-        &mut self,
-        patience: Duration,
-        random: &mut impl Rng,
-    ) -> Option<Duration> {
+    pub fn connect(&mut self, patience: Duration, random: &mut impl Rng) -> Option<Duration> {
         let start = Instant::now();
         let (mut attempt, mut seconds) = (start, 1);
         while start.elapsed() < patience && !self.netcode.is_disconnected() {
@@ -210,14 +210,14 @@ impl Client {
     }
 
     /// Sends a payload if the connection is established.
-    pub(crate) fn say(&mut self, payload: &[u8]) {
+    pub fn say(&mut self, payload: &[u8]) {
         if let Ok((_, datagram)) = self.netcode.generate_payload_packet(payload) {
             self.socket.send(datagram, self.target.server);
         }
     }
 
     /// Requests the settings, if they were not requested before.
-    pub(crate) fn ask(&mut self) {
+    pub fn ask(&mut self) {
         if self.connection.requested() != Some(self.settings) {
             self.connection.request(self.settings);
         }
@@ -226,23 +226,29 @@ impl Client {
 
     fn flush_messages(&mut self) {
         while let Some(message) = self.connection.poll_message() {
-            self.reliable(&message);
+            let version = self.version;
+            match ClientMessage::decode(&message) {
+                Some(ClientMessage::Hello(hello)) => {
+                    self.reliable(&ClientMessage::Hello(Hello { version, ..hello }).encode());
+                }
+                _ => self.reliable(&message),
+            }
         }
     }
 
     /// Requests settings, even if they were requested before. The server answers each request.
-    pub(crate) fn request(&mut self, settings: Settings) {
+    pub fn request(&mut self, settings: Settings) {
         self.requested = self.requested.wrapping_add(1);
         let request = Request { number: self.requested, settings };
         self.reliable(&ClientMessage::Request(request).encode());
     }
 
-    pub(crate) fn reliable(&mut self, message: &[u8]) {
+    pub fn reliable(&mut self, message: &[u8]) {
         self.buffer.outgoing.messages.push(message.to_vec());
         self.flush();
     }
 
-    pub(crate) fn unreliable(&mut self, message: Vec<u8>) {
+    pub fn unreliable(&mut self, message: Vec<u8>) {
         self.buffer.outgoing.datagrams.push(message);
         self.flush();
     }
@@ -267,7 +273,7 @@ impl Drop for Client {
 }
 
 /// Settings of an honest viewer: a snapshot every tick, small enough for one datagram.
-pub(crate) const SETTINGS: Settings = Settings {
+pub const SETTINGS: Settings = Settings {
     stages: ladder::CHANGED_FLAGS.stages,
     send_interval_ticks: 1,
     baseline: BaselineChoice::Newest,

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io;
+use std::iter;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -10,29 +11,26 @@ use std::time::{Duration, Instant};
 use cubewire_protocol::netcode::sequence;
 use rand::{Rng, RngExt};
 
-use crate::captured::Captured;
-
 /// Counts by name. A missing count is 0.
-pub(crate) type Counts = BTreeMap<&'static str, f64>;
+pub type Counts = BTreeMap<&'static str, f64>;
 
-/// Returns a count.
-pub(crate) fn get(counts: &Counts, count: &str) -> f64 {
+pub fn get(counts: &Counts, count: &str) -> f64 {
     counts.get(count).copied().unwrap_or_default()
 }
 
 /// Counts of an attack and of its sockets, shared between threads.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tally(Arc<Mutex<Counts>>);
+pub struct Tally(Arc<Mutex<Counts>>);
 
 /// Counts of sockets. Bytes are without headers.
-pub(crate) const SENT: &str = "datagrams sent";
-pub(crate) const SENT_BYTES: &str = "bytes sent";
-pub(crate) const RECEIVED: &str = "datagrams received";
-pub(crate) const RECEIVED_BYTES: &str = "bytes received";
+pub const SENT: &str = "datagrams sent";
+pub const SENT_BYTES: &str = "bytes sent";
+pub const RECEIVED: &str = "datagrams received";
+pub const RECEIVED_BYTES: &str = "bytes received";
 /// Distinct nonces received, summed over the keys.
-pub(crate) const NONCES: &str = "nonces";
+pub const NONCES: &str = "nonces";
 /// Further datagrams that reuse a nonce.
-pub(crate) const REPEATED: &str = "nonces used again";
+pub const REPEATED: &str = "nonces used again";
 
 impl Tally {
     fn change(&self, count: &'static str, change: impl FnOnce(f64) -> f64) {
@@ -41,42 +39,68 @@ impl Tally {
         *count = change(*count);
     }
 
-    pub(crate) fn add(&self, count: &'static str, more: f64) {
+    pub fn add(&self, count: &'static str, more: f64) {
         self.change(count, |before| before + more);
     }
 
     /// Sets a count to `to` if it is lower.
-    pub(crate) fn raise(&self, count: &'static str, to: f64) {
+    pub fn raise(&self, count: &'static str, to: f64) {
         self.change(count, |before| before.max(to));
     }
 
     /// Sends and counts a datagram. If the operating system refuses it, it is dropped.
-    pub(crate) fn send(&self, socket: &UdpSocket, datagram: &[u8], to: SocketAddr) {
+    pub fn send(&self, socket: &UdpSocket, datagram: &[u8], to: SocketAddr) {
         if socket.send_to(datagram, to).is_ok() {
             self.add(SENT, 1.0);
             self.add(SENT_BYTES, datagram.len() as f64);
         }
     }
 
-    pub(crate) fn counts(&self) -> Counts {
+    pub fn counts(&self) -> Counts {
         self.0.lock().expect("no thread panics").clone()
     }
 
-    pub(crate) fn get(&self, count: &str) -> f64 {
+    pub fn get(&self, count: &str) -> f64 {
         get(&self.counts(), count)
+    }
+}
+
+/// Datagrams that an honest viewer has sent or received, and how many there were: the first 32, which include
+/// the handshake, and the last 1024.
+#[derive(Clone, Debug, Default)]
+pub struct Captured(Arc<Mutex<(usize, Vec<Vec<u8>>)>>);
+
+const MAX_FIRST: usize = 32;
+const MAX_LAST: usize = 1024;
+
+impl Captured {
+    fn add(&self, datagram: &[u8]) {
+        let (count, kept) = &mut *self.0.lock().expect("no thread panics");
+        match kept.len() < MAX_FIRST + MAX_LAST {
+            true => kept.push(datagram.to_vec()),
+            false => kept[MAX_FIRST + (*count - MAX_FIRST) % MAX_LAST] = datagram.to_vec(),
+        }
+        *count += 1;
+    }
+
+    /// Returns a random captured datagram, or `None` if there is no datagram yet.
+    pub fn any(&self, random: &mut impl Rng) -> Option<Vec<u8>> {
+        let (_, kept) = &*self.0.lock().expect("no thread panics");
+        let index = random.random_range(0..kept.len().max(1));
+        kept.get(index).cloned()
     }
 }
 
 /// A non-blocking socket. The operating system never sends from a loopback address to another machine. All waiting
 /// datagrams are counted on drop.
 #[derive(Debug)]
-pub(crate) struct Socket {
+pub struct Socket {
     socket: Arc<UdpSocket>,
     tally: Tally,
     /// Gets all datagrams, if there is one.
-    pub(crate) captured: Option<Captured>,
+    pub captured: Option<Captured>,
     /// Number of tokens sent from this socket. Each token has a key for the answers.
-    pub(crate) keys: usize,
+    pub keys: usize,
     /// For each nonce, hashes of the datagrams that had it.
     nonces: HashMap<u64, HashSet<u64>>,
 }
@@ -85,26 +109,21 @@ impl Socket {
     /// Binds a port that the operating system chooses, at the address 127.a.b.c. Addresses that start with 127 are
     /// loopback addresses.
     ///
-    /// # Errors
+    /// # Panics
     /// If it cannot be bound.
-    pub(crate) fn bind([a, b, c]: [u8; 3], tally: &Tally) -> io::Result<Self> {
-        let socket = UdpSocket::bind((Ipv4Addr::new(127, a, b, c), 0))?;
-        socket.set_nonblocking(true)?;
-        Ok(Self {
-            socket: Arc::new(socket),
-            tally: tally.clone(),
-            captured: None,
-            keys: 0,
-            nonces: HashMap::new(),
-        })
+    pub fn bind([a, b, c]: [u8; 3], tally: &Tally) -> Self {
+        let socket = UdpSocket::bind((Ipv4Addr::new(127, a, b, c), 0)).expect("a free port");
+        socket.set_nonblocking(true).expect("a socket that need not block");
+        let (socket, tally) = (Arc::new(socket), tally.clone());
+        Self { socket, tally, captured: None, keys: 0, nonces: HashMap::new() }
     }
 
     /// Returns another handle of the socket, without counters.
-    pub(crate) fn handle(&self) -> Arc<UdpSocket> {
+    pub fn handle(&self) -> Arc<UdpSocket> {
         Arc::clone(&self.socket)
     }
 
-    pub(crate) fn send(&self, datagram: &[u8], to: SocketAddr) {
+    pub fn send(&self, datagram: &[u8], to: SocketAddr) {
         self.capture(datagram);
         self.tally.send(&self.socket, datagram, to);
     }
@@ -116,7 +135,7 @@ impl Socket {
     }
 
     /// Returns the next received datagram.
-    pub(crate) fn receive(&mut self) -> Option<(Vec<u8>, SocketAddr)> {
+    pub fn receive(&mut self) -> Option<(Vec<u8>, SocketAddr)> {
         let mut buffer = [0; MAX_DATAGRAM_BYTES];
         loop {
             match self.socket.recv_from(&mut buffer) {
@@ -148,8 +167,8 @@ impl Socket {
     }
 
     /// Receives and counts all waiting datagrams. Returns whether there were any.
-    pub(crate) fn drain(&mut self) -> bool {
-        std::iter::from_fn(|| self.receive()).count() > 0
+    pub fn drain(&mut self) -> bool {
+        iter::from_fn(|| self.receive()).count() > 0
     }
 }
 
@@ -163,28 +182,23 @@ impl Drop for Socket {
 const MAX_DATAGRAM_BYTES: usize = 2048;
 
 /// The usual loopback address, 127.0.0.1, for [`Socket::bind`].
-pub(crate) const LOCALHOST: [u8; 3] = [0, 0, 1];
-
-/// Returns a random address for [`Socket::bind`].
-pub(crate) fn random_address(random: &mut impl Rng) -> [u8; 3] {
-    [(); 3].map(|()| random.random_range(1..255))
-}
+pub const LOCALHOST: [u8; 3] = [0, 0, 1];
 
 /// Spreads a number of events per second evenly.
 #[derive(Debug)]
-pub(crate) struct Pace {
+pub struct Pace {
     per_second: f64,
     last: Instant,
     due: f64,
 }
 
 impl Pace {
-    pub(crate) fn new(per_second: u32) -> Self {
+    pub fn new(per_second: u32) -> Self {
         Self { per_second: per_second.into(), last: Instant::now(), due: 0.0 }
     }
 
     /// Returns the number of events that have become due by `now`. A pause counts as at most 50 ms.
-    pub(crate) fn due(&mut self, now: Instant) -> usize {
+    pub fn due(&mut self, now: Instant) -> usize {
         let passed = (now - self.last).min(50 * STEP);
         self.last = now;
         self.due += passed.as_secs_f64() * self.per_second;
@@ -195,16 +209,19 @@ impl Pace {
 }
 
 /// Sleep time of loops.
-pub(crate) const STEP: Duration = Duration::from_millis(1);
+pub const STEP: Duration = Duration::from_millis(1);
 
 #[cfg(test)]
 mod tests {
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
     use super::*;
 
     #[test]
     fn loopback_datagrams_are_counted_at_both_ends() {
         let tally = Tally::default();
-        let [one, mut other] = [(); 2].map(|()| Socket::bind(LOCALHOST, &tally).unwrap());
+        let [one, mut other] = [(); 2].map(|()| Socket::bind(LOCALHOST, &tally));
         for length in [3, 0, 1400] {
             one.send(&vec![7; length], other.socket.local_addr().unwrap());
         }
@@ -218,7 +235,7 @@ mod tests {
     #[test]
     fn a_nonce_is_repeated_with_other_bytes_and_no_other_key() {
         let tally = Tally::default();
-        let mut socket = Socket::bind(LOCALHOST, &tally).unwrap();
+        let mut socket = Socket::bind(LOCALHOST, &tally);
         let mut counted = |keys: usize, datagrams: &[&[u8]]| {
             socket.keys = keys;
             let signed = datagrams.iter().map(|bytes| [*bytes, &[0; 16]].concat());
@@ -233,6 +250,21 @@ mod tests {
         assert_eq!(counted(1, &[&[0x13, 1, 9], &[0x03]]), [3.0, 2.0]);
         // Like answers to a second token, which start with the same nonces.
         assert_eq!(counted(3, &[&[0x15, 1, 8], &[0x15, 1, 7]]), [4.0, 3.0]);
+    }
+
+    #[test]
+    fn the_first_and_the_last_datagrams_are_kept() {
+        let captured = Captured::default();
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        assert_eq!(captured.any(&mut random), None);
+        for number in 0..10_000_u32 {
+            captured.add(&number.to_be_bytes());
+        }
+        for _ in 0..10_000 {
+            let any = captured.any(&mut random).unwrap();
+            let number = u32::from_be_bytes(any.try_into().unwrap()) as usize;
+            assert!(!(MAX_FIRST..10_000 - MAX_LAST).contains(&number));
+        }
     }
 
     #[test]

@@ -24,7 +24,6 @@ pub(super) fn warn_if_over(path: &Path, max_bytes: Option<u64>) {
     }
 }
 
-/// Figures of a finished film.
 pub(super) fn report(path: &Path, film: &Film, take: &Take) -> Value {
     let contents = film.shown.contents().into_iter().enumerate();
     let parts = contents.zip(&take.sent).map(|((index, content), sent)| {

@@ -32,7 +32,6 @@ pub struct Progress {
     pub stop: AtomicBool,
 }
 
-/// Number of frames of a film of a clip.
 pub fn frames(clip: &Clip, film: PastFilm) -> u64 {
     clip.length().div_ceil(film.ticks_per_frame.into())
 }

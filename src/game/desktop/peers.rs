@@ -8,14 +8,19 @@ use crate::controls::ControlsPlugin;
 use crate::game::Failure;
 use crate::game::window::{self, WindowSettings};
 use crate::panel::{Page, PanelState};
-use crate::replication::{DisplayedState, ViewerPlugin, spawn_receiving_lane};
+use crate::replication::{DisplayedState, Rebuilds, ViewerPlugin, spawn_receiving_lane};
 use crate::transport::udp::UdpViewer;
 use crate::transport::{UdpServerPlugin, UdpViewerPlugin};
 use crate::view::{Selected, Side, ViewMode};
 
-pub fn serve(settings: WindowSettings, server: UdpServer) -> Result<(), Failure> {
+pub fn serve(
+    settings: WindowSettings,
+    server: UdpServer,
+    never_rebuilds: bool,
+) -> Result<(), Failure> {
     let mut app = window::open(&settings);
     add_server(&mut app, settings, server)?;
+    app.world_mut().resource_mut::<Rebuilds>().never = never_rebuilds;
     window::run_app(app)
 }
 

@@ -167,7 +167,6 @@ mod tests {
         assert!(!panel(&game).explaining && panel(&game).explained);
     }
 
-    /// Hash of every state of the next ticks.
     fn hash(game: &mut HeadlessGame, ticks: u64) -> u64 {
         (0..ticks).fold(0, |hash, _| {
             game.step();

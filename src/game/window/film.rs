@@ -59,7 +59,6 @@ struct Filming {
 }
 
 impl Filming {
-    /// Waits for the end of the film.
     fn outcome(self) -> Result<String, String> {
         match self.thread.join() {
             Ok(Ok((path, frames))) => {

@@ -140,7 +140,7 @@ fn below(
     let sync = lane.sync.filter(|_| is_simulated);
     ui.add_space(GAP);
     if let (None, Some(sync)) = (hovered, sync) {
-        line(ui, sync::state(sync), look.ink).on_hover_text(sync::about(sync.status));
+        line(ui, sync::state(sync), look.ink).on_hover_text(sync::about(sync));
     } else {
         let rung = hovered.or(rung_of(shown));
         let about = rung.map_or("Custom: no rung has these stages.", |rung| rung.summary);

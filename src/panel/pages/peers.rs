@@ -115,6 +115,11 @@ fn budgets(asked: &SenderSettings, granted: &SenderSettings) -> String {
 
 fn throttled(asked: &SenderSettings, granted: &SenderSettings) -> Option<String> {
     let mut sentences = Vec::new();
+    if asked.awaits_reset(granted) {
+        sentences.push(
+            "The server does not rebuild its scene: predicted until the next reset.".to_owned(),
+        );
+    }
     if let Some(kbps) = granted.budget.filter(|_| granted.budget != asked.budget) {
         sentences.push(format!("The network delivers at most {} kbps.", grouped(kbps.into())));
     }
@@ -164,6 +169,7 @@ fn in_millis(duration: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
+    use cubewire_codec::ladder;
     use cubewire_protocol::BaselineChoice;
 
     use super::*;
@@ -181,5 +187,12 @@ mod tests {
         let granted = SenderSettings { budget: Some(48), ..asked };
         assert_eq!(throttled(&asked, &granted).unwrap(), "The network delivers at most 48 kbps.");
         assert_eq!(budgets(&asked, &granted), "asked none, given 48 kbps");
+        let [asked, granted] = [ladder::SIMULATED, ladder::PREDICTED]
+            .map(|rung| SenderSettings { stages: rung.stages, ..asked });
+        let waiting = "The server does not rebuild its scene: predicted until the next reset.";
+        assert_eq!(throttled(&asked, &granted).unwrap(), waiting);
+        // The stages of a fallback are explained elsewhere.
+        let fallback = SenderSettings { stages: ladder::PREDICTED_POSITION.stages, ..asked };
+        assert_eq!(throttled(&asked, &fallback), None);
     }
 }

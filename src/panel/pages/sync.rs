@@ -23,6 +23,7 @@ pub(super) fn state(sync: &LaneSync) -> String {
         (None, Some((arrived, chunks))) => {
             format!("Predicted; sending a state: {arrived} of {chunks} chunks.")
         }
+        (None, None) if sync.awaits_reset => "Predicted until the scene is reset.".to_owned(),
         (None, None) => "Predicted: waiting for a state.".to_owned(),
     }
 }
@@ -30,11 +31,15 @@ pub(super) fn state(sync: &LaneSync) -> String {
 /// Ticks without feedback after which the sync state is out of date. Longer than the round trip of any preset.
 const KNOWN_TICKS: u64 = TICKS_PER_SECOND as u64;
 
-pub(super) const fn about(status: SyncStatus) -> &'static str {
-    match status {
+pub(super) const fn about(sync: &LaneSync) -> &'static str {
+    match sync.status {
         SyncStatus::Synced { .. } => {
             "Both ends simulate the same world. A packet has the pressed keys since the last acked tick, and a check \
              that has confirmed every snapshot so far."
+        }
+        SyncStatus::Desynced if sync.awaits_reset => {
+            "The receiver's world differs from the sender's. The server does not rebuild its scene for viewers, so until it \
+             resets the scene, packets are coded as on the rung predicted."
         }
         SyncStatus::Desynced => {
             "The receiver's world differs from the sender's. Until it has received the sender's state, packets \
@@ -73,5 +78,9 @@ mod tests {
         assert_eq!(state(&sync), "In sync for 12.3 s, after 2 desyncs.");
         sync.silent_ticks = 90;
         assert_eq!(state(&sync), "In sync at the last report, 1.5 s ago.");
+        sync.status = SyncStatus::Desynced;
+        assert_eq!(state(&sync), "Predicted: waiting for a state.");
+        sync.awaits_reset = true;
+        assert_eq!(state(&sync), "Predicted until the scene is reset.");
     }
 }

@@ -1,27 +1,25 @@
 //! Datagrams without the key.
 
-use std::io;
 use std::thread;
 use std::time::Instant;
 
 use rand::{Rng, RngExt};
 
-use super::{Field, is_over};
+use super::Field;
 use crate::client::since_1970;
 use crate::socket::{Pace, STEP, Socket};
 
 /// Sends what `craft` makes, a fraction of it from the address of the honest viewer.
-pub(super) fn send(
+pub fn send(
     field: &mut Field,
     until: Instant,
     as_viewer: f64,
     craft: fn(&mut Field) -> Option<Vec<u8>>,
-) -> io::Result<()> {
-    let peers: io::Result<Vec<Socket>> = (0..64).map(|_| field.peer()).collect();
-    let mut peers = peers?;
+) {
+    let mut peers: Vec<Socket> = (0..64).map(|_| field.peer()).collect();
     let mut pace = Pace::new(field.rate);
     let server = field.target.server;
-    while !is_over(until) {
+    while Instant::now() < until {
         thread::sleep(STEP);
         for _ in 0..pace.due(Instant::now()) {
             let Some(datagram) = craft(field) else {
@@ -34,18 +32,17 @@ pub(super) fn send(
             let index = field.random.random_range(0..peers.len());
             peers[index].send(&datagram, server);
             if field.random.random_ratio(1, DATAGRAMS_PER_ADDRESS) {
-                peers[index] = field.peer()?;
+                peers[index] = field.peer();
             }
         }
     }
-    Ok(())
 }
 
 /// Mean number of datagrams from an address until it is replaced.
 const DATAGRAMS_PER_ADDRESS: u32 = 20;
 
 /// Returns random bytes. Half of the datagrams have the first byte and the length of a netcode kind.
-pub(super) fn garbage(field: &mut Field) -> Option<Vec<u8>> {
+pub fn garbage(field: &mut Field) -> Option<Vec<u8>> {
     let random = &mut field.random;
     let mut bytes = vec![0; random.random_range(0..=1500)];
     random.fill_bytes(&mut bytes);
@@ -62,7 +59,7 @@ pub(super) fn garbage(field: &mut Field) -> Option<Vec<u8>> {
 }
 
 /// Returns a datagram that looks like a connection request until it is decrypted.
-pub(super) fn fake_request(random: &mut impl Rng) -> Vec<u8> {
+pub fn fake_request(random: &mut impl Rng) -> Vec<u8> {
     let mut bytes = vec![0; LENGTHS[0]];
     random.fill_bytes(&mut bytes);
     bytes[..HEAD.len()].copy_from_slice(&HEAD);
@@ -79,12 +76,12 @@ const LENGTHS: [usize; 7] = [1078, 17, 325, 325, 25, 217, 17];
 const HEAD: [u8; 22] = *b"\0NETCODE 1.02\0eriwebuc";
 
 /// Returns a captured datagram.
-pub(super) fn replayed(field: &mut Field) -> Option<Vec<u8>> {
+pub fn replayed(field: &mut Field) -> Option<Vec<u8>> {
     field.captured.any(&mut field.random)
 }
 
 /// Returns a captured datagram with a few random changes.
-pub(super) fn mutated(field: &mut Field) -> Option<Vec<u8>> {
+pub fn mutated(field: &mut Field) -> Option<Vec<u8>> {
     let mut datagram = field.captured.any(&mut field.random)?;
     let other = field.captured.any(&mut field.random)?;
     for _ in 0..field.random.random_range(1..4) {

@@ -1,53 +1,47 @@
 //! Attacks in rounds: a second token, and a stolen challenge.
 
-use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rand::RngExt;
 use renetcode::ConnectToken;
 
+use super::Field;
 use super::sessions::UNCOMPRESSED;
-use super::{Field, is_over};
 use crate::client::Client;
-use crate::socket::{RECEIVED_BYTES, SENT_BYTES, STEP, Socket, Tally, random_address};
+use crate::socket::{RECEIVED_BYTES, SENT_BYTES, STEP, Tally};
 
-pub(super) const LEFT_OUT: &str = "viewers not connected with their second token";
+pub const LEFT_OUT: &str = "viewers not connected with their second token";
 
 /// Sends a connection request, does not answer the challenge, and connects with another token from the same address.
 /// This happens if a viewer restarts behind a router.
-pub(super) fn second_token(field: &mut Field, _: Instant) -> io::Result<()> {
-    let mut client = field.client(10)?;
+pub fn second_token(field: &mut Field, _: Instant) {
+    let mut client = field.client(10);
     client.update();
     // Wait for the answers to the first request, and discard them.
     thread::sleep(Duration::from_millis(100));
     client.socket.drain();
     client.restart(field.random.random());
-    let waited = client.connect(TWO_RETRIES, &mut field.random);
-    let count =
-        if waited.is_some() { "viewers connected with their second token" } else { LEFT_OUT };
-    field.tally.add(count, 1.0);
-    Ok(())
+    let two_retries = Duration::from_millis(4500);
+    field.tally.add("second tokens", 1.0);
+    field.tally.add(LEFT_OUT, client.connect(two_retries, &mut field.random).is_none().into());
 }
 
-const TWO_RETRIES: Duration = Duration::from_millis(4500);
-
 /// Amplification by [`stolen_challenge`].
-pub(super) const FORGED: &str = "bytes received at forged addresses per byte sent from them";
+pub const FORGED: &str = "bytes received at forged addresses per byte sent from them";
 
 /// Connects in the name of an address that never answers. The attacker requests a challenge at its own address,
 /// answers it with the victim's source address and then requests large snapshots for the victim. This program owns
 /// both addresses, so it can count the victim's datagrams; the attack does not need this.
-pub(super) fn stolen_challenge(field: &mut Field, until: Instant) -> io::Result<()> {
-    let until = until.min(Instant::now() + STOLEN_ROUND);
+pub fn stolen_challenge(field: &mut Field, until: Instant) {
+    let until = until.min(Instant::now() + Duration::from_secs(3));
     let [own_token, token] = [(); 2].map(|()| field.target.token(field.random.random(), 5));
     let own_key = own_token.server_to_client_key;
-    let mut own = Client::new(field.peer()?, field.target, own_token);
+    let mut own = Client::new(field.peer(), field.target, own_token);
     // Decrypts with the key of the attacker's token and sends with the victim's address.
     let token = ConnectToken { server_to_client_key: own_key, ..token };
     let tally = Tally::default();
-    let socket = Socket::bind(random_address(&mut field.random), &tally)?;
-    let mut victim = Client::new(socket, field.target, token);
+    let mut victim = Client::new(field.peer_counted_by(&tally), field.target, token);
     victim.update();
     own.update();
     relay_next(&mut own, &mut victim);
@@ -57,13 +51,12 @@ pub(super) fn stolen_challenge(field: &mut Field, until: Instant) -> io::Result<
     thread::sleep(5 * STEP);
     own.update();
     relay_next(&mut own, &mut victim);
-    for turn in 0.. {
-        if is_over(until) {
-            break;
-        }
+    let mut turn = 0;
+    while Instant::now() < until {
         own.step(usize::MAX);
         victim.update();
-        if turn % 16 == 0 && victim.netcode.is_connected() {
+        turn += 1;
+        if turn % 16 == 1 && victim.netcode.is_connected() {
             victim.request(UNCOMPRESSED);
         }
         victim.unreliable(field.ack(0, u32::MAX));
@@ -74,10 +67,7 @@ pub(super) fn stolen_challenge(field: &mut Field, until: Instant) -> io::Result<
     let [received, sent] = [RECEIVED_BYTES, SENT_BYTES].map(|bytes| tally.get(bytes));
     field.tally.raise(FORGED, received / sent.max(1.0));
     tally.counts().into_iter().for_each(|(count, more)| field.tally.add(count, more));
-    Ok(())
 }
-
-const STOLEN_ROUND: Duration = Duration::from_secs(3);
 
 /// Waits for a datagram at the attacker's address and passes it to both clients.
 fn relay_next(own: &mut Client, victim: &mut Client) {

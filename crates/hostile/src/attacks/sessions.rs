@@ -1,6 +1,5 @@
 //! Connections with the key, several at a time.
 
-use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -8,19 +7,20 @@ use cubewire_codec::{Plan, Stages, ladder};
 use cubewire_protocol::{BaselineChoice, Settings};
 use rand::{Rng, RngExt};
 
+use super::Field;
 use super::datagrams::fake_request;
-use super::{Field, is_over};
 use crate::client::{Client, SETTINGS};
 use crate::socket::{Pace, STEP};
 
-pub(super) const UNDECODABLE: &str = "packets that could not be decoded";
-pub(super) const REFUSED: &str = "connections ended after a valid request";
-
-pub(super) const ENDED: &str = "connections ended by the server";
-pub(super) const ANSWERS: &str = "answers to requests";
+pub const UNDECODABLE: &str = "packets that could not be decoded";
+pub const REFUSED: &str = "connections ended after a valid request";
+pub const ENDED: &str = "connections ended by the server";
+pub const ANSWERS: &str = "answers to requests";
+pub const DIED: &str = "viewers that died";
+pub const SERVED: &str = "seconds until the server stopped sending to a dead viewer";
 
 /// A connection of an attacker.
-pub(super) struct Session {
+pub struct Session {
     client: Client,
     turns: Pace,
     /// Half of the sessions are bold, which some attacks use.
@@ -29,22 +29,22 @@ pub(super) struct Session {
 
 /// How an attack holds connections.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hold {
+pub struct Hold {
     /// Number of connections at a time. Connections that are done are replaced.
-    pub(super) at_once: usize,
+    pub at_once: usize,
     /// Turns per second of a connection, at most the attack's rate.
-    pub(super) turns: u32,
+    pub turns: u32,
     /// Settings that a connection requests. Without settings, each connection draws its own.
-    pub(super) settings: Option<Settings>,
+    pub settings: Option<Settings>,
     /// Number of datagrams of a new connection.
-    pub(super) cost: u32,
+    pub cost: u32,
     /// Connection timeout of both ends. The server keeps half-open connections for this time.
-    pub(super) timeout_seconds: u64,
+    pub timeout_seconds: u64,
     /// Sends and receives. Returns whether the connection is done.
-    pub(super) step: fn(&mut Field, &mut Session) -> bool,
+    pub step: fn(&mut Field, &mut Session) -> bool,
 }
 
-pub(super) const fn hold(
+pub const fn hold(
     at_once: usize,
     turns: u32,
     settings: Option<Settings>,
@@ -55,14 +55,14 @@ pub(super) const fn hold(
 
 impl Hold {
     /// Holds connections until the time is over.
-    pub(super) fn run(self, field: &mut Field, until: Instant) -> io::Result<()> {
+    pub fn run(self, field: &mut Field, until: Instant) {
         let mut starts = Pace::new(field.rate.div_ceil(self.cost));
         let mut open: Vec<Session> = Vec::new();
-        while !is_over(until) {
+        while Instant::now() < until {
             thread::sleep(STEP);
             for _ in 0..starts.due(Instant::now()).min(self.at_once - open.len()) {
-                let mut client = field.client(self.timeout_seconds)?;
-                client.settings = self.settings.unwrap_or_else(|| field.any_settings(|_| true));
+                let mut client = field.client(self.timeout_seconds);
+                client.settings = self.settings.unwrap_or_else(|| any_settings(field, |_| true));
                 open.push(Session {
                     client,
                     turns: Pace::new(self.turns.min(field.rate)),
@@ -78,7 +78,6 @@ impl Hold {
             });
         }
         open.iter().for_each(|session| session.count(field));
-        Ok(())
     }
 }
 
@@ -109,22 +108,22 @@ impl Session {
     fn count(&self, field: &Field) {
         let client = &self.client;
         let is_ended = client.connected.is_some() && client.netcode.is_disconnected();
-        let is_refused = is_ended && is_sendable(client.settings.stages);
-        field.tally.add("connections", client.connected.is_some().into());
-        field.tally.add(ENDED, is_ended.into());
-        field.tally.add(ANSWERS, client.answers.into());
-        field.tally.add("snapshots", client.seen.len() as f64);
-        field.tally.add(UNDECODABLE, client.refused.into());
-        field.tally.add(REFUSED, is_refused.into());
+        for (count, more) in [
+            ("connections", client.connected.is_some().into()),
+            (ENDED, is_ended.into()),
+            (ANSWERS, client.answers.into()),
+            ("snapshots", client.seen.len() as f64),
+            (UNDECODABLE, client.refused.into()),
+            (REFUSED, (is_ended && is_sendable(client.settings.stages)).into()),
+        ] {
+            field.tally.add(count, more);
+        }
     }
 }
 
-pub(super) const DIED: &str = "viewers that died";
-pub(super) const SERVED: &str = "seconds until the server stopped sending to a dead viewer";
-
 /// Acks snapshots, stops answering, and sends junk that looks like a connection request. Measures how long the server
 /// keeps sending.
-pub(super) fn dead(field: &mut Field, session: &mut Session) -> bool {
+pub fn dead(field: &mut Field, session: &mut Session) -> bool {
     let turns = session.due();
     let client = &mut session.client;
     let dead_for = client.connected.and_then(|connected| connected.elapsed().checked_sub(ALIVE));
@@ -152,30 +151,28 @@ const ALIVE: Duration = Duration::from_millis(200);
 /// Duration of the measurement after that, longer than the limit.
 const OBSERVED: Duration = Duration::from_millis(3500);
 
-/// Sends a connection request. Its challenge is never answered. The request is not repeated in this time.
-pub(super) fn half_open(_: &mut Field, session: &mut Session) -> bool {
+/// Sends a connection request. Its challenge is never answered. The request is not repeated in the time that the server
+/// has for an answer.
+pub fn half_open(_: &mut Field, session: &mut Session) -> bool {
     session.client.update();
-    session.age() > ANSWER_TIME
+    session.age() > Duration::from_millis(100)
 }
 
-/// Time for the server to answer.
-const ANSWER_TIME: Duration = Duration::from_millis(100);
-
 /// Connects and leaves as fast as possible.
-pub(super) fn churn(_: &mut Field, session: &mut Session) -> bool {
+pub fn churn(_: &mut Field, session: &mut Session) -> bool {
     session.client.step(usize::MAX);
     session.client.netcode.is_connected()
 }
 
 /// Reads one datagram per turn and sends no acks.
-pub(super) fn slow_reader(_: &mut Field, session: &mut Session) -> bool {
+pub fn slow_reader(_: &mut Field, session: &mut Session) -> bool {
     let turns = session.due();
     session.client.step(turns);
     false
 }
 
 /// Acks snapshots that have not arrived. Bold sessions also ack snapshots that have not been sent.
-pub(super) fn greedy_acks(field: &mut Field, session: &mut Session) -> bool {
+pub fn greedy_acks(field: &mut Field, session: &mut Session) -> bool {
     for _ in 0..session.due() {
         let client = &mut session.client;
         client.step(usize::MAX);
@@ -192,11 +189,11 @@ pub(super) fn greedy_acks(field: &mut Field, session: &mut Session) -> bool {
 }
 
 /// Sends invalid messages. Other sessions than bold ones first send valid requests that change all the time.
-pub(super) fn rogue(field: &mut Field, session: &mut Session) -> bool {
+pub fn rogue(field: &mut Field, session: &mut Session) -> bool {
     for _ in 0..session.due().min(MAX_BURST) {
         let client = &mut session.client;
         match !session.is_bold && field.random.random_ratio(999, 1000) {
-            true => client.request(field.any_settings(is_sendable)),
+            true => client.request(any_settings(field, is_sendable)),
             false => offend(client, &mut field.random),
         }
     }
@@ -232,23 +229,20 @@ fn offend(client: &mut Client, random: &mut impl Rng) {
     client.say(&payload);
 }
 
-/// Waits until the server serves the request or ends the connection. Decodes and acks like an honest viewer.
-pub(super) fn requests(_: &mut Field, session: &mut Session) -> bool {
+/// Decodes and acks like an honest viewer, until the server has sent a few snapshots.
+pub fn requests(_: &mut Field, session: &mut Session) -> bool {
     session.client.view();
-    session.client.seen.len() >= SNAPSHOTS || session.age() > PATIENCE
+    session.client.seen.len() >= 3 || session.age() > PATIENCE
 }
 
-/// Number of snapshots after which a request counts as served.
-const SNAPSHOTS: usize = 3;
-
 /// Decodes and acks like an honest viewer, until the end.
-pub(super) fn demanding(_: &mut Field, session: &mut Session) -> bool {
+pub fn demanding(_: &mut Field, session: &mut Session) -> bool {
     session.client.view();
     false
 }
 
 /// Sends a request in each tick, and decodes and acks like an honest viewer. The server answers in each tick.
-pub(super) fn talkative(_: &mut Field, session: &mut Session) -> bool {
+pub fn talkative(_: &mut Field, session: &mut Session) -> bool {
     if session.due() > 0 {
         session.client.request(session.client.settings);
     }
@@ -257,11 +251,10 @@ pub(super) fn talkative(_: &mut Field, session: &mut Session) -> bool {
 }
 
 /// The settings that cost the server the most bytes.
-pub(super) const UNCOMPRESSED: Settings =
-    Settings { stages: ladder::UNCOMPRESSED.stages, ..SETTINGS };
+pub const UNCOMPRESSED: Settings = Settings { stages: ladder::UNCOMPRESSED.stages, ..SETTINGS };
 
 /// The settings that take the server longest to encode: the smallest of several packets, on the last rung, every tick.
-pub(super) const SLOWEST: Settings =
+pub const SLOWEST: Settings =
     Settings { stages: ladder::PREDICTED.stages, baseline: BaselineChoice::Smallest, ..SETTINGS };
 
 /// Whether the server can serve a request for these stages.
@@ -269,24 +262,22 @@ fn is_sendable(stages: Stages) -> bool {
     Plan::cubes().check_complete(stages).is_ok()
 }
 
-impl Field {
-    /// Returns random settings that a request can encode, with stages that fulfil a condition.
-    pub(super) fn any_settings(&mut self, is_wanted: fn(Stages) -> bool) -> Settings {
-        let random = &mut self.random;
-        let stages = loop {
-            let stages = self.stages[random.random_range(0..self.stages.len())];
-            if is_wanted(stages) {
-                break stages;
-            }
-        };
-        Settings {
-            stages,
-            send_interval_ticks: [1, 2, 3, 6][random.random_range(0..4)],
-            baseline: match random.random_ratio(1, 8) {
-                true => BaselineChoice::Smallest,
-                false => BaselineChoice::Newest,
-            },
-            budget_kbps: [None, Some(16), Some(100), Some(1024)][random.random_range(0..4)],
+/// Returns random settings that a request can encode, with stages that fulfil a condition.
+fn any_settings(field: &mut Field, is_wanted: fn(Stages) -> bool) -> Settings {
+    let random = &mut field.random;
+    let stages = loop {
+        let stages = field.stages[random.random_range(0..field.stages.len())];
+        if is_wanted(stages) {
+            break stages;
         }
+    };
+    Settings {
+        stages,
+        send_interval_ticks: [1, 2, 3, 6][random.random_range(0..4)],
+        baseline: match random.random_ratio(1, 8) {
+            true => BaselineChoice::Smallest,
+            false => BaselineChoice::Newest,
+        },
+        budget_kbps: [None, Some(16), Some(100), Some(1024)][random.random_range(0..4)],
     }
 }

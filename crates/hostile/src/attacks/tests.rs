@@ -70,18 +70,10 @@ fn each_attack_on_the_handshake_succeeds_against_another_server() {
 
 fn attacked(name: &str, seconds: u64, missed: Option<&str>, has_succeeded: fn(&mut Field) -> bool) {
     let tally = Tally::default();
-    let [socket, viewer] = [(); 2].map(|()| Socket::bind(LOCALHOST, &tally).unwrap());
+    let [socket, viewer] = [(); 2].map(|()| Socket::bind(LOCALHOST, &tally));
     let target = Target { server: socket.handle().local_addr().unwrap(), key: Key::new(KEY) };
-    let mut field = Field {
-        target,
-        rate: 5000,
-        random: ChaCha8Rng::seed_from_u64(1),
-        stages: [].into(),
-        captured: Captured::default(),
-        as_viewer: viewer.handle(),
-        newest: Arc::default(),
-        tally,
-    };
+    let random = ChaCha8Rng::seed_from_u64(1);
+    let mut field = Field { rate: 5000, ..Field::new(target, &viewer, &tally, random) };
     thread::scope(|scope| {
         // Dropped if the test fails, too.
         let test = Arc::new(());
@@ -92,7 +84,7 @@ fn attacked(name: &str, seconds: u64, missed: Option<&str>, has_succeeded: fn(&m
         let succeeds = (0..MOST_TURNS).any(|_| {
             let until = Instant::now() + Duration::from_secs(seconds);
             let mut attacker = Field { tally: Tally::default(), ..field.clone() };
-            let counts = attack.run(&mut attacker, until).unwrap();
+            let counts = attack.run(&mut attacker, until);
             println!("{counts:?}");
             let is_missed = |count: &str| {
                 let mut limits = attack.limits.iter().filter(|limit| limit.count == count);
@@ -109,6 +101,6 @@ const MOST_TURNS: usize = 30;
 const PATIENCE: Duration = Duration::from_secs(180);
 
 fn can_connect(field: &mut Field, patience: Duration) -> bool {
-    let mut client = field.client(10).unwrap();
+    let mut client = field.client(10);
     client.connect(patience, &mut field.random).is_some()
 }

@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cubewire_codec::ladder::PREDICTED;
+use cubewire_codec::stages::Delta;
 use cubewire_codec::{InitialStateError, Snapshot, Stages, encode_initial};
 use log::debug;
 
@@ -15,6 +17,7 @@ use super::upstream::Upstream;
 use crate::encode_cost::EncodeCost;
 use crate::feedback::{Ack, Feedback};
 use crate::sender::SnapshotSender;
+use crate::sync::SyncStatus;
 
 /// A server's end of the connection to one client.
 ///
@@ -40,6 +43,7 @@ pub struct ServerConnection {
     invalid_datagrams: u32,
     /// Number of items that the client may still send in this frame.
     items_left: usize,
+    offers_state: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -103,6 +107,7 @@ impl ServerConnection {
             inputs: vec![0; contract.input_channels],
             invalid_datagrams: 0,
             items_left: Self::MAX_ITEMS,
+            offers_state: true,
             contract,
         }
     }
@@ -250,9 +255,34 @@ impl ServerConnection {
     }
 
     /// Returns the settings in use: the stages of the packets, and the rest after the limits of time and rate. `None`
-    /// before the first [`set_settings`](Self::set_settings).
+    /// before the first [`set_settings`](Self::set_settings). The stages are those of `predicted` if the client
+    /// [awaits a reset](Self::awaits_reset).
     pub fn settings(&self) -> Option<Settings> {
-        self.sending.as_ref()?.granted()
+        let settings = self.sending.as_ref()?.granted()?;
+        match self.awaits_reset() {
+            true => Some(Settings { stages: PREDICTED.stages, ..settings }),
+            false => Some(settings),
+        }
+    }
+
+    /// Whether the app sends its state to a client that has lost a simulated scene, as [`Extras::state`](crate::Extras). True
+    /// if this is not called.
+    pub fn set_offers_state(&mut self, offers_state: bool) {
+        self.offers_state = offers_state;
+    }
+
+    /// Whether the client asked for a simulated scene that it does not have, and the app does not send the state. Its packets are
+    /// coded as on `predicted`, until the scene is reset.
+    pub fn awaits_reset(&self) -> bool {
+        self.sending.as_ref().filter(|_| !self.offers_state).is_some_and(|sending| {
+            let sender = &sending.sender;
+            let is_simulated =
+                |settings: Settings| settings.stages.delta == Delta::ArithmeticSimulated;
+            // Before the first ack it is open whether the client can start with the initial state.
+            sending.settings.is_some_and(is_simulated)
+                && sender.newest_acked().is_some()
+                && sender.sync() == SyncStatus::Desynced
+        })
     }
 
     /// Tells the client the settings in use if that is due: at once after a request, and at most once a second when they have
