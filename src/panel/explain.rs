@@ -3,13 +3,10 @@
 use bevy::prelude::{Local, Res, ResMut};
 use bevy_egui::input::EguiWantsInput;
 
-use super::lane::{LaneView, Status};
 use super::pages::ladder::PRESENT;
-use super::settings::{Page, PanelSize, PanelState};
 use super::tour::STEPS;
 use crate::controls::Inputs;
 use crate::panel::prelude::*;
-use crate::view::{Inset, ViewMode};
 
 /// Closes the cards on the first key or on the first click outside the panel.
 pub(super) fn end_with_first_input(
@@ -28,7 +25,6 @@ pub(super) fn end_with_first_input(
     }
 }
 
-/// Draws all cards over the part of the window that `inset` leaves free. Returns the action of the pressed button.
 pub(super) fn draw(
     ctx: &Context,
     state: &PanelState,
@@ -147,7 +143,6 @@ fn card(
     shown.response.rect
 }
 
-/// Draws the most important keys, and how to hide the cards.
 fn hints(ui: &mut Ui, state: &PanelState, status: &Status<'_>) {
     let again = key_of(Action::Help);
     let hides = match state.has_touch {

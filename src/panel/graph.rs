@@ -5,10 +5,9 @@ use std::sync::Arc;
 use cubewire_inspector::graph::{self, Above, Axis, Lines, Point, Source, Span};
 
 use super::flags::{flags, switches};
-use super::lane::Measured;
-use super::settings::{MAX_GRAPH_SECONDS, PanelState};
+use super::settings::MAX_GRAPH_SECONDS;
 use crate::panel::prelude::*;
-use crate::replication::{Accounting, METER_TICKS, Sample, TARGET_KBPS};
+use crate::replication::METER_TICKS;
 
 pub(super) use graph::AROUND_PLOT;
 
@@ -121,7 +120,6 @@ fn sources(ui: &Ui, state: &PanelState, lanes: &[Measured<'_>]) -> Vec<Source> {
     lines.collect()
 }
 
-/// Draws the chips for the axis, the time span, and freezing. A click selects the next value. Returns their area.
 fn options(ui: &mut Ui, state: &mut PanelState, lanes: &[Measured<'_>], row: Rect) -> Rect {
     let mut ui = row_in(ui, row, Align::Max);
     ui.spacing_mut().item_spacing.x = GAP;

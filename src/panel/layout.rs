@@ -1,17 +1,14 @@
 //! Layout of the panel: the whole panel at the right, or a slim bar at the bottom.
 
 use bevy_egui::egui::text::{LayoutJob, TextFormat};
-use cubewire_codec::ladder::LADDER;
 
-use super::lane::{Drawn, Halves, LaneView};
+use super::lane::{Drawn, Halves};
 use super::pages::pickers;
-use super::settings::{PanelSize, PanelState};
 use super::timeline::Strip;
 use super::tour::{self, Guide};
-use super::{explain, film, graph, pages, style, terms, timeline, toolbar};
+use super::{explain, film, graph, pages, style, timeline, toolbar};
 use crate::panel::prelude::*;
 use crate::replication::millimetres;
-use crate::view::Inset;
 
 /// Draws the panel in `ctx`, inside a running pass. Draws the explanation of the screen or the tour if it is open.
 pub(super) fn draw(ctx: &Context, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn {
@@ -74,7 +71,7 @@ fn whole(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Draw
         ui.add_space(8.0);
         // A lower window has few rows for a page, so the graph is only in the slim bar.
         if window.height() >= LOWEST {
-            let plot = if state.is_low { LOW_PLOT } else { PLOT };
+            let plot = if state.is_low { 56.0 } else { 88.0 };
             let height = graph::AROUND_PLOT + plot;
             graph::draw(ui, state, &lane.shown, lane.past.moment, height);
             ui.add_space(GAP);
@@ -125,7 +122,7 @@ fn slim(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Drawn
         let plot = all.with_min_x(left.right() + MARGIN).with_max_x(right.left() - MARGIN);
         let mut at = |rect| ui.new_child(UiBuilder::new().max_rect(rect));
         drawn.asked = slim_rung(&mut at(left), lane);
-        if plot.width() > MIN_PLOT {
+        if plot.width() > 140.0 {
             graph::draw_slim(&mut at(plot), state, &lane.shown, lane.past.moment);
         }
         let mut ui = at(right);
@@ -146,7 +143,6 @@ fn slim(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Drawn
     drawn
 }
 
-/// Draws the rung with its cost, between buttons for the previous and the next rung.
 fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     let mut pressed = None;
     ui.horizontal(|ui| {
@@ -215,10 +211,9 @@ fn header(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
 }
 
 const fn compare_width(halves: &Halves) -> f32 {
-    if halves.left_is_lane { END } else { COMPARE }
+    if halves.left_is_lane { 44.0 } else { 74.0 }
 }
 
-/// Draws the button that splits the view into two lanes, or ends that.
 fn compare(ui: &mut Ui, lane: &mut LaneView<'_>) {
     let Some(halves) = &mut lane.halves else { return };
     let (name, about) = match halves.left_is_lane {
@@ -303,21 +298,15 @@ const MIN_WIDTH: f32 = 320.0;
 /// Fraction of a narrow window that the whole panel may cover.
 const MAX_FRACTION: f32 = 0.45;
 
-/// Heights of the window below which the plot is lower and below which it is omitted; and both heights of the plot, logical
-/// points.
+/// Heights of the window below which the plot is lower and below which it is omitted, logical points.
 const LOW: f32 = 640.0;
 const LOWEST: f32 = 520.0;
-const LOW_PLOT: f32 = 56.0;
-const PLOT: f32 = 88.0;
 
 /// Sizes and distances, logical points.
 const SLIM_BUTTONS: f32 = 84.0;
-const MIN_PLOT: f32 = 140.0;
 const SIDES: f32 = 74.0;
 const BESIDE: f32 = 6.0;
 
-/// Widths of the longest name of a rung, of the largest cost, and of the button that compares, logical points.
+/// Widths of the longest name of a rung and of the largest cost, logical points.
 const PICKER: f32 = 158.0;
 const KBPS: f32 = 88.0;
-const COMPARE: f32 = 74.0;
-const END: f32 = 44.0;

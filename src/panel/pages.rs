@@ -14,8 +14,7 @@ pub(super) mod ranges;
 mod stages;
 mod sync;
 
-use super::lane::LaneView;
-use super::settings::{Column, Page, PanelState, Tab};
+use super::settings::Tab;
 use crate::panel::prelude::*;
 use crate::replication::fallback;
 
@@ -62,7 +61,6 @@ impl Tab {
     }
 }
 
-/// Draws the tabs in one row. A tab opens its most recently open page.
 pub(super) fn bar(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     if !state.page.is_there(lane) {
         state.page = state.page.tab().pages()[0];
@@ -118,7 +116,7 @@ pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     } else if choices.len() > 1 {
         let width = match choices.len() {
             2 => 264_f32.min(ui.available_width()),
-            _ => SWITCH * ui.available_width(),
+            _ => 0.64 * ui.available_width(),
         };
         segmented(ui, width, &mut state.page, &choices);
         if state.page == Page::Stages {
@@ -139,7 +137,6 @@ fn column(state: &PanelState, lane: &LaneView<'_>) -> Column {
 const OF_THE_PRESENT: &str =
     "These figures are current: only packets and cubes are recorded for the past.";
 
-/// Draws the open page. Returns the action of the pressed button.
 pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Option<Action> {
     let is_of_the_present = match state.page {
         Page::Ladder => matches!(column(state, lane), Column::Without | Column::OverTime),
@@ -173,13 +170,9 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>)
     None
 }
 
-/// Converts ticks to milliseconds, rounded down.
 fn millis(ticks: u64) -> String {
     grouped((1_000 * ticks / u64::from(TICKS_PER_SECOND)) as f64)
 }
-
-/// Fraction of the width for a switch of three pages. The rest is for a caption.
-const SWITCH: f32 = 0.64;
 
 /// Space below a switch, logical points.
 const GAP_BELOW: f32 = 8.0;

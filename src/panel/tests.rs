@@ -227,7 +227,6 @@ fn press(harness: &mut Test, key: egui::Key) {
     harness.run();
 }
 
-/// Clicks on the only label that contains the text.
 fn click_on(harness: &mut Test, label: &str) {
     harness.get_by_label_contains(label).click();
     harness.run();

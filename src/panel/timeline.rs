@@ -10,8 +10,7 @@ mod words;
 use std::ops::RangeInclusive;
 
 use super::flags::{flags, paint as flag, switches};
-use super::lane::{LaneView, Measured, Past};
-use super::settings::PanelState;
+use super::lane::Past;
 use crate::panel::prelude::*;
 
 pub(super) use keys::step;
@@ -20,7 +19,6 @@ pub(super) struct Strip<'a> {
     /// The halves from left to right. A half without a lane shows the simulation; it is omitted in a low window.
     halves: Vec<(Side, Option<Measured<'a>>)>,
     past: Past,
-    /// The newest tick of the selected lane.
     newest: Option<u64>,
     /// Whether the game is paused or a tick of the past is shown.
     stands: bool,
@@ -40,7 +38,7 @@ impl<'a> Strip<'a> {
             past: lane.past,
             newest: lane.meter.newest_tick(),
             stands: lane.past.moment.is_some() || lane.status.is_paused,
-            row: if state.is_low { LOW } else { HEIGHT },
+            row: if state.is_low { 24.0 } else { 32.0 },
         }
     }
 
@@ -150,7 +148,6 @@ fn reason(ui: &Ui, part: Rect, why: &str) {
     }
 }
 
-/// Draws a bar for each column, and above it the marks of lost and late packets.
 fn draw_row(ui: &Ui, row: Rect, lane: &Measured<'_>, shown: &RangeInclusive<f64>) {
     let look = Look::of(ui);
     let painter = ui.painter_at(row);
@@ -177,7 +174,6 @@ fn draw_row(ui: &Ui, row: Rect, lane: &Measured<'_>, shown: &RangeInclusive<f64>
     }
 }
 
-/// Draws the line at the displayed tick, and the flags of changed stages.
 fn marks(ui: &Ui, above: Rect, chart: &Chart, strip: &Strip<'_>, newest: u64) {
     let look = Look::of(ui);
     let moment = strip.past.moment;
@@ -257,9 +253,7 @@ fn touch(
 
 const SCALE: RangeInclusive<f64> = 1.0..=20_000.0;
 
-/// Logical points: heights of a row in a normal and in a low window, gap between rows, and width of the totals.
-const HEIGHT: f32 = 32.0;
-const LOW: f32 = 24.0;
+/// Gap between rows, and width of the totals, logical points.
 const BETWEEN: f32 = 4.0;
 const TOTALS: f32 = 140.0;
 

@@ -3,11 +3,9 @@
 use std::borrow::Cow;
 
 use super::film::{ABOUT_FILM, ABOUT_STOP};
-use super::lane::Status;
-use super::settings::PanelState;
 use crate::controls::works;
 use crate::panel::prelude::*;
-use crate::view::{CubeColors, Exaggeration, ViewMode};
+use crate::view::Exaggeration;
 
 /// A button, or an entry of a list.
 struct Entry {
@@ -28,7 +26,6 @@ impl Entry {
     }
 }
 
-/// Draws the buttons in one row. Returns the action of the pressed button or entry.
 pub(super) fn draw(
     ui: &mut Ui,
     state: &PanelState,
@@ -174,7 +171,6 @@ const fn about(action: Action) -> &'static str {
     }
 }
 
-/// Reason why a browser cannot film.
 pub(crate) const NO_FILMS: &str = "A browser records no films; use `cubewire record`";
 
 /// Fractions of the free width for the three buttons.

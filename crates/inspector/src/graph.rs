@@ -84,8 +84,11 @@ pub fn paint(ui: &Ui, plot: Rect, above: f32, lines: &Lines<'_>, moment: Option<
     let mut chart = Chart::new(ui, plot, past, kbps, lines.scale);
     chart.above = above;
     chart.axis(ui);
-    // Painted first, because lines can be at the bottom of the plot, too.
-    losses(&chart, look, lines);
+    // A triangle for each tick with a lost packet. Painted first, because lines can be at the bottom of the plot, too.
+    for seconds in lines.all.iter().flat_map(|line| line.series.losses()) {
+        let at = pos2(chart.x_of(seconds), plot.bottom() - 3.0);
+        triangle(&chart.painter, at, vec2(6.0, 6.0), Vec2::UP, look.error);
+    }
     lines.draw(&chart, look, 2.0);
     if let Some(seconds) = moment.and_then(|tick| lines.seconds_of(tick)) {
         chart.upright(seconds, Stroke::new(2.0, look.ink));
@@ -97,44 +100,28 @@ pub fn paint(ui: &Ui, plot: Rect, above: f32, lines: &Lines<'_>, moment: Option<
 fn entries(ui: &Ui, row: Rect, lines: &Lines<'_>) {
     let look = Look::of(ui);
     let names = lines.all.iter().map(|line| (line.source.name.clone(), line.source.color, None));
-    let names: Vec<_> = names.collect();
-    let budgets = lines.budgets();
-    let target = lines.target.map(|target| format!("{target:.0}"));
-    let with = |before: &str, after: &str| {
-        let target = target.as_ref();
-        target.map(|target| format!("{before}{target}{after}"))
-    };
-    let words = [
-        (with("target ", " kbps"), Some("budget ")),
-        (with("target ", ""), Some("budget ")),
-        (with("", ""), Some("budget ")),
-        (with("", ""), Some("")),
-        (with("", ""), None),
+    let budgets = Some(lines.budgets()).filter(|budgets| !budgets.is_empty());
+    let forms = [
+        ("target ", " kbps", Some("budget ")),
+        ("target ", "", Some("budget ")),
+        ("", "", Some("budget ")),
+        ("", "", Some("")),
+        ("", "", None),
     ];
-    let mut entries = names.clone();
-    for (target, budget) in words {
-        entries.truncate(names.len());
-        entries.extend(target.map(|target| (target, look.ink, Some(5.0))));
-        if let Some(budget) = budget.filter(|_| !budgets.is_empty()) {
-            entries.push((format!("{budget}{budgets}"), look.warning, Some(BUDGET_DASH)));
-        }
+    let forms = forms.map(|(before, after, name)| {
+        let target = lines.target.map(|target| format!("{before}{target:.0}{after}"));
+        let budget = name.zip(budgets.as_ref()).map(|(name, budgets)| format!("{name}{budgets}"));
+        let target = target.map(|target| (target, look.ink, Some(5.0)));
+        let budget = budget.map(|budget| (budget, look.warning, Some(BUDGET_DASH)));
+        names.clone().chain(target).chain(budget).collect::<Vec<_>>()
+    });
+    let fits = |entries: &&Vec<(String, _, _)>| {
         let widths = entries.iter().map(|(name, ..)| legend_width(ui, name));
-        if widths.sum::<f32>() <= row.width() {
-            break;
-        }
-    }
+        widths.sum::<f32>() <= row.width()
+    };
     let mut x = 0.0;
-    for (name, color, dash) in entries {
-        x = legend(ui.painter(), row, x, &name, color, dash);
-    }
-}
-
-/// Paints a triangle at the bottom of the plot for each tick with a lost packet.
-fn losses(chart: &Chart, look: Look, lines: &Lines<'_>) {
-    for seconds in lines.all.iter().flat_map(|line| line.series.losses()) {
-        let at = pos2(chart.x_of(seconds), chart.rect.bottom() - 3.0);
-        let (painter, size) = (&chart.painter, vec2(6.0, 6.0));
-        triangle(painter, at, size, Vec2::UP, look.error);
+    for (name, color, dash) in forms.iter().find(fits).unwrap_or(&forms[4]) {
+        x = legend(ui.painter(), row, x, name, *color, *dash);
     }
 }
 
@@ -144,7 +131,7 @@ fn peak(ui: &Ui, frame: &Frame, lines: &Lines<'_>, occupied: &[f32]) {
     let peaks = lines.all.iter().flat_map(|line| line.series.peaks_above(*lines.ends.end()));
     let Some((seconds, kbps)) = peaks.max_by(|a, b| a.1.total_cmp(&b.1)) else { return };
     let x = within(chart.x_of(seconds), row.left() + 6.0, row.right() - 60.0);
-    if occupied.iter().any(|mark| (mark - x).abs() < PEAK_APART) {
+    if occupied.iter().any(|mark| (mark - x).abs() < 40.0) {
         return;
     }
     triangle(ui.painter(), pos2(x, row.center().y), vec2(8.0, 6.0), Vec2::UP, look.muted);
@@ -167,9 +154,6 @@ fn rates(lines: &Lines<'_>, seconds: f64) -> Option<String> {
     let (said, counted) = (said.join(", "), lines.counted());
     Some(format!("{:.1} s ago: {said}{counted}", ago?))
 }
-
-/// Minimum distance of a peak from a mark, in logical points.
-const PEAK_APART: f32 = 40.0;
 
 #[cfg(test)]
 mod tests {

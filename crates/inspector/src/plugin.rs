@@ -81,7 +81,6 @@ struct InspectorState {
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct Selected;
 
-/// Inserts [`Selected`] on the body in the selected slot, and removes it from all others.
 fn select(
     state: Res<'_, InspectorState>,
     receivers: Query<'_, '_, &ReplicationReceiver>,
@@ -154,7 +153,6 @@ fn measure(
     }
 }
 
-/// Measures the ladder of the chosen client while its page is shown.
 fn measure_ladder(
     mut state: ResMut<'_, InspectorState>,
     clients: Query<'_, '_, Has<LiveLadder>, (With<ReplicationSender>, With<Connected>)>,

@@ -77,7 +77,6 @@ impl Waiting<'_> {
         heading
     }
 
-    /// Draws one row for the bodies that have not moved since they were sent.
     fn resting(&self, ui: &mut Ui, resting: &[(usize, LongestWait)], longest: u64) {
         let ticks = resting.iter().map(|(_, waited)| waited.ticks).max().unwrap_or(0);
         let [one, several] = self.names.nouns;
@@ -154,7 +153,6 @@ impl Waiting<'_> {
         }
     }
 
-    /// Returns the time in milliseconds, rounded to the nearest.
     fn millis(&self, ticks: u64) -> String {
         let rate = u64::from(self.ticks_per_second);
         grouped(((1000 * ticks + rate / 2) / rate) as f64)

@@ -115,9 +115,6 @@ impl Row {
     }
 }
 
-/// Height of a key figure's number.
-const NUMBER: f32 = 30.0;
-
 /// How far a highlighted row extends beyond the page on both sides.
 pub const BEYOND: f32 = 8.0;
 
@@ -148,7 +145,7 @@ pub fn card(
     color: Color32,
 ) -> Response {
     let look = Look::of(ui);
-    let (area, response) = ui.allocate_exact_size(vec2(width, LINE + NUMBER), Sense::hover());
+    let (area, response) = ui.allocate_exact_size(vec2(width, LINE + 30.0), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name));
     let (above, number) = area.split_top_bottom_at_y(area.top() + LINE);
     let painter = ui.painter();
@@ -159,7 +156,6 @@ pub fn card(
     response
 }
 
-/// Returns the frame of a card over the 3D picture.
 pub fn over_picture(look: Look, edge: Color32) -> Frame {
     Frame::new().fill(look.ground).stroke(Stroke::new(1.0, edge)).corner_radius(8)
 }

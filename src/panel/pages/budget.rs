@@ -5,9 +5,7 @@ use std::ptr;
 use cubewire_inspector::waiting::Waiting;
 use cubewire_protocol::BUDGETS_KBPS;
 
-use crate::panel::lane::LaneView;
 use crate::panel::prelude::*;
-use crate::panel::terms;
 
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     ui.add_space(2.0);
@@ -93,7 +91,6 @@ fn limit(ui: &mut Ui, kbps: &mut u32) {
     }
 }
 
-/// Draws the sent bandwidth and the replica error next to the budget and the error without one.
 fn cards(ui: &mut Ui, lane: &LaneView<'_>, budget: Option<u32>) {
     let second = lane.meter.second(None);
     let second = second.as_ref();

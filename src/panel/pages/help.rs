@@ -1,9 +1,7 @@
 //! The page *Help*: theme, size, and the most important keys.
 
-use crate::controls::{Action, BINDINGS, Binding};
-use crate::panel::lane::Status;
+use crate::controls::{BINDINGS, Binding};
 use crate::panel::prelude::*;
-use crate::panel::settings::PanelState;
 use crate::panel::style::{change_scale, wanted_scale};
 use crate::panel::tour::STEPS;
 use crate::theme::Theme;
@@ -24,15 +22,14 @@ pub(crate) fn draw(ui: &mut Ui, state: &mut PanelState, status: &Status<'_>) -> 
         let rows =
             OF_MOST_USE.into_iter().flat_map(|keys| BINDINGS.iter().find(|row| row.keys == keys));
         let rows = rows.filter_map(|row| Some((row, row.about_in(status.plays)?)));
-        for row in rows.take(ROWS) {
-            keys_of(ui, COLUMN, row);
+        for row in rows.take(10) {
+            keys_of(ui, 134.0, row);
         }
     });
     ui.add_space(GAP);
     buttons(ui, state, status)
 }
 
-/// Draws the keys of a binding, and their description from `column` on.
 fn keys_of(ui: &mut Ui, column: f32, (binding, about): (&Binding, &str)) {
     let (width, about) = (ui.available_width(), about.replace('`', ""));
     keys(ui, width, column, &binding.names(), &about);
@@ -66,7 +63,7 @@ fn all_keys(ui: &Ui, opens: &Response, has_game: bool) {
     let look = Look::of(ui);
     let window = ui.ctx().viewport_rect();
     let halves = window.with_max_x(ui.max_rect().left() - MARGIN);
-    let width = CARD.min(window.width() - 2.0 * MARGIN) - 2.0 * MARGIN;
+    let width = 840_f32.min(window.width() - 2.0 * MARGIN) - 2.0 * MARGIN;
     let height = window.height() - 4.0 * MARGIN - 3.0 * ROW;
     let frame = over_picture(look, look.line).inner_margin(Margin::symmetric(16, 12));
     let middle = RectAlign { parent: Align2::CENTER_BOTTOM, child: Align2::CENTER_BOTTOM };
@@ -82,7 +79,7 @@ fn all_keys(ui: &Ui, opens: &Response, has_game: bool) {
         heading(ui, "All keys", "Esc or a click closes");
         ui.add_space(4.0);
         let rows = ScrollArea::vertical().max_height(height).min_scrolled_height(height);
-        let columns = if width < TWO_COLUMNS { 1 } else { 2 };
+        let columns = if width < 568.0 { 1 } else { 2 };
         let bindings = BINDINGS.iter().filter_map(|row| Some((row, row.about_in(has_game)?)));
         let bindings: Vec<_> = bindings.collect();
         rows.show(ui, |ui| {
@@ -90,7 +87,7 @@ fn all_keys(ui: &Ui, opens: &Response, has_game: bool) {
             ui.columns(columns, |columns| {
                 let rows = bindings.chunks(bindings.len().div_ceil(columns.len()));
                 for (ui, bindings) in columns.iter_mut().zip(rows) {
-                    bindings.iter().for_each(|&binding| keys_of(ui, ABOUT, binding));
+                    bindings.iter().for_each(|&binding| keys_of(ui, 112.0, binding));
                 }
             });
         });
@@ -153,7 +150,6 @@ const OF_MOST_USE: [&str; 16] = [
     "F11",
     "Enter",
 ];
-const ROWS: usize = 10;
 
 /// Time limit for the second press, seconds.
 const ASKING_SECONDS: f64 = 4.0;
@@ -161,12 +157,6 @@ const ASKING_SECONDS: f64 = 4.0;
 /// Sizes and distances, logical points.
 const NAME: f32 = 68.0;
 const PERCENT: f32 = 56.0;
-const COLUMN: f32 = 134.0;
-
-/// Logical points: width of the card, its width with two columns at least, and distance from the keys to their description.
-const CARD: f32 = 840.0;
-const TWO_COLUMNS: f32 = 568.0;
-const ABOUT: f32 = 112.0;
 
 #[cfg(test)]
 mod tests {

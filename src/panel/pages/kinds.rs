@@ -1,14 +1,9 @@
 //! The page *By kind of bits*: the payload of a second by kind of bits, the colours of the cubes, and averages.
 
-use cubewire_codec::BitKind;
 use cubewire_inspector::kinds;
 
 use super::millis;
-use crate::panel::lane::LaneView;
 use crate::panel::prelude::*;
-use crate::panel::settings::PanelState;
-use crate::panel::terms;
-use crate::view::CubeColors;
 
 pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     let measured = lane.second();
@@ -28,7 +23,6 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     figures(ui, &totals, lane);
 }
 
-/// Draws the picker for the colours of the cubes. Their legend is over the picture.
 fn colors(ui: &mut Ui, state: &mut PanelState, has_game: bool) {
     let look = Look::of(ui);
     let row = Row::show(ui, ROW, "Colour cubes");
@@ -85,7 +79,6 @@ fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     ));
 }
 
-/// Draws the tooltip about acks: their bandwidth, the newest ack and baseline, and counts of the receiver and the link.
 fn acks(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     ui.allocate_exact_size(vec2(ACKS, 0.0), Sense::hover());
     ui.set_max_width(ACKS);

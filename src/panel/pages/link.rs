@@ -9,10 +9,8 @@ use cubewire_link::Bandwidth;
 use cubewire_protocol::{BaselineChoice, CANDIDATES, Interpolation};
 
 use super::pickers;
-use crate::panel::lane::LaneView;
 use crate::panel::prelude::*;
-use crate::panel::terms;
-use crate::replication::{LaneMeter, LaneSettings, PlayoutDelay, Sample};
+use crate::replication::PlayoutDelay;
 use conditions::BETWEEN;
 
 /// Draws the page. Its graphs cover the last `seconds`.
@@ -39,7 +37,6 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
     }
 }
 
-/// Draws the less common settings: bandwidth limit, and baseline.
 fn more(ui: &mut Ui, settings: &mut LaneSettings) {
     ui.spacing_mut().item_spacing.y = BETWEEN;
     limit(ui, &mut settings.link.conditions.bandwidth);
@@ -90,7 +87,6 @@ const LABEL: f32 = 104.0;
 /// Height of the page below the switch of the tab at which all settings fit, logical points.
 const ROOMY: f32 = 402.0 + 2.0 * 27.0;
 
-/// Draws the settings of playout and send rate, and their effect on stalls and on the replica error.
 fn playout(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
     let settings = &mut *lane.settings;
     ui.spacing_mut().item_spacing.y = 2.0;
@@ -174,12 +170,12 @@ fn buffer(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     let ticks = (seconds * TICKS_PER_SECOND) as usize;
     let samples: Vec<&Sample> = meter.newest(ticks).collect();
     let most = samples.iter().map(|sample| sample.buffered).max();
-    let most = most.unwrap_or(0).max(MIN_BUFFERED) as f64;
+    let most = most.unwrap_or(0).max(8) as f64;
     let chart = Chart::new(ui, plot, 0.0..=ticks as f64, 0.0..=most, Scale::Linear);
     chart.axis(ui);
     let first = ticks - samples.len();
     let mark = |x: f64, color: Color32| {
-        chart.painter.vline(chart.x_of(x), plot.bottom()..=plot.bottom() - MARK, (2.0, color));
+        chart.painter.vline(chart.x_of(x), plot.bottom()..=plot.bottom() - 6.0, (2.0, color));
     };
     for (index, sample) in samples.iter().enumerate() {
         let x = (first + index) as f64;
@@ -224,12 +220,8 @@ fn error(ui: &mut Ui, lane: &LaneView<'_>) {
 /// Upper end of the field, milliseconds. The jitter buffer holds up to four seconds.
 const MAX_DELAY_MS: f64 = 1000.0;
 
-/// Smallest range of the plot of the jitter buffer, snapshots.
-const MIN_BUFFERED: usize = 8;
-
 /// Sizes and distances, logical points.
 const FIELD: f32 = 64.0;
-const MARK: f32 = 6.0;
 
 #[cfg(test)]
 mod tests {

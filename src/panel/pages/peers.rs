@@ -5,10 +5,9 @@ use std::time::Duration;
 use bevy::prelude::{Res, ResMut};
 
 use crate::panel::prelude::*;
-use crate::panel::terms;
 use crate::replication::{
-    Accounting, ConnectionStatus, LaneBudget, LaneCost, LaneMeter, RemoteViewer, SenderSettings,
-    ServerConnection, Serving, fallback_of_viewer, rung_name,
+    ConnectionStatus, LaneBudget, LaneCost, RemoteViewer, ServerConnection, Serving,
+    fallback_of_viewer,
 };
 use crate::view::Notices;
 

@@ -2,16 +2,12 @@
 
 use std::time::Duration;
 
-use cubewire_codec::ladder;
 use cubewire_link::{Conditions, PRESETS};
 use cubewire_protocol::Interpolation;
 
 use crate::panel::prelude::*;
-use crate::replication::{
-    LaneSettings, LinkSettings, PlayoutDelay, SEND_INTERVALS, SenderSettings,
-};
+use crate::replication::{LinkSettings, PlayoutDelay, SEND_INTERVALS};
 
-/// Draws a drop-down list of `choices`. `shown` is the text of the closed list.
 fn list<T: PartialEq + Clone>(
     ui: &mut Ui,
     id: &str,
@@ -111,7 +107,6 @@ pub(super) fn delays(fixed: Duration) -> [Choice<PlayoutDelay>; 3] {
     ])
 }
 
-/// Describes an interpolation in two sentences: its method and its effect.
 pub(super) const fn about(kind: Interpolation) -> [&'static str; 2] {
     match kind {
         Interpolation::None => {

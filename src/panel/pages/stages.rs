@@ -4,11 +4,8 @@
 pub(super) mod offers;
 pub(super) mod parts;
 
-use cubewire_codec::Stages;
-
-use crate::panel::lane::LaneView;
 use crate::panel::prelude::*;
-use crate::replication::{Ablated, Part, RungCosts};
+use crate::replication::{Ablated, RungCosts};
 use offers::besides;
 
 /// Smaller differences are displayed as zero, kbps.
@@ -53,7 +50,6 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     }
 }
 
-/// Draws the name of the stage, the side effects of its options, and its savings.
 fn title(
     ui: &mut Ui,
     (part, name): (Part, &str),
@@ -125,7 +121,6 @@ pub(super) fn measured(lane: &LaneView<'_>) -> Option<Vec<(Option<Ablated>, f64)
     rows.collect::<Option<Vec<_>>>().filter(|_| ablation.present() == stages)
 }
 
-/// Returns the caption of the savings; empty if they are not measured.
 pub(super) fn caption(look: Look, lane: &LaneView<'_>) -> (String, Color32) {
     match lane.ablation.map(|_| measured(lane)) {
         None => (String::new(), look.muted),
@@ -162,7 +157,6 @@ const GAP: f32 = 10.0;
 
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::ladder;
 
     use super::*;
 

@@ -45,7 +45,6 @@ pub(crate) fn load_or_default(path: &Path) -> PanelState {
     })
 }
 
-/// Saves changed settings. Logs only the first failure.
 pub(crate) fn save(state: Res<PanelState>, mut file: ResMut<SettingsFile>) {
     if let Err(error) = file.save(&state) {
         let path = file.path.display();

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use crate::panel::prelude::*;
-use crate::replication::{ArrivalCounts, LaneMeter, METER_TICKS, kbps};
+use crate::replication::{ArrivalCounts, METER_TICKS, kbps};
 
 /// Returns the visible part of the [whole] time span. The wheel zooms, a double click zooms out, and F zooms to `range`. The
 /// part follows `moment`, and is the whole again when the game resumes. The ends may be between two ticks. The first tick is
@@ -105,7 +105,7 @@ pub(super) fn columns(
 mod tests {
     use super::*;
     use crate::panel::tests::{ARRIVAL, meter_of};
-    use crate::replication::{METER_TICKS, PacketArrival, PacketRecord};
+    use crate::replication::{METER_TICKS, PacketArrival};
 
     #[test]
     fn the_timeline_has_room_for_twice_as_much_whenever_it_is_full() {

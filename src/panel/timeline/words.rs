@@ -4,9 +4,8 @@ use std::ptr;
 
 use super::Strip;
 use crate::panel::flags::paint as flag;
-use crate::panel::lane::Measured;
 use crate::panel::prelude::*;
-use crate::replication::{Accounting, ArrivalCounts, Fate, LaneMeter, Totals, rung_name};
+use crate::replication::{ArrivalCounts, Fate};
 
 /// Texts about the recording and about the controls, the longest first.
 pub(super) fn hints(strip: &Strip<'_>, recorded: u64) -> [String; 3] {
@@ -55,7 +54,6 @@ pub(super) fn legend(ui: &Ui, row: Rect) -> f32 {
     bytes.x - 6.0
 }
 
-/// Draws the times at the ends and in the middle, below the rows.
 pub(super) fn times(ui: &Ui, chart: &Chart, newest: u64) {
     let (from, to) = (*chart.x.start(), *chart.x.end());
     let ago = |tick: f64| seconds(newest as f64 + 1.0 - tick);
@@ -101,7 +99,6 @@ fn seconds(ticks: f64) -> f64 {
     ticks / f64::from(TICKS_PER_SECOND)
 }
 
-/// Draws the totals of each row next to it, and their time span below.
 pub(super) fn totals(
     ui: &Ui,
     area: Rect,
@@ -187,11 +184,10 @@ impl Sums {
 
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::ladder;
 
     use super::*;
     use crate::panel::tests::{ARRIVAL, meter_of};
-    use crate::replication::{LaneSettings, PacketArrival, PacketRecord, Sample};
+    use crate::replication::PacketArrival;
 
     #[test]
     fn what_was_before_the_start_is_as_long_ago_as_it_is_pointed_at() {

@@ -8,7 +8,6 @@ use cubewire_protocol::record::kbps;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Point {
     pub tick: u64,
-    /// Bytes sent in this tick.
     pub bytes: usize,
     pub budget_kbps: Option<u32>,
     pub has_losses: bool,
@@ -35,12 +34,10 @@ impl<'a> Series<'a> {
         let mut kbps = smooth(&bytes, ticks_per_second);
         let before = points.len().saturating_sub(ticks);
         kbps.drain(..before);
+        let rates = kbps.iter().copied();
         let mut series = Self {
             points: &points[before..],
-            range: kbps.iter().fold(None, |range, &kbps| {
-                let (low, high) = range.unwrap_or((kbps, kbps));
-                Some((kbps.min(low), kbps.max(high)))
-            }),
+            range: rates.clone().reduce(f64::min).zip(rates.reduce(f64::max)),
             range_without_peaks: None,
             kbps,
             ticks_per_second,
@@ -147,13 +144,11 @@ mod tests {
     fn a_single_large_packet_is_spread_over_the_window() {
         let mut bytes = vec![0; 100];
         bytes[10] = 6_000;
-        let smoothed = smooth(&bytes, 60);
-        assert_eq!(smoothed[9], 0.0);
-        assert!((smoothed[59] - kbps(100, 1, 60)).abs() < 1e-9);
-        assert!((smoothed[69] - kbps(100, 1, 60)).abs() < 1e-9);
-        assert_eq!(smoothed[70], 0.0);
+        let (smoothed, spread) = (smooth(&bytes, 60), kbps(100, 1, 60));
         // The window is not shorter near the start.
-        assert!((smoothed[10] - kbps(100, 1, 60)).abs() < 1e-9);
+        for (index, rate) in [(9, 0.0), (10, spread), (59, spread), (69, spread), (70, 0.0)] {
+            assert!((smoothed[index] - rate).abs() < 1e-9, "{index}");
+        }
     }
 
     #[test]

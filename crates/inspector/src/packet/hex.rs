@@ -53,7 +53,7 @@ pub(super) fn draw<'a>(
 
 /// Returns the number of bytes that fit in a row of this width, as a multiple of four if at least four fit.
 const fn columns(room: f32) -> usize {
-    match (room / MIN_PITCH).max(1.0) as usize {
+    match (room / 20.0).max(1.0) as usize {
         few @ ..4 => few,
         fitting => fitting / 4 * 4,
     }
@@ -102,10 +102,7 @@ impl Row {
     fn cell(&self, column: usize) -> Rect {
         let pitch = (self.area.width() - self.offset) / self.columns as f32;
         let left = self.area.left() + self.offset + column as f32 * pitch;
-        Rect::from_min_size(
-            Pos2::new(left, self.area.top()),
-            vec2(pitch - CELL_GAP, self.area.height()),
-        )
+        Rect::from_min_size(Pos2::new(left, self.area.top()), vec2(pitch - 2.0, self.area.height()))
     }
 
     /// Returns the index of the bit at a point, or `None` between bytes.
@@ -156,8 +153,6 @@ impl Row {
 
 /// Logical points.
 pub const ROW_HEIGHT: f32 = 20.0;
-const MIN_PITCH: f32 = 20.0;
-const CELL_GAP: f32 = 2.0;
 const OFFSET_GAP: f32 = 9.0;
 
 #[cfg(test)]

@@ -141,7 +141,7 @@ impl Chart {
     /// lowest.
     pub fn axis(&self, ui: &Ui) {
         let marks = self.scale.marks(&self.y);
-        let every = marks.len().div_ceil(MAX_LABELS).max(1);
+        let every = marks.len().div_ceil(4).max(1);
         let label = |(index, &mark): (usize, &f64)| match index.is_multiple_of(every) {
             true => (mark, short(mark)),
             false => (mark, String::new()),
@@ -263,8 +263,6 @@ pub fn line_between(painter: &Painter, ends: [Pos2; 2], stroke: Stroke, dash: Op
 }
 
 pub const AXIS: f32 = 40.0;
-
-const MAX_LABELS: usize = 4;
 
 /// Distance between labels, in logical points.
 const APART: f32 = 8.0;

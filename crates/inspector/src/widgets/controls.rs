@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use crate::prelude::*;
 
-/// Creates the segments of a switch from values, names and hover texts.
 pub fn choices<T, const N: usize>(of: [(T, &'static str, &'static str); N]) -> [Choice<T>; N] {
     of.map(|(value, name, about)| Choice::new(value, name, about))
 }
@@ -87,7 +86,6 @@ pub fn opens(response: &Response) {
     }
 }
 
-/// Draws a button with the current choice, which opens a list.
 pub fn picker(
     ui: &mut Ui,
     id: &str,

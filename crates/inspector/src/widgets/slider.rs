@@ -76,7 +76,6 @@ pub struct Parameter<'a> {
 }
 
 impl Parameter<'_> {
-    /// Draws the row. Returns the combined response of slider and field.
     pub fn draw(&self, ui: &mut Ui, value: &mut u8) -> Response {
         let [label, width, number] = self.widths;
         let slide = Slide {

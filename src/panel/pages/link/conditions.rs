@@ -7,7 +7,6 @@ use cubewire_link::{Conditions, Jitter, Loss, Reordering};
 use super::super::pickers;
 use crate::panel::prelude::*;
 
-/// Draws the picker of the network presets and the description of the present one.
 pub(super) fn presets(ui: &mut Ui, link: &mut Conditions) {
     let look = Look::of(ui);
     let about = pickers::network_of(link).about;

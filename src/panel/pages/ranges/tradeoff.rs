@@ -1,11 +1,10 @@
 //! Measured bandwidth and replica error of each combination of stages that was used, and their plot.
 
 use bevy::prelude::{ResMut, Resource, Single, With};
-use cubewire_codec::Stages;
 
 use super::super::stages::parts::usual;
 use crate::panel::prelude::*;
-use crate::replication::{LaneMeter, TARGET_KBPS, rung_or_stages};
+use crate::replication::rung_or_stages;
 use crate::view::Selected;
 
 /// Draws the plot. `second` has the totals that are the source of the lane's other figures.
@@ -25,7 +24,7 @@ pub(super) fn draw(ui: &mut Ui, stages: Stages, second: Option<&Totals>, tradeof
         |now| format!("now {} kbps, {:.2} mm", rounded(now.kbps), now.mm),
     );
     heading(ui, "Cost and error", figures).on_hover_text(ABOUT);
-    let (plot, response) = plot_area(ui, PLOT);
+    let (plot, response) = plot_area(ui, 72.0);
     let chart = chart(ui, plot, tried);
     axes(ui, &chart);
     let at = |tried: &Tradeoff| (tried.kbps.log10(), micrometres(tried));
@@ -47,7 +46,7 @@ pub(super) fn draw(ui: &mut Ui, stages: Stages, second: Option<&Totals>, tradeof
     let near = response.hover_pos().and_then(|pointer| {
         let distance = |tried: &&Tradeoff| place(tried).distance(pointer);
         let nearest = tried.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
-        nearest.filter(|tried| distance(tried) < NEAR)
+        nearest.filter(|tried| distance(tried) < 12.0)
     });
     response.on_hover_text_at_pointer(near.map_or_else(|| ABOUT.to_owned(), about));
 }
@@ -67,7 +66,7 @@ fn chart(ui: &Ui, plot: Rect, tried: &[Tradeoff]) -> Chart {
 fn axes(ui: &Ui, chart: &Chart) {
     let look = Look::of(ui);
     let marks = chart.scale.marks(&chart.y);
-    let every = marks.len().div_ceil(MAX_LABELS);
+    let every = marks.len().div_ceil(3);
     // From 100 mm on, labels in millimetres are too wide.
     let (unit, micrometres) = match marks.last() {
         Some(100_000.0..) => ("m", 1e6),
@@ -116,12 +115,6 @@ fn about(tried: &Tradeoff) -> String {
 const ABOUT: &str = "A point for each combination of stages that was used for 1.5 seconds while cubes moved. \
     Horizontal: kbps; vertical: the replica's mean error; both logarithmic. The large point is the last second. \
     Move a slider or change the rung to add points. Hover over a point for its stages.";
-
-const MAX_LABELS: usize = 3;
-
-/// Sizes and distances, logical points.
-const PLOT: f32 = 72.0;
-const NEAR: f32 = 12.0;
 
 const MAX_TRIED: usize = 200;
 
@@ -187,7 +180,6 @@ const _: () = assert!(SETTLING_TICKS > TICKS_PER_SECOND as usize);
 
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::ladder::LADDER;
 
     use super::*;
 

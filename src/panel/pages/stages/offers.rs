@@ -5,13 +5,10 @@ use std::mem;
 use cubewire_codec::stages::{
     ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Velocity,
 };
-use cubewire_codec::{StageOptions, Stages};
 
 use super::name;
 use super::parts::{NINE_BITS, changed, stage};
 use crate::panel::prelude::*;
-use crate::panel::terms;
-use crate::replication::Part;
 
 /// Returns the options of a part's switch, from left to right. Their values are the legal stages with that option and the
 /// fewest other changes.
@@ -36,7 +33,6 @@ pub(super) fn of(part: Part, present: Stages) -> Vec<Choice<Stages>> {
     offers.collect()
 }
 
-/// Returns the present options with each variant of a part, legal or not.
 fn variants(part: Part, now: StageOptions) -> Vec<StageOptions> {
     let deltas = Delta::ALL.into_iter();
     match part {
@@ -81,7 +77,6 @@ fn each<T: Copy>(
     variants.collect()
 }
 
-/// The refusal of variants of the delta while arithmetic coding is on.
 pub(crate) const CODED: &str =
     "Switch off arithmetic coding first: it includes the selection of cubes.";
 
@@ -152,7 +147,6 @@ pub(super) const fn fixed_bits(delta: Delta) -> Delta {
 
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::ladder;
 
     use super::super::SWITCHES;
     use super::*;
