@@ -103,8 +103,7 @@ mod tests {
     #[test]
     fn keys_select_rungs_cut_the_link_and_shrink_the_panel_unless_held_with_ctrl() {
         let (mut app, lane) = app();
-        let presses = BINDINGS.iter().flat_map(|row| row.presses);
-        for (key, action) in presses {
+        for (key, action) in BINDINGS.iter().flat_map(|row| row.presses) {
             if let (Trigger::Key(key), Action::Rung(rung)) = (*key, *action) {
                 tap(&mut app, key);
                 assert_eq!(lane_of(&app, lane), (Some(rung), false), "{key:?}");

@@ -46,10 +46,8 @@ pub(super) fn draw(ctx: &Context, state: &mut PanelState, mut lane: LaneView<'_>
     if lane.status.tour.is_some_and(|tour| tour.is_over()) {
         drawn.asked = drawn.asked.or(tour::draw_end(ctx, &lane, drawn.inset, state.is_narrow));
     }
-    let has_film_button =
-        !is_explained && !state.is_touring && state.shown_size() != PanelSize::Hidden;
-    let pressed = film::draw(ctx, state, &lane.status, drawn.inset, has_film_button);
-    drawn.asked = drawn.asked.or(pressed);
+    let is_busy = is_explained || state.is_touring || state.shown_size() == PanelSize::Hidden;
+    drawn.asked = drawn.asked.or(film::draw(ctx, state, &lane.status, drawn.inset, !is_busy));
     if is_explained {
         drawn.asked = drawn.asked.or(explain::draw(ctx, state, &lane, drawn.inset));
     }
@@ -130,11 +128,10 @@ fn slim(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Drawn
         // Only one button is primary. A card may already offer the tour or its next step.
         let is_offered = state.is_touring || state.explaining;
         let tour = if is_offered { Kind::Usual } else { Kind::Primary };
-        for (name, action, kind) in
-            [("Panel", Action::Panel, Kind::Usual), ("Tour", Action::Tour, tour)]
+        let tour = lane.status.tour.map(|_| ("Tour", Action::Tour, tour));
+        for (name, action, kind) in [("Panel", Action::Panel, Kind::Usual)].into_iter().chain(tour)
         {
-            let is_there = action != Action::Tour || lane.status.tour.is_some();
-            if is_there && button(&mut ui, SLIM_BUTTONS, name, key_of(action), kind).clicked() {
+            if button(&mut ui, SLIM_BUTTONS, name, key_of(action), kind).clicked() {
                 drawn.asked = Some(action);
             }
         }
@@ -167,10 +164,9 @@ fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     ui.add_space(8.0);
     let (row, _) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
     let stages = lane.stages_shown();
-    let place = match pages::ladder::index_of(stages) {
-        Some(index) => format!("rung {} of {}", index + 1, LADDER.len()),
-        None => rung_name(stages).to_owned(),
-    };
+    let place = pages::ladder::index_of(stages);
+    let place = place.map(|index| format!("rung {} of {}", index + 1, LADDER.len()));
+    let place = place.unwrap_or_else(|| rung_name(stages).to_owned());
     text(ui.painter(), row, At::Right(0.0), place, SMALL, Look::of(ui).muted);
     figure(&mut row_in(ui, row, Align::Min), lane, "kbps");
     pressed
@@ -201,11 +197,14 @@ fn header(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     pickers::rung_named(&mut ui, &mut lane.settings.sender, shown, [picker, BUTTON]);
     compare(&mut ui, lane);
     if has_cost {
-        let size = vec2(KBPS, BUTTON);
-        ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
-            ui.set_min_width(KBPS);
-            figure(ui, lane, "kbps").on_hover_text(about_cost(lane.second().as_ref()));
-        });
+        ui.allocate_ui_with_layout(
+            vec2(KBPS, BUTTON),
+            Layout::right_to_left(Align::Center),
+            |ui| {
+                ui.set_min_width(KBPS);
+                figure(ui, lane, "kbps").on_hover_text(about_cost(lane.second().as_ref()));
+            },
+        );
     }
     shrink(&mut ui).then_some(Action::Panel)
 }
@@ -223,8 +222,7 @@ fn compare(ui: &mut Ui, lane: &mut LaneView<'_>) {
             "Shows a replica in the left half, too. It keeps the present settings as a reference.",
         ),
     };
-    let kind = Kind::usual(halves.left_is_lane);
-    let button = button(ui, compare_width(halves), name, "", kind);
+    let button = button(ui, compare_width(halves), name, "", Kind::usual(halves.left_is_lane));
     halves.left_is_lane ^= button.on_hover_text(about).clicked();
 }
 
@@ -264,10 +262,9 @@ fn figure(ui: &mut Ui, lane: &LaneView<'_>, unit: &str) -> Response {
 }
 
 fn about_cost(second: Option<&Totals>) -> String {
-    let Some(totals) = second else {
-        return "An estimate, until a whole second has the same stages, budget and rate."
-            .to_owned();
-    };
+    const ESTIMATE: &str =
+        "An estimate, until a whole second has the same stages, budget and rate.";
+    let Some(totals) = second else { return ESTIMATE.to_owned() };
     let mut about = format!(
         "Mean bandwidth of this lane in the second before the displayed tick. {} On the wire {} kbps.",
         terms::accounting(totals.accounting()),

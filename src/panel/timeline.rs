@@ -57,15 +57,13 @@ pub(super) fn draw(
     strip: &Strip<'_>,
     range: &mut Option<[u64; 2]>,
 ) -> (f32, Option<u64>) {
-    let look = Look::of(root);
     let margin = Margin { bottom: 4, ..Margin::symmetric(MARGIN as i8, 8) };
     let height = margin.sum().y + ROW + LINE + 4.0 + strip.height() + LINE;
     let edge = Panel::bottom(Id::new("timeline"));
     let (rect, chosen) = docked(root, edge, Some(height), margin, |ui| {
         let all = ui.max_rect();
-        let edge = Stroke::new(1.0, look.line);
-        let whole = all.left() - MARGIN..=all.right() + MARGIN;
-        ui.painter().hline(whole, all.top() - 7.5, edge);
+        let edge = Stroke::new(1.0, Look::of(ui).line);
+        ui.painter().hline(all.left() - MARGIN..=all.right() + MARGIN, all.top() - 7.5, edge);
         draw_rows(ui, all, strip, range)
     });
     (rect.height(), chosen)
@@ -96,17 +94,13 @@ fn draw_rows(
     let shown = ticks::visible(ui, &response, graph, oldest..=newest, past.moment, *range);
     let chart = Chart::over(ui, graph, shown);
     // While the game runs, a single click may begin a double click, which zooms out.
-    let touched = if response.dragged() || (response.clicked() && strip.stands) {
-        touch(ui, &response, &chart, first..=newest, range)
-    } else {
-        None
+    let is_touched = response.dragged() || (response.clicked() && strip.stands);
+    let touched = is_touched.then(|| touch(ui, &response, &chart, first..=newest, range)).flatten();
+    let row = |index| {
+        let top = graph.top() + index as f32 * (strip.row + BETWEEN);
+        Rect::from_x_y_ranges(graph.x_range(), top..=top + strip.row)
     };
-    let rows: Vec<Rect> = (0..strip.halves.len())
-        .map(|index| {
-            let top = graph.top() + index as f32 * (strip.row + BETWEEN);
-            Rect::from_x_y_ranges(graph.x_range(), top..=top + strip.row)
-        })
-        .collect();
+    let rows: Vec<Rect> = (0..strip.halves.len()).map(row).collect();
     for (row, (_, lane)) in rows.iter().zip(&strip.halves) {
         match lane {
             Some(lane) => draw_row(ui, *row, lane, &chart.x),
@@ -123,8 +117,7 @@ fn draw_rows(
         reason(ui, graph.with_max_x(chart.x_of(oldest as f64)), "not yet recorded");
     }
     if let Some(range) = range {
-        let marked = range[0] as f64..=(range[1] + 1) as f64;
-        chart.veil(marked, 0.0, look.ink.gamma_multiply(0.18));
+        chart.veil(range[0] as f64..=(range[1] + 1) as f64, 0.0, look.ink.gamma_multiply(0.18));
     }
     marks(ui, above, &chart, strip, newest);
     title(ui, first_row, strip, newest.saturating_sub(first));
@@ -175,7 +168,6 @@ fn draw_row(ui: &Ui, row: Rect, lane: &Measured<'_>, shown: &RangeInclusive<f64>
 }
 
 fn marks(ui: &Ui, above: Rect, chart: &Chart, strip: &Strip<'_>, newest: u64) {
-    let look = Look::of(ui);
     let moment = strip.past.moment;
     let shown = moment.unwrap_or(newest) as f64 + 0.5;
     let stages = strip.lanes().map(|lane| lane.meter.samples().iter().map(|sample| sample.stages));
@@ -192,7 +184,7 @@ fn marks(ui: &Ui, above: Rect, chart: &Chart, strip: &Strip<'_>, newest: u64) {
     // Leaves out flags behind the label.
     let occupied = label.as_ref().map(|(rect, _)| rect.x_range().expand(FLAG));
     flags(ui, above, chart, &switches, occupied.unwrap_or(Rangef::NOTHING));
-    chart.upright(shown, Stroke::new(2.0, look.ink));
+    chart.upright(shown, Stroke::new(2.0, Look::of(ui).ink));
     if let Some((rect, words)) = label {
         flag(ui, rect, &words);
     }
@@ -218,8 +210,7 @@ fn title(ui: &Ui, row: Rect, strip: &Strip<'_>, recorded: u64) {
     let name = text(painter, row, At::Left(0.0), "Timeline", BODY, look.ink);
     let room = left - name.right() - 28.0;
     let mut hints = words::hints(strip, recorded).into_iter();
-    let fits = hints.find(|hint| width(ui, hint, SMALL) <= room);
-    if let Some(hint) = fits {
+    if let Some(hint) = hints.find(|hint| width(ui, hint, SMALL) <= room) {
         text(painter, row, At::Left(name.width() + 12.0), hint, SMALL, look.muted);
     }
 }
@@ -239,8 +230,7 @@ fn touch(
     if response.drag_started() {
         let begin =
             ui.input(|input| input.pointer.press_origin().filter(|_| input.modifiers.shift));
-        let begin = begin.map(|at| tick_at(at.x));
-        ui.data_mut(|data| data.insert_temp(id, begin));
+        ui.data_mut(|data| data.insert_temp(id, begin.map(|at| tick_at(at.x))));
     }
     let begin = ui.data(|data| data.get_temp::<Option<u64>>(id)).flatten();
     if response.dragged()

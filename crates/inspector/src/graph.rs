@@ -64,8 +64,7 @@ pub fn draw(
     frame.chart.times(ui, [&past, &format!("{} s", seconds / 2.0), now]);
     let words = top.with_max_x(above.legend_end);
     let hovered = response.hover_pos().filter(|at| plot.contains(*at));
-    let rates = || hovered.and_then(|at| rates(lines, frame.chart.x_at(at.x)));
-    match above.said.or_else(rates) {
+    match above.said.or_else(|| rates(lines, frame.chart.x_at(hovered?.x))) {
         Some(said) => {
             let ink = Look::of(ui).ink;
             // Clipped, so that a long description does not cover the controls at its right.
@@ -116,8 +115,7 @@ fn entries(ui: &Ui, row: Rect, lines: &Lines<'_>) {
         names.clone().chain(target).chain(budget).collect::<Vec<_>>()
     });
     let fits = |entries: &&Vec<(String, _, _)>| {
-        let widths = entries.iter().map(|(name, ..)| legend_width(ui, name));
-        widths.sum::<f32>() <= row.width()
+        entries.iter().map(|(name, ..)| legend_width(ui, name)).sum::<f32>() <= row.width()
     };
     let mut x = 0.0;
     for (name, color, dash) in forms.iter().find(fits).unwrap_or(&forms[4]) {
@@ -174,14 +172,11 @@ mod tests {
     #[test]
     fn hovering_says_when_and_the_rates_then() {
         let point = Point { bytes: 125, ..Point::default() };
-        let source = |name| steady(name, 500..620, point);
-        let one = [source("right")];
-        let lines = Lines::new(&one, SPAN);
-        assert_eq!(rates(&lines, -1.0).as_deref(), Some("1.0 s ago: 60.0 kbps"));
-        assert_eq!(rates(&lines, -5.0), None);
-        let two = [source("left"), source("right")];
-        let lines = Lines::new(&two, SPAN);
-        assert_eq!(rates(&lines, -1.0).as_deref(), Some("1.0 s ago: left 60.0, right 60.0"));
+        let both = ["left", "right"].map(|name| steady(name, 500..620, point));
+        let said = |sources, seconds| rates(&Lines::new(sources, SPAN), seconds);
+        assert_eq!(said(&both[1..], -1.0).as_deref(), Some("1.0 s ago: 60.0 kbps"));
+        assert_eq!(said(&both[1..], -5.0), None);
+        assert_eq!(said(&both, -1.0).as_deref(), Some("1.0 s ago: left 60.0, right 60.0"));
     }
 
     #[test]
@@ -199,8 +194,7 @@ mod tests {
             let mut source = steady("", 0..120, point);
             source.asked_kbps = asked;
             let sources = [source];
-            let span = Span { target: span_target, ..SPAN };
-            let lines = Lines::new(&sources, span);
+            let lines = Lines::new(&sources, Span { target: span_target, ..SPAN });
             let found = (*lines.ends.end(), lines.target, &*lines.budgets());
             assert_eq!(found, (end, drawn, names), "{granted:?}");
         }

@@ -279,8 +279,7 @@ impl Inspector<'_, '_> {
             (Some((peer, settings, ladder)), _) => {
                 let tick = self.stats.as_ref().map_or(0, |stats| stats.tick);
                 let bodies = self.bodies.as_ref().map(|bodies| bodies.snapshot());
-                let end = End::Server { peer, settings, ladder, tick };
-                (end, bodies)
+                (End::Server { peer, settings, ladder, tick }, bodies)
             }
             (None, Some(replication)) => {
                 let now = self.now.elapsed();

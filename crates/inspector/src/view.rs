@@ -39,7 +39,6 @@ pub(crate) struct Choices {
     pub(crate) wanted: Option<Stages>,
 }
 
-#[derive(Debug)]
 pub(crate) struct View<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) measure: &'a Measure,
@@ -48,7 +47,6 @@ pub(crate) struct View<'a> {
     pub(crate) end: End<'a>,
 }
 
-#[derive(Debug)]
 pub(crate) enum End<'a> {
     Server {
         peer: &'a ReplicationSender,
@@ -240,8 +238,7 @@ impl View<'_> {
                 }
                 figure(ui, "Too late to be shown", second.late, "a second");
                 let starved = rounded(1000.0 * second.starved.as_secs_f64());
-                let starved = figure(ui, "Without a snapshot to show", starved, "ms/s");
-                starved.on_hover_text(format!(
+                figure(ui, "Without a snapshot to show", starved, "ms/s").on_hover_text(format!(
                     "{} stalls in the last second: playout stopped, because the next snapshot had not arrived.",
                     second.stalls
                 ));

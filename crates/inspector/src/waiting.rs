@@ -36,8 +36,7 @@ impl Waiting<'_> {
             (0, _) => "Nothing waited in the last second".to_owned(),
             (1, _) => format!("Waited in the last second: 1 {one}"),
             (count, _) => {
-                let count = grouped(count as f64);
-                format!("Waited in the last second: {count} {several}")
+                format!("Waited in the last second: {} {several}", grouped(count as f64))
             }
         };
         let right = match longest {

@@ -196,8 +196,7 @@ pub fn field(ui: &mut Ui, name: &str, width: f32, value: DragValue<'_>, unit: &s
             ..WidgetInfo::new(WidgetType::DragValue)
         });
         if !unit.is_empty() {
-            let unit = RichText::new(unit).size(SMALL).color(look.muted);
-            ui.add(Label::new(unit).truncate());
+            ui.add(Label::new(RichText::new(unit).size(SMALL).color(look.muted)).truncate());
         }
         response
     })
@@ -244,8 +243,7 @@ pub fn button(ui: &mut Ui, width: f32, name: &str, key: &str, kind: Kind) -> Res
         .wrap_mode(TextWrapMode::Extend)
         .selected(is_on);
     if has_key {
-        let key = RichText::new(key).monospace().size(SMALL);
-        button = button.shortcut_text(key.color(muted));
+        button = button.shortcut_text(RichText::new(key).monospace().size(SMALL).color(muted));
     }
     if kind == Kind::Primary && is_enabled {
         button = button.fill(look.primary);
@@ -266,8 +264,7 @@ pub fn tick(ui: &mut Ui, mut is_done: bool, words: &str) {
     ui.scope(|ui| {
         ui.spacing_mut().interact_size.y = LINE;
         ui.visuals_mut().widgets.noninteractive.bg_stroke = edge;
-        let words = RichText::new(words).size(SMALL);
-        ui.add_enabled(false, egui::Checkbox::new(&mut is_done, words));
+        ui.add_enabled(false, egui::Checkbox::new(&mut is_done, RichText::new(words).size(SMALL)));
     });
 }
 

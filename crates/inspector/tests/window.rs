@@ -102,15 +102,14 @@ impl Game {
 
     /// Runs a frame of the window with input events.
     fn frame(&mut self, events: Vec<Event>) {
-        let world = self.app().world_mut();
-        let mut contexts = world.query::<&mut EguiContext>();
-        let ctx = contexts.single_mut(world).unwrap().get_mut().clone();
+        let app = self.app();
+        let ctx = context(app);
         ctx.begin_pass(egui::RawInput {
             screen_rect: Some(Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 900.0))),
             events,
             ..egui::RawInput::default()
         });
-        world.run_schedule(EguiPrimaryContextPass);
+        app.world_mut().run_schedule(EguiPrimaryContextPass);
         let mut output = ctx.end_pass();
         let shapes = std::mem::take(&mut output.shapes);
         output.drop_without_applying_deltas();
@@ -144,7 +143,6 @@ impl Game {
         found.unwrap_or_else(|| panic!("no {start} in {:?}", self.texts)).1.center()
     }
 
-    /// Clicks the first text that starts with these words.
     fn click(&mut self, start: &str) {
         self.press_at(self.at(start), 0);
     }
@@ -183,16 +181,13 @@ impl Game {
     /// Returns the rung that the server uses.
     fn used(&mut self) -> Option<Rung> {
         let plan = self.net.server.world().resource::<Protocol>().plan().clone();
-        let client = self.client();
-        let stages = client.get::<ReplicationSender>().unwrap().settings().unwrap().stages;
+        let stages = self.client().get::<ReplicationSender>().unwrap().settings().unwrap().stages;
         LADDER.into_iter().find(|rung| plan.legal(*rung.stages) == Ok(stages))
     }
 
     /// Returns the egui limit of a click's duration at the server, in seconds.
     fn max_click(&mut self) -> f64 {
-        let world = self.net.server.world_mut();
-        let mut contexts = world.query::<&mut EguiContext>();
-        let ctx = contexts.single_mut(world).unwrap().get_mut().clone();
+        let ctx = context(&mut self.net.server);
         ctx.options(|options| options.input_options.max_click_duration)
     }
 }
@@ -218,6 +213,12 @@ fn press(key: Key) -> Vec<Event> {
         modifiers: Modifiers::NONE,
     };
     vec![event(true, false), event(true, true), event(false, false)]
+}
+
+fn context(app: &mut App) -> egui::Context {
+    let world = app.world_mut();
+    let mut contexts = world.query::<&mut EguiContext>();
+    contexts.single_mut(world).unwrap().get_mut().clone()
 }
 
 fn single<C: Component>(app: &mut App) -> Entity {

@@ -121,15 +121,13 @@ fn cards(ui: &mut Ui, lane: &LaneView<'_>, budget: Option<u32>) {
 /// ticks. Computed once a second.
 fn without(ui: &Ui, lane: &LaneView<'_>) -> Option<f64> {
     let (meter, stages) = (lane.meter, lane.settings.sender.stages);
-    let second = lane.now() / u64::from(TICKS_PER_SECOND);
-    let key = (ptr::from_ref(meter).addr(), second, stages);
+    let key = (ptr::from_ref(meter).addr(), lane.now() / u64::from(TICKS_PER_SECOND), stages);
     kept(ui, Id::new("error without a budget"), key, || {
         let samples = meter.samples().iter();
         let unlimited =
             samples.filter(|sample| sample.budget_kbps.is_none() && sample.stages == stages);
         let totals = Totals::of(unlimited);
-        let is_enough = totals.ticks >= TICKS_PER_SECOND as usize;
-        totals.mean_error_m().filter(|_| is_enough)
+        totals.mean_error_m().filter(|_| totals.ticks >= TICKS_PER_SECOND as usize)
     })
 }
 

@@ -46,11 +46,7 @@ fn half(ui: &mut Ui, halves: &mut Halves, side: Side, settings: Option<&LaneSett
 }
 
 fn what(ui: &mut Ui, is_lane: bool, side: Side) {
-    let look = Look::of(ui);
-    let name = match side {
-        Side::Left => "Left half",
-        Side::Right => "Right half",
-    };
+    let name = format!("{} half", capital(side.name()));
     let (what, about) = match is_lane {
         true => ("a replica", "The other end of the network, rebuilt from packets alone."),
         false => (
@@ -58,11 +54,8 @@ fn what(ui: &mut Ui, is_lane: bool, side: Side) {
             "The physics itself, without any network. Compare shows a replica instead.",
         ),
     };
-    let (label, ()) = named(ui, LABEL, "", BODY, |ui| {
-        ui.weak(what).on_hover_text(about);
-    });
-    let (painter, row) = (ui.painter(), label.rect);
-    text(painter, row, At::Left(0.0), name, BODY, look.half);
+    let (label, _) = named(ui, LABEL, "", BODY, |ui| ui.weak(what).on_hover_text(about));
+    text(ui.painter(), label.rect, At::Left(0.0), name, BODY, Look::of(ui).half);
 }
 
 fn pick(ui: &mut Ui, lane: &mut LaneSettings) {

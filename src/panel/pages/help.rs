@@ -36,11 +36,9 @@ fn keys_of(ui: &mut Ui, column: f32, (binding, about): (&Binding, &str)) {
 }
 
 fn size(ui: &mut Ui, state: &mut PanelState) {
-    let look = Look::of(ui);
     named(ui, NAME, "Text size", BODY, |ui| {
         let mut step = |ui: &mut Ui, name, steps, about| {
-            let pressed = button(ui, 32.0, name, "", Kind::Usual);
-            if pressed.on_hover_text(about).clicked() {
+            if button(ui, 32.0, name, "", Kind::Usual).on_hover_text(about).clicked() {
                 change_scale(state, steps);
             }
         };
@@ -48,10 +46,9 @@ fn size(ui: &mut Ui, state: &mut PanelState) {
         let (share, _) = ui.allocate_exact_size(vec2(PERCENT, BUTTON), Sense::hover());
         step(ui, "+", 1.0, "Larger: Ctrl and plus.");
         let percent = format!("{:.0} %", 100.0 * wanted_scale(ui.ctx(), state));
-        text(ui.painter(), share, At::Center(PERCENT / 2.0), percent, SMALL, look.ink);
+        text(ui.painter(), share, At::Center(PERCENT / 2.0), percent, SMALL, Look::of(ui).ink);
         let by_window = chip(ui, CONTROL, 12, "by window", state.scale.is_none());
-        let about = "Follows the height of the window: Ctrl and 0.";
-        if by_window.on_hover_text(about).clicked() {
+        if by_window.on_hover_text("Follows the height of the window: Ctrl and 0.").clicked() {
             state.scale = None;
         }
     });
@@ -95,11 +92,10 @@ fn all_keys(ui: &Ui, opens: &Response, has_game: bool) {
 }
 
 fn buttons(ui: &mut Ui, state: &mut PanelState, status: &Status<'_>) -> Option<Action> {
-    let gap = GAP;
-    let room = ui.available_width() - 2.0 * gap;
+    let room = ui.available_width() - 2.0 * GAP;
     let [narrow, wide] = [0.22 * room, 0.39 * room];
     let row = ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = gap;
+        ui.spacing_mut().item_spacing.x = GAP;
         let opens = button(ui, narrow, "All keys", "", Kind::Secondary);
         all_keys(ui, &opens, status.plays);
         let article = button(ui, wide, "Read the article", "", Kind::Secondary);

@@ -24,9 +24,8 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
 }
 
 fn colors(ui: &mut Ui, state: &mut PanelState, has_game: bool) {
-    let look = Look::of(ui);
     let row = Row::show(ui, ROW, "Colour cubes");
-    row.text(ui, At::Left(0.0), "Colour cubes", BODY, look.ink);
+    row.text(ui, At::Left(0.0), "Colour cubes", BODY, Look::of(ui).ink);
     if state.colors.has_scale() {
         let fixed = row.controls(ui, |ui| chip(ui, ROW, 4, "fixed", state.fixed_scale));
         if fixed.on_hover_text(FIXED).clicked() {
@@ -64,15 +63,9 @@ fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     ));
     let ack_kbps = rounded(totals.kbps_of(totals.traffic.ack_bytes));
     figure(ui, "Acks, the other way", ack_kbps, "kbps").on_hover_ui(|ui| acks(ui, totals, lane));
-    note(
-        ui,
-        format!(
-            "Payload: mean {} bytes, largest {}.",
-            mean(totals.payload_bytes),
-            grouped(totals.max_payload_bytes as f64),
-        ),
-    )
-    .on_hover_text(format!(
+    let (payload, most) = (mean(totals.payload_bytes), grouped(totals.max_payload_bytes as f64));
+    let payload = note(ui, format!("Payload: mean {payload} bytes, largest {most}."));
+    payload.on_hover_text(format!(
         "{} Snapshots of more than 1200 bytes take several datagrams: {} a second.",
         terms::PAYLOAD,
         grouped(totals.packets_per_second())
@@ -103,22 +96,17 @@ fn acks(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     figure(ui, "Duplicates", twice, "snapshots");
     figure(ui, "Rejected", refused, "packets");
     let link = meter.link;
-    let of_link = |count: u64| {
+    let counts = [link.lost, link.queue_dropped, link.duplicated, link.reordered];
+    let [lost, dropped, duplicated, reordered] = counts.map(|count| {
         let percent = 100.0 * count as f64 / link.sent.max(1) as f64;
         format!("{} ({} %)", grouped(count as f64), rounded(percent))
-    };
-    note(
-        ui,
-        format!(
-            "Of {} datagrams with snapshots, the simulated link lost {}, dropped {} as its queue was full, duplicated {}, and \
-             delivered {} out of order.",
-            grouped(link.sent as f64),
-            of_link(link.lost),
-            of_link(link.queue_dropped),
-            of_link(link.duplicated),
-            of_link(link.reordered),
-        ),
+    });
+    let words = format!(
+        "Of {} datagrams with snapshots, the simulated link lost {lost}, dropped {dropped} as its queue was full, duplicated \
+         {duplicated}, and delivered {reordered} out of order.",
+        grouped(link.sent as f64),
     );
+    note(ui, words);
     if let Some(refusal) = &meter.last_refusal {
         note(ui, format!("Last rejection: {refusal}."));
     }

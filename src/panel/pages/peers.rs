@@ -101,8 +101,7 @@ fn draw_viewer(ui: &mut Ui, &(peer, settings, cost, budget, meter): &Viewer<'_>)
         figure(ui, "budget", budgets(settings, &granted), "");
     }
     let throttled = throttled(settings, &granted);
-    let fallback = peer.fallback.map(fallback_of_viewer);
-    for text in throttled.into_iter().chain(fallback) {
+    for text in throttled.into_iter().chain(peer.fallback.map(fallback_of_viewer)) {
         note(ui, text);
     }
 }

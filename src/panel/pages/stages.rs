@@ -141,8 +141,7 @@ pub(super) fn dated(look: Look, old: Option<f64>, [now, then]: [&str; 2]) -> (St
     match old {
         None => (now.to_owned(), look.muted),
         Some(seconds) => {
-            let is_late = seconds > 2.0;
-            let color = if is_late { look.warning } else { look.muted };
+            let color = if seconds > 2.0 { look.warning } else { look.muted };
             (format!("{then} {seconds:.1} s ago"), color)
         }
     }
@@ -173,8 +172,7 @@ mod tests {
             (predicted, Part::Position, "* without arithmetic coding"),
             (predicted, Part::Delta, "a part of the arithmetic coding"),
         ] {
-            let offers = offers::of(part, rung.stages);
-            let needs = needs(part, rung.stages, &offers).unwrap();
+            let needs = needs(part, rung.stages, &offers::of(part, rung.stages)).unwrap();
             assert!(needs.contains(&said.to_owned()), "{}: {needs:?}", rung.name);
         }
         let offers = offers::of(Part::Delta, ladder::POSITION.stages);

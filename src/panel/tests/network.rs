@@ -22,7 +22,7 @@ fn what_is_typed_into_a_field_is_a_condition_of_the_link() {
         harness.get_all_by_label(name).last().unwrap().focus();
         harness.run();
         type_over(&mut harness, typed);
-        press(&mut harness, egui::Key::Enter);
+        press(&mut harness, Key::Enter);
     }
     let link = &harness.state().settings.link.conditions;
     assert_eq!(link.latency, Duration::from_millis(8));
@@ -36,7 +36,7 @@ fn what_is_typed_into_a_field_is_a_condition_of_the_link() {
 
 #[test]
 fn all_of_the_link_is_in_sight_in_a_high_window() {
-    let high = open_in(egui::vec2(1280.0, 900.0), panel(Page::Link));
+    let high = open_in(vec2(1280.0, 900.0), panel(Page::Link));
     let (baseline, error) = ("Baseline", "off by 4.0 mm");
     assert!(bottom(&high, baseline) < bottom(&high, error));
     assert!(bottom(&high, error) <= toolbar(&high));
@@ -76,11 +76,9 @@ fn a_second_lane_and_the_settings_of_each_are_picked() {
     click(&mut harness, "Compare");
     assert!(harness.state().halves.as_ref().unwrap().left_is_lane);
     click_last(&mut harness, "30");
-    let (side, content) = harness.state().typed[0].clone();
-    let PaneContent::Lane(lane) = content else {
-        panic!("a lane was picked");
+    let (Side::Right, PaneContent::Lane(lane)) = &harness.state().typed[0] else {
+        panic!("{:?}", harness.state().typed);
     };
-    assert_eq!(side, Side::Right);
     assert_eq!(lane.sender.snapshots_per_second(), 30);
 }
 
@@ -115,7 +113,7 @@ fn typed_lane_text_takes_effect_on_enter_and_an_error_is_shown_without_a_tooltip
     harness.get_by_role(Role::TextInput).hover();
     harness.run_steps(90);
     assert!(!says(&harness, "press Enter"));
-    press(&mut harness, egui::Key::Enter);
+    press(&mut harness, Key::Enter);
     assert!(harness.state().typed.is_empty());
     // The text survives a click elsewhere. Esc discards it.
     click(&mut harness, "Link and playout");
@@ -123,10 +121,10 @@ fn typed_lane_text_takes_effect_on_enter_and_an_error_is_shown_without_a_tooltip
     assert!(says(&harness, error));
     harness.get_by_role(Role::TextInput).focus();
     harness.run();
-    press(&mut harness, egui::Key::Escape);
+    press(&mut harness, Key::Escape);
     assert!(!says(&harness, "unknown rung"));
 
     type_text(&mut harness, "rung:index,link:4g");
-    press(&mut harness, egui::Key::Enter);
+    press(&mut harness, Key::Enter);
     assert_eq!(harness.state().typed, [(Side::Right, "rung:index,link:4g".parse().unwrap())]);
 }

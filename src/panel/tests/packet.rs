@@ -2,10 +2,7 @@
 
 use std::collections::HashSet;
 
-use cubewire_codec::BitKind;
-
 use super::*;
-use crate::view::CubeColors;
 
 #[test]
 fn the_packet_is_shown_in_words_and_a_cube_with_its_packets() {
@@ -19,13 +16,13 @@ fn the_packet_is_shown_in_words_and_a_cube_with_its_packets() {
         change(&mut harness, |panel| panel.selection.cube = Some(1));
         assert!(says(&harness, "Cube 1"));
         assert!(!says(&harness, "Up to date"));
-        harness.state_mut().send_states.now = vec![SendState::UpToDate { sent: None }; 2];
-        harness.run();
+        let up_to_date = vec![SendState::UpToDate { sent: None }; 2];
+        change(&mut harness, |panel| panel.send_states.now = up_to_date);
         assert!(says(&harness, "Up to date"));
-        click(&mut harness, "Follow");
-        assert!(harness.state().selection.follows);
-        click(&mut harness, "Follow");
-        assert!(!harness.state().selection.follows);
+        for follows in [true, false] {
+            click(&mut harness, "Follow");
+            assert_eq!(harness.state().selection.follows, follows);
+        }
         click(&mut harness, "Clear");
         assert_eq!(harness.state().selection, Selection::default());
     }
@@ -69,12 +66,9 @@ fn the_packets_of_a_cube_end_with_the_newest_or_with_that_of_the_moment() {
     panel.selection.cube = Some(1);
     let mut harness = open(panel);
     assert!(says(&harness, "399, ") && !says(&harness, "400, "));
-    harness.state_mut().meter.begin(Sample {
-        tick: 400,
-        snapshots: vec![packet_of(ladder::CHANGED_FLAGS.stages)],
-        ..Sample::default()
-    });
-    harness.run();
+    let snapshots = vec![packet_of(ladder::CHANGED_FLAGS.stages)];
+    let sample = Sample { tick: 400, snapshots, ..Sample::default() };
+    change(&mut harness, |panel| panel.meter.begin(sample));
     assert!(says(&harness, "399, ") && says(&harness, "400, "));
     change(&mut harness, |panel| panel.past.moment = Some(140));
     assert!(says(&harness, "140, ") && !says(&harness, "399, "));
@@ -87,7 +81,7 @@ fn the_packets_of_a_cube_end_with_the_newest_or_with_that_of_the_moment() {
         change(&mut harness, |panel| panel.selection.cube = Some(cube));
         hover(&mut harness, row);
         assert!(says(&harness, field), "{cube}");
-        point(&mut harness, egui::Pos2::ZERO);
+        point(&mut harness, Pos2::ZERO);
     }
 }
 
@@ -108,7 +102,7 @@ fn pointing_at_bits_hovers_their_cube_without_a_tooltip() {
         let mut cubes = HashSet::new();
         for step in 0..60 {
             let x = chart.left() + 2.0 + step as f32 * 6.0;
-            point(&mut harness, egui::pos2(x, chart.bottom() + below));
+            point(&mut harness, pos2(x, chart.bottom() + below));
             cubes.extend(harness.state().selection.hovered);
         }
         assert!([0, 1].iter().all(|cube| cubes.contains(cube)), "{below}: {cubes:?}");

@@ -44,11 +44,8 @@ fn every_stage_says_what_it_saves_if_that_is_measured_of_these_stages() {
         let is_uncompressed = rung.stages == ladder::UNCOMPRESSED.stages;
         assert_eq!(says(&harness, "Orientation: saves 0 kbps"), is_uncompressed);
         // The measurement lags behind a change of stages.
-        let stages = match is_uncompressed {
-            true => ladder::DELTA.stages,
-            false => ladder::UNCOMPRESSED.stages,
-        };
-        change(&mut harness, |panel| panel.settings.sender.stages = stages);
+        let other = if is_uncompressed { ladder::DELTA } else { ladder::UNCOMPRESSED };
+        change(&mut harness, |panel| panel.settings.sender.stages = other.stages);
         assert!(says(&harness, "Orientation: saves … kbps"), "{}", rung.name);
     }
     // Without measurements, the page shows no savings, not savings of 0.
@@ -61,17 +58,17 @@ fn what_stages_save_is_measured_while_they_are_shown() {
     app.insert_resource(panel(Page::Stages).state)
         .init_resource::<WantsAblation>()
         .add_systems(Update, want_ablation);
-    app.update();
-    assert!(app.world().resource::<WantsAblation>().0);
-    app.world_mut().resource_mut::<PanelState>().page = Page::Ranges;
-    app.update();
-    assert!(!app.world().resource::<WantsAblation>().0);
+    for (page, is_measured) in [(Page::Stages, true), (Page::Ranges, false)] {
+        app.world_mut().resource_mut::<PanelState>().page = page;
+        app.update();
+        assert_eq!(app.world().resource::<WantsAblation>().0, is_measured);
+    }
 }
 
 /// Drags the knob of a slider to a distance from its left end.
 fn drag(harness: &mut Test, name: &str, x: f32) {
     let slider = harness.get_by_role_and_label(Role::Slider, name).rect();
-    let at = egui::pos2(slider.left() + x, slider.center().y);
+    let at = pos2(slider.left() + x, slider.center().y);
     harness.drag_at(at);
     harness.run();
     harness.drop_at(at);
@@ -123,16 +120,12 @@ fn waiting(count: usize) -> Test {
     let mut panel = panel(Page::Budget);
     panel.settings.sender.budget = Some(64);
     let wait = |index: usize| {
-        SendState::Waiting(Wait {
-            since: if index == 3 { 370 } else { 386 },
-            error: match index {
-                3 => 0.012,
-                30.. => 0.0,
-                _ => 0.006,
-            },
-            priority: 11.3,
-            more_urgent: index,
-        })
+        let (since, error) = match index {
+            3 => (370, 0.012),
+            30.. => (386, 0.0),
+            _ => (386, 0.006),
+        };
+        SendState::Waiting(Wait { since, error, priority: 11.3, more_urgent: index })
     };
     let up_to_date = SendState::UpToDate { sent: Some(300) };
     panel.send_states.now = (0..count).map(wait).chain((count..50).map(|_| up_to_date)).collect();
@@ -176,8 +169,7 @@ fn the_cubes_that_moved_farthest_are_named_first_and_the_others_counted() {
     assert!(says(&harness, "Cube 3: moved 0.6 mm a tick, 317 ms, 12.0 mm"));
     let top = |cube: usize| {
         let name = format!("Cube {cube}: ");
-        let row = harness.query_by_label_contains(&name);
-        row.map(|row| row.rect().min.y)
+        harness.query_by_label_contains(&name).map(|row| row.rect().min.y)
     };
     assert!(top(3) < top(0) && top(3).is_some());
     let shown = (0..40).filter(|cube| top(*cube).is_some()).count();

@@ -44,13 +44,12 @@ fn a_list_is_painted_in_the_frame_of_the_click_that_opens_it() {
     let left = |name: &str| words(&harness, name).next().expect(name).1.pos.x;
     let names = ["View: both halves", "Trails: hidden", "Timeline: hidden"];
     assert_eq!(names.map(left), [left("Camera: turn back"); 3]);
-    press(&mut harness, egui::Key::Escape);
+    press(&mut harness, Key::Escape);
     harness.get_by_value("changed-flags").click();
     harness.step();
     assert!(is_open(&harness, "relative-index"));
     let mut entries = words(&harness, "relative-index");
-    let is_opaque = entries.all(|(_, text)| text.fallback_color.is_opaque());
-    assert!(is_opaque, "it does not fade in");
+    assert!(entries.all(|(_, text)| text.fallback_color.is_opaque()), "it does not fade in");
 }
 
 #[test]
@@ -133,8 +132,7 @@ fn the_panel_is_whole_a_slim_bar_or_hidden_and_in_a_narrow_window_slim_until_ask
 
 #[test]
 fn a_half_has_at_least_460_points_in_a_window_of_1280() {
-    for (size, width) in
-        [(SIZE, 356.0), (egui::vec2(1440.0, 900.0), 400.0), (egui::vec2(1600.0, 900.0), 408.0)]
+    for (size, width) in [(SIZE, 356.0), (vec2(1440.0, 900.0), 400.0), (vec2(1600.0, 900.0), 408.0)]
     {
         let inset = open_in(size, panel(Page::Ladder)).state().drawn.inset.right;
         assert_eq!(inset, width);
@@ -145,12 +143,8 @@ fn a_half_has_at_least_460_points_in_a_window_of_1280() {
 
 #[test]
 fn one_click_compares_two_lanes_and_another_ends_it() {
-    for (size, panel_size) in [
-        (SIZE, PanelSize::Whole),
-        (SIZE, PanelSize::Slim),
-        (LOW, PanelSize::Whole),
-        (LOW, PanelSize::Slim),
-    ] {
+    let (whole, slim) = (PanelSize::Whole, PanelSize::Slim);
+    for (size, panel_size) in [(SIZE, whole), (SIZE, slim), (LOW, whole), (LOW, slim)] {
         let mut panel = panel(Page::Ladder);
         panel.state.size = panel_size;
         panel.state.size_if_narrow = Some(panel_size);
@@ -183,10 +177,10 @@ fn the_graph_changes_its_scale_and_span_and_freezes() {
         click(&mut harness, &span);
         assert_eq!(harness.state().state.graph_seconds.0, seconds);
     }
-    click(&mut harness, "freeze");
-    assert!(harness.state().state.frozen.is_some());
-    click(&mut harness, "freeze");
-    assert!(harness.state().state.frozen.is_none());
+    for is_frozen in [true, false] {
+        click(&mut harness, "freeze");
+        assert_eq!(harness.state().state.frozen.is_some(), is_frozen);
+    }
 }
 
 #[test]
@@ -247,11 +241,9 @@ fn while_a_film_is_rendered_its_progress_replaces_the_button() {
         panel.status.film = Some(FilmProgress { fraction: 0.43, left_seconds: None });
     });
     assert_eq!(words(&harness, "43 %").count(), 1);
-    for (left_seconds, text) in [(7, "43 %, about 7 s left"), (150, "43 %, about 3 min left")] {
-        let left_seconds = Some(left_seconds);
-        change(&mut harness, |panel| {
-            panel.status.film = Some(FilmProgress { fraction: 0.43, left_seconds });
-        });
+    for (seconds, text) in [(7, "43 %, about 7 s left"), (150, "43 %, about 3 min left")] {
+        let film = FilmProgress { fraction: 0.43, left_seconds: Some(seconds) };
+        change(&mut harness, |panel| panel.status.film = Some(film));
         assert_eq!(words(&harness, text).count(), 1, "{text}");
     }
     assert!(!says(&harness, "Film this"));
@@ -274,8 +266,7 @@ fn the_button_that_films_stays_in_its_place() {
     click(&mut harness, "Save");
     let stop = harness.get_by_label_contains("Stop the film").rect();
     change(&mut harness, |panel| panel.status.film = None);
-    let film = harness.get_by_label_contains("Film the last seconds").rect();
-    assert_eq!(film, stop);
+    assert_eq!(harness.get_by_label_contains("Film the last seconds").rect(), stop);
 }
 
 #[test]
@@ -315,7 +306,7 @@ fn the_keys_of_most_use_are_in_sight_and_all_of_them_on_a_card() {
         let last = harness.get_by_label(rows.last().unwrap()).rect();
         assert!(last.max.y < SIZE.y && last.max.x < SIZE.x - 356.0);
         match closes {
-            "Esc" => harness.key_press(egui::Key::Escape),
+            "Esc" => harness.key_press(Key::Escape),
             "click" => harness.get_by_label(&rows[0]).click(),
             _ => {
                 click(&mut harness, "Network");

@@ -69,30 +69,25 @@ pub(super) fn describe(measured: &Measured<'_>, tick: i64, newest: u64) -> Strin
     let ago = seconds(newest as f64 - tick as f64).max(0.0);
     let side = measured.side.name();
     let sample = u64::try_from(tick).ok().and_then(|tick| measured.meter.at(tick));
-    let Some(sample) = sample else {
-        return format!("{side}, {ago:.2} s ago: not recorded");
-    };
+    let Some(sample) = sample else { return format!("{side}, {ago:.2} s ago: not recorded") };
     let rung = rung_name(sample.stages);
     let Some(packet) = sample.snapshots.first() else {
         return format!("{side}, {ago:.2} s ago: {rung}, no packet in this tick");
     };
-    let ticks = |count: u16| ticks(count.into());
     let arrival = match packet.fate(sample.tick, measured.meter.settled_tick()) {
-        Fate::Arrived(arrival) if arrival.is_late => {
-            format!("arrived {} later, too late", ticks(arrival.after_ticks))
+        Fate::Arrived(arrival) => {
+            let late = if arrival.is_late { ", too late" } else { "" };
+            format!("arrived {} later{late}", ticks(arrival.after_ticks.into()))
         }
-        Fate::Arrived(arrival) => format!("arrived {} later", ticks(arrival.after_ticks)),
         Fate::Lost => "lost".to_owned(),
         Fate::InFlight => "on its way".to_owned(),
     };
     let bytes = packet.payload_bytes;
     let changed = match packet.changed_bodies {
-        1 => "1 cube".to_owned(),
-        cubes => format!("{cubes} cubes"),
+        1 => "1 cube changed".to_owned(),
+        cubes => format!("{cubes} cubes changed"),
     };
-    format!(
-        "{side}, {ago:.2} s ago: {rung}, {bytes} bytes of payload, {changed} changed, {arrival}"
-    )
+    format!("{side}, {ago:.2} s ago: {rung}, {bytes} bytes of payload, {changed}, {arrival}")
 }
 
 fn seconds(ticks: f64) -> f64 {

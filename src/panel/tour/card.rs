@@ -188,8 +188,7 @@ fn row(
         ui.spacing_mut().item_spacing.x = 8.0;
         ui.spacing_mut().interact_size.y = height;
         let mut pressed = None;
-        let is_last = guide.index + 1 == STEPS.len();
-        let next = if is_last { "Done" } else { "Next" };
+        let next = if guide.index + 1 == STEPS.len() { "Done" } else { "Next" };
         for (name, key, width, kind) in [
             (next, Action::TourNext, next_width, Kind::Primary),
             ("Back", Action::TourBack, 76.0, Kind::Usual),

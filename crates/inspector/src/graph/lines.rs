@@ -116,8 +116,7 @@ impl<'a> Lines<'a> {
 
     pub fn draw(&self, chart: &Chart, look: Look, width: f32) {
         if let Some(target) = self.target {
-            let whole = -self.seconds..=0.0;
-            chart.level(whole, target, Stroke::new(1.0, look.ink), Some(5.0));
+            chart.level(-self.seconds..=0.0, target, Stroke::new(1.0, look.ink), Some(5.0));
         }
         // A budget is per line, so the area above it cannot be shaded if there are several lines.
         let has_veil = self.all.len() == 1;

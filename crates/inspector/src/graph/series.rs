@@ -53,8 +53,7 @@ impl<'a> Series<'a> {
         let (_, &mut largest, _) = sorted.select_nth_unstable_by(index, f64::total_cmp);
         // The newest rate may last, so it is always within the range.
         let is_over = self.kbps.last().is_none_or(|&newest| newest <= largest);
-        let is_peak = peak > 2.0 * largest && is_over;
-        Some((smallest, if is_peak { largest } else { peak }))
+        Some((smallest, if peak > 2.0 * largest && is_over { largest } else { peak }))
     }
 
     /// Returns the time and the rate of the largest point in each run of points above a rate.
@@ -83,8 +82,7 @@ impl<'a> Series<'a> {
         runs.filter_map(move |run| {
             let first = end;
             end += run.len();
-            let times = self.seconds(first)..=self.seconds(end - 1);
-            Some((times, run[0].budget_kbps?.into()))
+            Some((self.seconds(first)..=self.seconds(end - 1), run[0].budget_kbps?.into()))
         })
     }
 
@@ -181,9 +179,7 @@ mod tests {
         };
         assert_eq!(ticks(&series)[10..500], ticks(&later)[10..500]);
 
-        let few = points(30);
-        let series = Series::new(&few, 600, 60);
-        assert_eq!(series.thinned().count(), 30);
+        assert_eq!(Series::new(&points(30), 600, 60).thinned().count(), 30);
         let nothing = Series::new(&[], 600, 60);
         assert_eq!((nothing.thinned().count(), nothing.range), (0, None));
     }
@@ -247,8 +243,7 @@ mod tests {
         let series = Series::new(&points, 121, 60);
         let budgets: Vec<_> = series.budgets().collect();
         let first = series.seconds(31)..=series.seconds(60);
-        let second = series.seconds(61)..=0.0;
-        assert_eq!(budgets, [(first, 64.0), (second, 32.0)]);
+        assert_eq!(budgets, [(first, 64.0), (series.seconds(61)..=0.0, 32.0)]);
         assert_eq!(series.losses().collect::<Vec<_>>(), [-1.0]);
     }
 }

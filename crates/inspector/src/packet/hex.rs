@@ -60,7 +60,6 @@ const fn columns(room: f32) -> usize {
 }
 
 /// Spans of the packet's bits that belong to one item each, in packet order.
-#[derive(Debug)]
 pub(super) struct Bits(Vec<Span>);
 
 fn end(span: &Span) -> usize {
@@ -78,8 +77,7 @@ impl Bits {
                 let kinds = [BitKind::Inputs, BitKind::State, BitKind::Selection];
                 span.body.is_some() || span.kind.is_some_and(|kind| kinds.contains(&kind))
             };
-            let first_bin = spans.iter().position(is_bin);
-            spans.truncate(first_bin.unwrap_or(spans.len()));
+            spans.truncate(spans.iter().position(is_bin).unwrap_or(spans.len()));
         }
         Self(spans)
     }
@@ -130,8 +128,7 @@ impl Row {
             hex(painter, look.ink);
             let cells: [_; 8] = array::from_fn(|bit| {
                 let span = bits.span_at((self.first + column) * 8 + bit);
-                let kind = span.and_then(|span| span.kind);
-                (kind, span.is_some_and(is_lit))
+                (span.and_then(|span| span.kind), span.is_some_and(is_lit))
             });
             let mut left = cell.left();
             for run in cells.chunk_by(|one, other| one == other) {
@@ -171,8 +168,7 @@ mod tests {
     fn every_bit_of_a_bit_packed_packet_has_an_item_and_no_bin_has_one() {
         for rung in ladder::all() {
             let packet = packet_of(rung.stages);
-            let items = packet.ledger.items().unwrap();
-            let bits = Bits::of(items.iter().copied(), &packet.bytes);
+            let bits = Bits::of(packet.ledger.items().unwrap().iter().copied(), &packet.bytes);
             let all = packet.bytes.len() * 8;
             let owned = (0..all).filter(|&bit| bits.span_at(bit).is_some()).count();
             if rung.stages.delta.is_arithmetic() {

@@ -170,11 +170,8 @@ impl Row<'_> {
     }
 
     fn frame_highlighted(&self, spans: &[Span], bottom: f32, highlight: Highlight) {
-        let highlight = spans.iter().filter(|span| {
-            span.body.is_some()
-                && (span.body == highlight.hovered || span.body == highlight.selected)
-        });
-        for span in highlight {
+        let lit = [highlight.hovered, highlight.selected];
+        for span in spans.iter().filter(|span| span.body.is_some() && lit.contains(&span.body)) {
             let (left, right) = self.ends(span);
             let rect = self.rect(left - FRAME, right + FRAME).with_max_y(bottom);
             let stroke = Stroke::new(FRAME, self.look.ink);

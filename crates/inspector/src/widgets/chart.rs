@@ -211,25 +211,18 @@ impl Chart {
 
     /// Fills the area above a value.
     pub fn veil(&self, x: RangeInclusive<f64>, above: f64, color: Color32) {
-        let veil = Rect::from_min_max(
-            pos2(self.x_of(*x.start()), self.rect.top()),
-            self.at(*x.end(), above),
-        );
-        self.painter.rect_filled(veil, 0.0, color);
+        let top = pos2(self.x_of(*x.start()), self.rect.top());
+        self.painter.rect_filled(Rect::from_min_max(top, self.at(*x.end(), above)), 0.0, color);
     }
 
     pub fn bar(&self, x: RangeInclusive<f64>, y: f64, color: Color32) {
-        let bar = Rect::from_min_max(
-            self.at(*x.start(), y),
-            pos2(self.x_of(*x.end()), self.rect.bottom()),
-        );
-        self.painter.rect_filled(bar, 0.0, color);
+        let bottom = pos2(self.x_of(*x.end()), self.rect.bottom());
+        self.painter.rect_filled(Rect::from_min_max(self.at(*x.start(), y), bottom), 0.0, color);
     }
 
     /// Draws the time labels of a plot of the last seconds.
     pub fn ago(&self, ui: &Ui, seconds: u32) {
-        let (ago, half) = (format!("{seconds} s ago"), format!("{} s", seconds / 2));
-        self.times(ui, [&ago, &half, "now"]);
+        self.times(ui, [&format!("{seconds} s ago"), &format!("{} s", seconds / 2), "now"]);
     }
 
     /// Draws labels below the plot at the start, middle and end of the horizontal axis. If there is no room, the middle

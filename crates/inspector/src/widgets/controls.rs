@@ -17,10 +17,8 @@ pub fn switch<T: PartialEq + Clone>(
     value: &mut T,
     choices: &[Choice<T>],
 ) -> Response {
-    let row = named(ui, label, name, SMALL, |ui| {
-        segmented(ui, ui.available_width(), value, choices);
-    });
-    row.0
+    let draw = |ui: &mut Ui| segmented(ui, ui.available_width(), value, choices);
+    named(ui, label, name, SMALL, draw).0
 }
 
 /// Draws a widget that is disabled if there is a refusal. Its hover text is the refusal followed by `about`.
@@ -181,8 +179,7 @@ pub fn segmented<T: PartialEq + Clone>(
         let right = left + name + padding;
         let rect = Rect::from_min_max(pos2(left, all.top()), pos2(right, all.bottom()));
         left = right + 1.0;
-        let response = segment(ui, rect, choice, *value == choice.value);
-        if response.clicked() {
+        if segment(ui, rect, choice, *value == choice.value).clicked() {
             *value = choice.value.clone();
             // Earlier segments were already drawn with the old value.
             ui.ctx().request_discard("another segment is chosen");

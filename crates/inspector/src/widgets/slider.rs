@@ -54,8 +54,7 @@ impl Slide {
     /// Returns the position of a value, from the left end of the slider.
     pub fn x_of(&self, value: f64) -> f32 {
         let margin = self.size.y / HEIGHT_OF_RADIUS;
-        let fraction = self.scale.fraction(value, &self.range) as f32;
-        egui::lerp(margin..=self.size.x - margin, fraction)
+        egui::lerp(margin..=self.size.x - margin, self.scale.fraction(value, &self.range) as f32)
     }
 }
 

@@ -8,7 +8,6 @@ use super::super::pickers;
 use crate::panel::prelude::*;
 
 pub(super) fn presets(ui: &mut Ui, link: &mut Conditions) {
-    let look = Look::of(ui);
     let about = pickers::network_of(link).about;
     let networks = pickers::networks(link.cut);
     ui.horizontal_wrapped(|ui| {
@@ -21,7 +20,7 @@ pub(super) fn presets(ui: &mut Ui, link: &mut Conditions) {
         }
     });
     ui.add_space(GAP);
-    reserved(ui, &about, look.muted, networks.iter().map(|network| &*network.about));
+    reserved(ui, &about, Look::of(ui).muted, networks.iter().map(|network| &*network.about));
     ui.add_space(2.0);
 }
 
@@ -76,11 +75,9 @@ const FIGURES: [Figure; 6] = [
         about: "The share of packets that is held back, so that later ones overtake them.",
         get: |link| 100.0 * link.reordering.map_or(0.0, |held| held.probability),
         set: |link, percent| {
-            let reordering = Reordering {
-                probability: percent / 100.0,
-                ..link.reordering.unwrap_or(USUAL_REORDERING)
-            };
-            link.reordering = (percent > 0.0).then_some(reordering);
+            let held = link.reordering.unwrap_or(USUAL_REORDERING);
+            let held = Reordering { probability: percent / 100.0, ..held };
+            link.reordering = (percent > 0.0).then_some(held);
         },
     },
 ];
@@ -110,8 +107,7 @@ pub(super) fn fields(ui: &mut Ui, link: &mut Conditions) {
                 };
                 let drag = DragValue::new(&mut value).range(range).speed(speed);
                 let drag = drag.fixed_decimals(decimals);
-                let entry = entry(ui, width, name, drag, figure.unit).on_hover_text(figure.about);
-                if entry.changed() {
+                if entry(ui, width, name, drag, figure.unit).on_hover_text(figure.about).changed() {
                     (figure.set)(link, value);
                 }
             }

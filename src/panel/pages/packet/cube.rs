@@ -83,8 +83,7 @@ fn title(ui: &mut Ui, cube: usize, error: Option<&CubeError>, selection: &mut Se
         let clear = button(ui, CLEAR, "Clear", "", Kind::Secondary);
         let kind = if selection.follows { Kind::On } else { Kind::Secondary };
         let follow = button(ui, FOLLOW, "Follow", "", kind);
-        let follow = follow.on_hover_text("The cameras follow this cube instead of the player's.");
-        if follow.clicked() {
+        if follow.on_hover_text("The cameras follow this cube instead of the player's.").clicked() {
             selection.follows = !selection.follows;
         }
         if clear.clicked() {

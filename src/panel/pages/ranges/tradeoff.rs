@@ -19,10 +19,8 @@ pub(super) fn draw(ui: &mut Ui, stages: Stages, second: Option<&Totals>, tradeof
             degrees: second.mean_error_degrees()?,
         })
     });
-    let figures = now.map_or_else(
-        || "now …".to_owned(),
-        |now| format!("now {} kbps, {:.2} mm", rounded(now.kbps), now.mm),
-    );
+    let figures = now.map(|now| format!("now {} kbps, {:.2} mm", rounded(now.kbps), now.mm));
+    let figures = figures.unwrap_or_else(|| "now …".to_owned());
     heading(ui, "Cost and error", figures).on_hover_text(ABOUT);
     let (plot, response) = plot_area(ui, 72.0);
     let chart = chart(ui, plot, tried);
@@ -73,12 +71,11 @@ fn axes(ui: &Ui, chart: &Chart) {
         _ => ("mm", 1e3),
     };
     let marks: Vec<f64> = marks.into_iter().step_by(every).collect();
-    let label = |(index, &mark): (usize, &f64)| match (index + 1 == marks.len(), mark / micrometres)
-    {
-        (true, last) => (mark, format!("{last} {unit}")),
-        (false, value) => (mark, value.to_string()),
+    let label = |&mark: &f64| {
+        let unit = if marks.last() == Some(&mark) { unit } else { "" };
+        (mark, format!("{} {unit}", mark / micrometres).trim_end().to_owned())
     };
-    chart.levels(ui, marks.iter().enumerate().map(label));
+    chart.levels(ui, marks.iter().map(label));
     let (first, last) = (chart.x.start().round() as i32, chart.x.end().round() as i32);
     let stroke = Stroke::new(1.0, look.line);
     for decade in first..=last {
@@ -102,14 +99,9 @@ fn micrometres(tried: &Tradeoff) -> f64 {
     1_000.0 * tried.mm
 }
 
-fn about(tried: &Tradeoff) -> String {
-    format!(
-        "{}: {} kbps, {:.2} mm, {:.2}°",
-        rung_or_stages(tried.stages),
-        rounded(tried.kbps),
-        tried.mm,
-        tried.degrees
-    )
+fn about(&Tradeoff { stages, kbps, mm, degrees }: &Tradeoff) -> String {
+    let (stages, kbps) = (rung_or_stages(stages), rounded(kbps));
+    format!("{stages}: {kbps} kbps, {mm:.2} mm, {degrees:.2}°")
 }
 
 const ABOUT: &str = "A point for each combination of stages that was used for 1.5 seconds while cubes moved. \

@@ -34,29 +34,19 @@ pub(super) fn of(part: Part, present: Stages) -> Vec<Choice<Stages>> {
 }
 
 fn variants(part: Part, now: StageOptions) -> Vec<StageOptions> {
-    let deltas = Delta::ALL.into_iter();
+    let [coded, listed] = [true, false]
+        .map(|coded| Delta::ALL.into_iter().filter(move |it| it.is_arithmetic() == coded));
     match part {
-        Part::Orientation => {
-            let all = [Orientation::Full, NINE_BITS];
-            each(now, |it| &mut it.orientation, all)
-        }
+        Part::Orientation => each(now, |it| &mut it.orientation, [Orientation::Full, NINE_BITS]),
         Part::Velocity => each(now, |it| &mut it.velocity, Velocity::ALL),
         Part::Position => each(now, |it| &mut it.position, Position::ALL),
-        Part::Delta => {
-            let listed = deltas.filter(|it| !it.is_arithmetic());
-            each(now, |it| &mut it.delta, listed)
-        }
+        Part::Delta => each(now, |it| &mut it.delta, listed),
         Part::RelativePosition => each(now, |it| &mut it.relative_position, RelativePosition::ALL),
         Part::RelativeOrientation => {
-            let all = RelativeOrientation::ALL;
-            each(now, |it| &mut it.relative_orientation, all)
+            each(now, |it| &mut it.relative_orientation, RelativeOrientation::ALL)
         }
         Part::ChangedFlags => each(now, |it| &mut it.changed_flags, ChangedFlags::ALL),
-        _ => {
-            let coded = deltas.filter(|it| it.is_arithmetic());
-            let all = [fixed_bits(now.delta)].into_iter().chain(coded);
-            each(now, |it| &mut it.delta, all)
-        }
+        _ => each(now, |it| &mut it.delta, [fixed_bits(now.delta)].into_iter().chain(coded)),
     }
 }
 
@@ -156,8 +146,7 @@ mod tests {
         let mut present = *ladder::RELATIVE_POSITION.stages;
         present.relative_position = RelativePosition::TwoRanges { small: 4, large: 8 };
         let present = present.check().unwrap();
-        let offers = of(Part::RelativePosition, present);
-        assert_eq!(offers[1].value, present);
+        assert_eq!(of(Part::RelativePosition, present)[1].value, present);
     }
 
     #[test]

@@ -5,15 +5,15 @@ use cubewire_codec::stages::{Delta, Orientation, Position, RelativeOrientation, 
 
 use crate::replication::Part;
 
-/// A part for each field of [`StageOptions`].
-const PARTS: [Part; 7] = [
-    Part::Orientation,
-    Part::Velocity,
-    Part::Position,
-    Part::Delta,
-    Part::RelativePosition,
-    Part::RelativeOrientation,
-    Part::ChangedFlags,
+/// A part for each field of [`StageOptions`], and a function that copies the field.
+const FIELDS: [(Part, fn(StageOptions, &mut StageOptions)); 7] = [
+    (Part::Orientation, |from, to| to.orientation = from.orientation),
+    (Part::Velocity, |from, to| to.velocity = from.velocity),
+    (Part::Position, |from, to| to.position = from.position),
+    (Part::Delta, |from, to| to.delta = from.delta),
+    (Part::RelativePosition, |from, to| to.relative_position = from.relative_position),
+    (Part::RelativeOrientation, |from, to| to.relative_orientation = from.relative_orientation),
+    (Part::ChangedFlags, |from, to| to.changed_flags = from.changed_flags),
 ];
 
 /// Returns the part of the field that the switch of a part sets. Several switches set the delta.
@@ -25,16 +25,9 @@ pub(crate) const fn stage(part: Part) -> Part {
 }
 
 /// Sets the field of that part to its value in `from`.
-pub(crate) const fn copy(part: Part, from: StageOptions, to: &mut StageOptions) {
-    match stage(part) {
-        Part::Orientation => to.orientation = from.orientation,
-        Part::Velocity => to.velocity = from.velocity,
-        Part::Position => to.position = from.position,
-        Part::RelativePosition => to.relative_position = from.relative_position,
-        Part::RelativeOrientation => to.relative_orientation = from.relative_orientation,
-        Part::ChangedFlags => to.changed_flags = from.changed_flags,
-        _ => to.delta = from.delta,
-    }
+pub(crate) fn copy(part: Part, from: StageOptions, to: &mut StageOptions) {
+    let fields = FIELDS.into_iter().filter(|(field, _)| *field == stage(part));
+    fields.for_each(|(_, copy)| copy(from, to));
 }
 
 pub(crate) fn is_same(part: Part, one: StageOptions, other: StageOptions) -> bool {
@@ -44,8 +37,7 @@ pub(crate) fn is_same(part: Part, one: StageOptions, other: StageOptions) -> boo
 }
 
 pub(crate) fn changed(from: StageOptions, to: StageOptions) -> Vec<Part> {
-    let differs = |part: &Part| !is_same(*part, from, to);
-    PARTS.into_iter().filter(differs).collect()
+    FIELDS.into_iter().map(|(part, _)| part).filter(|part| !is_same(*part, from, to)).collect()
 }
 
 /// Returns the same variants with their usual parameters.
