@@ -1,7 +1,5 @@
 //! The bandwidth graph of the displayed lanes: the inspector's graph, with flags for changes of stages and with options.
 
-use std::sync::Arc;
-
 use cubewire_inspector::graph::{self, Above, Axis, Lines, Point, Source, Span};
 
 use super::flags::{flags, switches};

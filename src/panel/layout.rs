@@ -197,14 +197,11 @@ fn header(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     pickers::rung_named(&mut ui, &mut lane.settings.sender, shown, [picker, BUTTON]);
     compare(&mut ui, lane);
     if has_cost {
-        ui.allocate_ui_with_layout(
-            vec2(KBPS, BUTTON),
-            Layout::right_to_left(Align::Center),
-            |ui| {
-                ui.set_min_width(KBPS);
-                figure(ui, lane, "kbps").on_hover_text(about_cost(lane.second().as_ref()));
-            },
-        );
+        let layout = Layout::right_to_left(Align::Center);
+        ui.allocate_ui_with_layout(vec2(KBPS, BUTTON), layout, |ui| {
+            ui.set_min_width(KBPS);
+            figure(ui, lane, "kbps").on_hover_text(about_cost(lane.second().as_ref()));
+        });
     }
     shrink(&mut ui).then_some(Action::Panel)
 }

@@ -1,5 +1,7 @@
 //! Names that most files of the panel use: the inspector's, a few of the lower modules, and the panel's own types.
 
+pub(super) use std::time::Duration;
+
 pub(super) use cubewire_codec::ladder::{self, LADDER, Rung};
 pub(super) use cubewire_codec::{BitKind, StageOptions, Stages};
 pub(super) use cubewire_inspector::prelude::*;

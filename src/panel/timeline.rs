@@ -7,8 +7,6 @@ mod keys;
 mod ticks;
 mod words;
 
-use std::ops::RangeInclusive;
-
 use super::flags::{flags, paint as flag, switches};
 use super::lane::Past;
 use crate::panel::prelude::*;

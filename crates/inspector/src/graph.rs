@@ -118,8 +118,8 @@ fn entries(ui: &Ui, row: Rect, lines: &Lines<'_>) {
         entries.iter().map(|(name, ..)| legend_width(ui, name)).sum::<f32>() <= row.width()
     };
     let mut x = 0.0;
-    for (name, color, dash) in forms.iter().find(fits).unwrap_or(&forms[4]) {
-        x = legend(ui.painter(), row, x, name, *color, *dash);
+    for entry in forms.iter().find(fits).unwrap_or(&forms[4]) {
+        x = legend(ui.painter(), row, x, entry);
     }
 }
 

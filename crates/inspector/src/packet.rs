@@ -6,7 +6,6 @@ mod rows;
 mod span;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use cubewire_codec::{BitItem, BitKind};
 
@@ -14,7 +13,6 @@ pub use hex::ROW_HEIGHT as HEX_ROW;
 pub use rows::{Order, fields};
 pub use span::{Span, amount, short_form};
 
-use crate::names::{Highlight, Names};
 use crate::prelude::*;
 use hex::Bits;
 use icicle::Top;

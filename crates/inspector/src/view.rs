@@ -12,7 +12,6 @@ use cubewire_protocol::record::{ArrivalCounts, Fate, PacketRecord, Sample, Total
 
 use crate::graph::{self, Above, Axis, Lines, Point, Source, Span};
 use crate::kinds::{self, Bits};
-use crate::names::{Highlight, Names};
 use crate::packet::{self, HEX_ROW, Order, PacketView};
 use crate::prelude::*;
 use crate::waiting::Waiting;
@@ -135,17 +134,17 @@ impl View<'_> {
         let second = self.second();
         let kinds = BitKind::ALL.into_iter().filter(|&kind| second.ledger.kind(kind) > 0.0);
         let kinds: Vec<_> = kinds.collect();
-        let bits = Bits { ledger: &second.ledger, packets: second.snapshots, kinds: &kinds };
+        let names = self.names();
+        let bits = Bits { ledger: &second.ledger, packets: second.snapshots, kinds: &kinds, names };
         if second.snapshots == 0 {
             note(ui, "No snapshot in the last second.");
             return;
         }
-        let names = self.names();
         let (bar, hovered) = kinds::bar(ui, "Last second", bits);
         if let Some(kind) = hovered {
             bar.on_hover_text_at_pointer(format!("{}: {}", names.kind(kind), names.about(kind)));
         }
-        kinds::table(ui, bits, names, 0.0, |kind| names.about(kind));
+        kinds::table(ui, bits, 0.0, |kind| names.about(kind));
     }
 
     fn packet(&self, ui: &mut Ui, choices: &mut Choices) {

@@ -2,7 +2,6 @@
 
 use cubewire_protocol::{LongestWait, Wait};
 
-use crate::names::{Highlight, Names};
 use crate::prelude::*;
 
 /// The bodies that waited in the last second.

@@ -8,8 +8,6 @@ mod controls;
 mod slider;
 mod words;
 
-use std::sync::Arc;
-
 pub use chart::{AXIS, Chart, Scale, line_between, plot_area};
 pub use controls::{
     Choice, chip, choices, entry, list, named, opens, picker, segmented, switch, unless,
@@ -268,15 +266,12 @@ pub fn tick(ui: &mut Ui, mut is_done: bool, words: &str) {
     });
 }
 
+/// Name, colour, and length of the dashes of a line, if it is dashed.
+pub type LegendEntry = (String, Color32, Option<f32>);
+
 /// Paints a legend entry: a solid or dashed line and its name. Returns the x position of the next entry.
-pub fn legend(
-    painter: &Painter,
-    row: Rect,
-    x: f32,
-    name: &str,
-    color: Color32,
-    dash: Option<f32>,
-) -> f32 {
+pub fn legend(painter: &Painter, row: Rect, x: f32, entry: &LegendEntry) -> f32 {
+    let &(ref name, color, dash) = entry;
     let y = row.center().y;
     let line = [pos2(row.left() + x, y), pos2(row.left() + x + 16.0, y)];
     line_between(painter, line, Stroke::new(2.0, color), dash);

@@ -17,7 +17,7 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     if let Some(kind) = hovered {
         bar.on_hover_text_at_pointer(about(kind, &totals));
     }
-    kinds::table(ui, bits(&totals), terms::names(), BELOW, terms::bit_kind);
+    kinds::table(ui, bits(&totals), BELOW, terms::bit_kind);
     divider(ui);
     colors(ui, state, lane.status.plays);
     figures(ui, &totals, lane);
@@ -135,8 +135,9 @@ pub(super) fn strip_if_it_fits(ui: &mut Ui, lane: &LaneView<'_>) {
     line(ui, words, Look::of(ui).muted);
 }
 
-const fn bits(totals: &Totals) -> kinds::Bits<'_> {
-    kinds::Bits { ledger: &totals.ledger, packets: totals.snapshots, kinds: &BitKind::DEMO }
+fn bits(totals: &Totals) -> kinds::Bits<'_> {
+    let (ledger, packets, names) = (&totals.ledger, totals.snapshots, terms::names());
+    kinds::Bits { ledger, packets, kinds: &BitKind::DEMO, names }
 }
 
 fn about(kind: BitKind, totals: &Totals) -> String {

@@ -3,8 +3,6 @@
 mod arrived;
 mod conditions;
 
-use std::time::Duration;
-
 use cubewire_link::Bandwidth;
 use cubewire_protocol::{BaselineChoice, CANDIDATES, Interpolation};
 

@@ -1,7 +1,5 @@
 //! Remote peers on a real network: a server's viewers, or a viewer's server.
 
-use std::time::Duration;
-
 use bevy::prelude::{Res, ResMut};
 
 use crate::panel::prelude::*;

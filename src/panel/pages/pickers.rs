@@ -1,7 +1,5 @@
 //! Controls that several pages share, for rungs, networks, send rates, playout delays and interpolation.
 
-use std::time::Duration;
-
 use cubewire_link::{Conditions, PRESETS};
 use cubewire_protocol::Interpolation;
 

@@ -1,7 +1,5 @@
 //! The visible part of the recorded ticks, and its columns, which are one pixel wide, or one tick if a tick is wider.
 
-use std::ops::RangeInclusive;
-
 use crate::panel::prelude::*;
 use crate::replication::{ArrivalCounts, METER_TICKS, kbps};
 

@@ -1,7 +1,5 @@
 //! The lines of the graph and their common axis.
 
-use std::ops::RangeInclusive;
-
 use serde::{Deserialize, Serialize};
 
 use super::series::{Point, Series};

@@ -6,7 +6,6 @@ use cubewire_codec::{BitItem, BitKind};
 
 use super::rows::whole_bits;
 use super::span::Span;
-use crate::names::Highlight;
 use crate::prelude::*;
 
 /// Draws the bytes, as many per row as fit. Below each byte, its eight bits have the colours of their kinds. Bits of

@@ -1,10 +1,7 @@
 //! Painting of the icicle chart. Widths are proportional to bits.
 
-use std::ops::Range;
-
 use super::rows::Order;
 use super::span::{Span, amount};
-use crate::names::{Highlight, Names};
 use crate::prelude::*;
 use crate::widgets;
 

@@ -4,7 +4,6 @@
 //! gestures have to be disabled one by one.
 
 use std::fmt;
-use std::ops::RangeInclusive;
 
 use crate::prelude::*;
 

@@ -1,7 +1,6 @@
 //! Controls in rows, each with a name at the left; segmented switches, chips, and drop-down lists.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use crate::prelude::*;
 
@@ -136,23 +135,21 @@ pub fn list(
         });
 }
 
+type Text = Cow<'static, str>;
+
 #[derive(Clone, Debug)]
 pub struct Choice<T> {
     pub value: T,
-    pub name: Cow<'static, str>,
-    pub about: Cow<'static, str>,
+    pub name: Text,
+    pub about: Text,
     /// Why it cannot be chosen; `None` if it can.
-    pub refusal: Option<Cow<'static, str>>,
+    pub refusal: Option<Text>,
     /// Whether it shows an asterisk: choosing it changes more than this switch.
     pub is_marked: bool,
 }
 
 impl<T> Choice<T> {
-    pub fn new(
-        value: T,
-        name: impl Into<Cow<'static, str>>,
-        about: impl Into<Cow<'static, str>>,
-    ) -> Self {
+    pub fn new(value: T, name: impl Into<Text>, about: impl Into<Text>) -> Self {
         Self { value, name: name.into(), about: about.into(), refusal: None, is_marked: false }
     }
 

@@ -1,7 +1,5 @@
 //! Sliders, each with a number field.
 
-use std::ops::RangeInclusive;
-
 use crate::prelude::*;
 
 #[derive(Clone, Debug)]

@@ -1,7 +1,5 @@
 //! Lines and paragraphs of text, and keyboard keys.
 
-use std::sync::Arc;
-
 use crate::prelude::*;
 
 /// Draws a line of 12-point text, truncated at the page's edge.

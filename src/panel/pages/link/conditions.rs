@@ -1,7 +1,5 @@
 //! Conditions of the simulated link.
 
-use std::time::Duration;
-
 use cubewire_link::{Conditions, Jitter, Loss, Reordering};
 
 use super::super::pickers;

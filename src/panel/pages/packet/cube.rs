@@ -1,7 +1,5 @@
 //! The selected cube: its error, its state within the budget, and its last packets.
 
-use std::sync::Arc;
-
 use cubewire_inspector::packet::{Span, amount, fields, short_form};
 use cubewire_protocol::SendState;
 
