@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_select_rungs_cut_the_link_and_shrink_the_panel_unless_held_with_ctrl() {
+    fn keys_change_rung_link_and_panel_without_ctrl() {
         let (mut app, lane) = app();
         for (key, action) in BINDINGS.iter().flat_map(|row| row.presses) {
             if let (Trigger::Key(key), Action::Rung(rung)) = (*key, *action) {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn f11_opens_the_card_and_pressed_again_films_the_chosen_length() {
+    fn f11_opens_the_film_card_then_films() {
         #[derive(Resource, Default)]
         struct Filmed(Vec<PastFilm>);
         let (mut app, _) = app();

@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn switches_that_are_close_share_a_flag_with_the_rung_that_they_lead_to() {
+    fn close_switches_share_the_flag_of_the_last() {
         let [first, delta, index] = [ladder::UNCOMPRESSED, ladder::DELTA, ladder::INDEX];
         let said = |scale: f64, switches: &[(Rung, f64)]| -> Vec<String> {
             let mut before = delta.stages;
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_is_where_the_stages_differ_from_those_of_the_tick_before() {
+    fn switch_is_where_stages_differ_between_ticks() {
         let [delta, index] = [ladder::DELTA.stages, ladder::INDEX.stages];
         let lanes = [[delta, delta, index, index], [index, delta, delta, delta]];
         let found = switches(lanes, |ago| (60.0 * ago) as f32);

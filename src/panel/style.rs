@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_scale_by_itself_follows_the_height_of_the_window() {
+    fn scale_follows_the_height_of_the_window() {
         for (height, scale) in [
             (1.0, 1.0),
             (450.0, 1.0),
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn ctrl_plus_and_minus_multiply_up_to_twice_and_ctrl_0_returns_to_the_window() {
+    fn ctrl_keys_scale_up_to_twice_and_reset() {
         let (ctx, mut state) = (Context::default(), PanelState::default());
         for (key, times, factor) in [
             (None, 1, None),

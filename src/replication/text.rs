@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn recorded_delays_have_no_text_and_stay_until_the_link_changes() {
+    fn trace_has_no_text_and_survives_other_changes() {
         let trace = cubewire_link::Trace::from_csv("sent_ms,delay_ms\n0,1\n");
         let mut lane = LaneSettings::default();
         lane.link.conditions.trace = Some(trace.unwrap().into());

@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     /// Returns a line with copies of a point, one for each of these ticks.
-    fn steady(name: &str, ticks: std::ops::Range<u64>, point: Point) -> Source {
+    fn steady(name: &str, ticks: Range<u64>, point: Point) -> Source {
         Source {
             name: name.to_owned(),
             points: ticks.map(|tick| Point { tick, ..point }).collect(),
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn the_axis_follows_a_budget_that_is_asked_for_and_only_what_is_within_it_is_drawn() {
+    fn axis_follows_the_requested_budget() {
         let target = Some(256.0);
         // The granted budget, the requested one, the target; and the end of the axis, the target and the budgets drawn.
         for (granted, asked, span_target, end, drawn, names) in [
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn budgets_are_named_while_they_are_drawn_and_of_many_the_ends() {
+    fn legend_names_drawn_budgets_or_their_range() {
         for (budgets, names) in
             [(&[Some(64), Some(32), Some(48)][..], "32–64"), (&[Some(64), None], "64")]
         {

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_have_all_bits_but_those_of_the_packet_and_the_dearest_is_first() {
+    fn bodies_are_sorted_and_sum_to_the_packet() {
         for rung in [ladder::DELTA, ladder::PREDICTED] {
             let packet = packet_of(rung.stages);
             let items = packet.ledger.items().unwrap();

@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_waited_as_it_was_slow_or_as_others_were_more_urgent() {
+    fn wait_is_explained_by_speed_or_by_urgency() {
         let plan = Plan::cubes();
         let waiting = Waiting {
             waits: &[],

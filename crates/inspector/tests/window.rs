@@ -291,7 +291,7 @@ fn a_client_shows_what_arrives_and_its_playout() {
 }
 
 #[test]
-fn the_server_chooses_among_all_rungs_that_the_protocol_has() {
+fn server_chooses_among_all_rungs_of_the_protocol() {
     let mut game = Game::stages(0);
     let plan = game.net.server.world().resource::<Protocol>().plan().clone();
     let mut chosen = Vec::new();
@@ -322,7 +322,7 @@ fn the_server_chooses_among_all_rungs_that_the_protocol_has() {
 }
 
 #[test]
-fn the_ladder_is_measured_while_its_page_is_shown() {
+fn ladder_is_measured_while_its_page_is_shown() {
     let mut game = Game::stages(0);
     game.steps(30);
     let mut client = game.client();
@@ -340,7 +340,7 @@ fn the_ladder_is_measured_while_its_page_is_shown() {
 }
 
 #[test]
-fn a_client_asks_for_the_rung_that_is_chosen() {
+fn client_requests_the_chosen_rung() {
     let mut game = Game::stages(1);
     game.choose(&DELTA);
     let declined = "Declined: the server does not accept requests.";
@@ -368,7 +368,7 @@ fn a_closed_window_measures_nothing() {
 }
 
 #[test]
-fn a_packet_is_held_while_others_arrive_and_those_before_it_are_gone_through() {
+fn arrow_keys_step_through_held_packets() {
     let mut game = Game::open(0);
     let title = |game: &mut Game| -> u64 {
         game.steps(1);
@@ -399,7 +399,7 @@ fn a_packet_is_held_while_others_arrive_and_those_before_it_are_gone_through() {
 }
 
 #[test]
-fn what_is_selected_is_marked_in_the_game_at_either_end() {
+fn selected_body_is_marked_at_either_end() {
     for end in [0, 1] {
         let mut game = Game::open(end);
         game.steps(90);
@@ -421,7 +421,7 @@ fn what_is_selected_is_marked_in_the_game_at_either_end() {
 }
 
 #[test]
-fn a_press_of_any_length_is_a_click_and_the_game_keeps_its_own_rule() {
+fn long_press_clicks_only_in_the_inspector() {
     let of_game = Game { net: net(), end: 0, texts: Vec::new() }.max_click();
     let mut game = Game::open(0);
     game.frame(Vec::new());
@@ -436,7 +436,7 @@ fn a_press_of_any_length_is_a_click_and_the_game_keeps_its_own_rule() {
 }
 
 #[test]
-fn a_game_with_no_context_of_egui_or_two_goes_on() {
+fn missing_or_second_egui_context_is_harmless() {
     let mut game = Game::open(0);
     let context = single::<PrimaryEguiContext>(game.app());
     let world = game.app().world_mut();

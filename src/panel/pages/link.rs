@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stall_is_counted_once_however_long_it_is() {
+    fn long_stall_is_counted_once() {
         assert_eq!(stalls_of([true, true, false, true, false, false, true].into_iter()), (3, 4));
     }
 }

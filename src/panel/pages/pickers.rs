@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_network_is_recognised_even_if_the_link_is_cut() {
+    fn network_is_recognised_even_if_cut() {
         for cut in [false, true] {
             for network in networks(cut) {
                 assert_eq!(network.value.cut, cut);

@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_an_option_changes_besides_is_told_before_a_click() {
+    fn side_effects_are_named_before_a_click() {
         let (changed, predicted) = (ladder::CHANGED_FLAGS, ladder::PREDICTED);
         for (rung, part, said) in [
             (changed, Part::Orientation, "* without relative orientation"),

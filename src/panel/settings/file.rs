@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_garbled_or_out_of_range_is_replaced() {
+    fn missing_garbled_or_extreme_settings_are_replaced() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("panel.ron");
         assert_eq!(load_or_default(&path), PanelState::default());

@@ -44,7 +44,7 @@ fn drag(harness: &mut Test, from: Pos2, to: Pos2, modifiers: Modifiers) -> u64 {
 const WIDE: Vec2 = vec2(1600.0, 900.0);
 
 #[test]
-fn a_drag_over_the_timeline_goes_to_its_tick_and_with_shift_marks_a_range() {
+fn drag_selects_a_tick_or_a_range() {
     let mut harness = timeline();
     let (from, to) = (position_of(&harness, 100.0), position_of(&harness, 300.0));
     let moment = drag(&mut harness, from, to, Modifiers::NONE);
@@ -66,7 +66,7 @@ fn a_drag_over_the_timeline_goes_to_its_tick_and_with_shift_marks_a_range() {
 }
 
 #[test]
-fn what_is_not_recorded_yet_says_so_over_both_lanes_and_the_simulation_in_its_own() {
+fn unrecorded_time_and_simulation_are_labelled() {
     let mut harness = timeline();
     change(&mut harness, |panel| {
         panel.meter = LaneMeter::from_samples(panel.meter.newest(200).cloned().collect::<Vec<_>>());
@@ -82,7 +82,7 @@ fn what_is_not_recorded_yet_says_so_over_both_lanes_and_the_simulation_in_its_ow
 }
 
 #[test]
-fn what_is_hovered_in_the_timeline_is_told_at_once_and_covers_none_of_it() {
+fn timeline_tooltip_appears_at_once_above_it() {
     let mut harness = timeline();
     let at = position_of(&harness, 200.0);
     point(&mut harness, at);
@@ -92,7 +92,7 @@ fn what_is_hovered_in_the_timeline_is_told_at_once_and_covers_none_of_it() {
 }
 
 #[test]
-fn nothing_in_the_header_moves_when_a_figure_has_more_digits() {
+fn header_stays_in_place_with_more_digits() {
     let ends = [10, 1_000, 30_000].map(|payload_bytes| {
         let mut panel = panel(Page::Help);
         panel.meter = meter_of(400, &PacketRecord::default(), |_, _, packet| {
@@ -107,7 +107,7 @@ fn nothing_in_the_header_moves_when_a_figure_has_more_digits() {
 }
 
 #[test]
-fn what_is_told_about_a_flag_ends_before_the_options() {
+fn description_of_a_flag_ends_before_options() {
     let [from, to] = [ladder::RELATIVE_POSITION, ladder::RELATIVE_ORIENTATION];
     let mut panel = panel(Page::Help);
     panel.meter = meter_of(400, &PacketRecord::default(), |tick, sample, _| {
@@ -124,7 +124,7 @@ fn what_is_told_about_a_flag_ends_before_the_options() {
 }
 
 #[test]
-fn the_figures_are_those_of_the_second_before_the_moment() {
+fn figures_show_the_second_before_the_moment() {
     for (page, now, past) in [
         (Page::Ladder, ["492 kbps"; 2], ["60 kbps"; 2]),
         (
@@ -149,7 +149,7 @@ fn the_figures_are_those_of_the_second_before_the_moment() {
 }
 
 #[test]
-fn the_timeline_waits_for_a_lane_that_has_begun_again() {
+fn timeline_waits_for_a_restarted_lane() {
     let mut harness = timeline();
     change(&mut harness, |panel| panel.past.first = Some(500));
     let (from, to) = (position_of(&harness, 100.0), position_of(&harness, 300.0));

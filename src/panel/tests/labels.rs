@@ -94,7 +94,7 @@ fn check(harness: &mut Test, what: &str, wrong: &mut Vec<String>) {
 }
 
 #[test]
-fn no_label_overlaps_another_is_cut_too_small_or_lacks_a_glyph() {
+fn labels_of_every_page_are_legible() {
     let (mut wrong, mut widths) = (Vec::new(), [None; SIZES.len()]);
     for page in pages() {
         for is_compared in [false, true] {
@@ -131,7 +131,7 @@ fn no_label_overlaps_another_is_cut_too_small_or_lacks_a_glyph() {
 }
 
 #[test]
-fn an_error_of_any_magnitude_has_its_labels_beside_the_plot() {
+fn errors_of_any_magnitude_have_legible_labels() {
     let mut wrong = Vec::new();
     for mm in [0.001, 0.9, 30.0, 99.0, 101.0, 2_000.0, 70_000.0] {
         let mut panel = full(Page::Ranges, false);
@@ -145,7 +145,7 @@ fn an_error_of_any_magnitude_has_its_labels_beside_the_plot() {
 }
 
 #[test]
-fn no_label_of_slim_bar_cards_and_tour_overlaps_another() {
+fn labels_of_bar_cards_and_tour_are_legible() {
     let mut wrong = Vec::new();
     let mut harness = open(full(Page::Ladder, true));
     for width in [400.0, 520.0, 560.0, 640.0, 800.0] {

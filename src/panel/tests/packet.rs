@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::*;
 
 #[test]
-fn the_packet_is_shown_in_words_and_a_cube_with_its_packets() {
+fn packet_and_selected_cube_are_described() {
     for rung in [ladder::RELATIVE_ORIENTATION, ladder::PREDICTED] {
         let mut harness = open(measured(Page::Packet, rung.stages));
         let packet = packet_of(rung.stages);
@@ -29,7 +29,7 @@ fn the_packet_is_shown_in_words_and_a_cube_with_its_packets() {
 }
 
 #[test]
-fn a_packet_is_on_its_way_or_arrived_or_lost_or_not_recorded_and_never_two_of_these() {
+fn a_packet_has_exactly_one_fate() {
     let fates = [
         "On its way; arrives in about 100 ms.",
         "Arrived after 6 ticks.",
@@ -61,7 +61,7 @@ fn a_packet_is_on_its_way_or_arrived_or_lost_or_not_recorded_and_never_two_of_th
 }
 
 #[test]
-fn the_packets_of_a_cube_end_with_the_newest_or_with_that_of_the_moment() {
+fn packets_of_a_cube_end_at_the_moment() {
     let mut panel = measured(Page::Packet, ladder::CHANGED_FLAGS.stages);
     panel.selection.cube = Some(1);
     let mut harness = open(panel);
@@ -86,7 +86,7 @@ fn the_packets_of_a_cube_end_with_the_newest_or_with_that_of_the_moment() {
 }
 
 #[test]
-fn pointing_at_bits_hovers_their_cube_without_a_tooltip() {
+fn pointing_at_bits_hovers_their_cube() {
     let mut harness = open(measured(Page::Packet, ladder::RELATIVE_ORIENTATION.stages));
     let total = harness.get_by_label_contains("by kind");
     let chart = total.rect();
@@ -112,7 +112,7 @@ fn pointing_at_bits_hovers_their_cube_without_a_tooltip() {
 }
 
 #[test]
-fn the_header_of_a_packet_at_rest_has_a_label() {
+fn header_of_a_resting_packet_is_labelled() {
     let mut panel = panel(Page::Packet);
     let cubes = Snapshot { bodies: vec![BodyState::default(); 10] };
     let stages = ladder::CHANGED_FLAGS.stages;
@@ -123,7 +123,7 @@ fn the_header_of_a_packet_at_rest_has_a_label() {
 }
 
 #[test]
-fn every_kind_has_a_row_whatever_is_sent_and_buttons_stay_where_they_are() {
+fn every_kind_keeps_its_row_on_every_rung() {
     let mut tops = Vec::new();
     for rung in ladder::all() {
         let mut harness = open(measured(Page::Kinds, rung.stages));
@@ -144,7 +144,7 @@ fn every_kind_has_a_row_whatever_is_sent_and_buttons_stay_where_they_are() {
 }
 
 #[test]
-fn cubes_are_coloured_by_a_click_and_a_scale_that_shows_an_amount_is_fixed_by_another() {
+fn clicks_choose_colours_and_fix_the_scale() {
     let mut harness = harness(Page::Kinds);
     for colors in CubeColors::ALL {
         click(&mut harness, colors.name());
@@ -160,7 +160,7 @@ fn cubes_are_coloured_by_a_click_and_a_scale_that_shows_an_amount_is_fixed_by_an
 }
 
 #[test]
-fn a_viewer_cannot_colour_the_cubes_by_what_only_the_sender_knows() {
+fn viewer_lacks_colours_that_need_the_sender() {
     let mut harness = harness(Page::Kinds);
     change(&mut harness, |panel| {
         panel.server = Some(server(ConnectionStatus::Connected));

@@ -5,7 +5,7 @@ use cubewire_codec::stages::Delta;
 use super::*;
 
 #[test]
-fn a_tab_opens_with_a_click_and_its_pages_with_another() {
+fn tabs_and_pages_open_with_a_click() {
     let mut harness = harness(Page::Help);
     for tab in Tab::ALL {
         harness.get_by_label(tab.title()).click();
@@ -58,7 +58,7 @@ fn a_click_sets_what_its_label_says() {
 }
 
 #[test]
-fn every_page_ends_above_the_toolbar_on_every_rung() {
+fn pages_end_above_the_toolbar_on_every_rung() {
     let mut low = Vec::new();
     for (page, column, last) in [
         (Page::Ladder, Column::Cost, "at or below the target"),
@@ -101,7 +101,7 @@ fn no_page_repeats_what_is_elsewhere() {
 }
 
 #[test]
-fn a_page_that_goes_on_fades_at_its_end() {
+fn scrolling_page_fades_at_its_end() {
     for (page, goes_on) in [(Page::Ranges, true), (Page::Stages, false)] {
         let is_faded = shapes(&harness(page)).any(|(_, shape)| matches!(shape, Shape::Mesh(_)));
         assert_eq!(is_faded, goes_on, "{page:?}");
@@ -112,7 +112,7 @@ fn a_page_that_goes_on_fades_at_its_end() {
 type Said = (Page, fn(&mut Panel), fn(&mut Panel), &'static [&'static str]);
 
 #[test]
-fn a_page_says_what_is_special_about_what_it_shows() {
+fn pages_explain_special_states() {
     const INSTEAD: &[&str] =
         &["predicted-position instead of predicted: the two machines compute different results."];
     const REQUESTED: &[&str] = &["Requested from the server."];

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn every_rung_is_in_sight_and_is_selected_by_a_click() {
+fn every_rung_is_selected_by_a_click() {
     let mut tops = Vec::new();
     for column in Column::ALL {
         let mut harness = open(measured(Page::Ladder, ladder::DELTA.stages));
@@ -30,7 +30,7 @@ fn every_rung_is_in_sight_and_is_selected_by_a_click() {
 }
 
 #[test]
-fn below_the_ladder_is_told_what_a_rung_does_and_nothing_moves() {
+fn hovered_rung_is_described_below_the_ladder() {
     let mut harness = open(measured(Page::Ladder, ladder::DELTA.stages));
     let row = |harness: &Test| last(harness, "predicted");
     assert!(says(&harness, ladder::DELTA.summary));
@@ -61,7 +61,7 @@ fn switch(harness: &mut Test, rung: &Rung) -> bool {
 }
 
 #[test]
-fn two_clicks_on_the_first_page_switch_a_stage_off_and_on() {
+fn two_clicks_switch_a_stage_off_and_on() {
     for rung in ladder::all() {
         let mut harness = open(measured(Page::default(), rung.stages));
         let stages = |harness: &Test| harness.state().settings.sender.stages;
@@ -78,7 +78,7 @@ fn two_clicks_on_the_first_page_switch_a_stage_off_and_on() {
 }
 
 #[test]
-fn a_switch_that_is_refused_says_why_and_a_name_selects_its_rung() {
+fn refused_switch_says_why_and_names_select_rungs() {
     let mut harness = open(measured(Page::default(), ladder::CHANGED_FLAGS.stages));
     for (rung, reason) in [
         ("position", "Relative positions need quantized positions"),
@@ -101,7 +101,7 @@ fn a_switch_that_is_refused_says_why_and_a_name_selects_its_rung() {
 }
 
 #[test]
-fn the_ladder_marks_the_rung_of_the_tick_that_the_views_show() {
+fn ladder_marks_the_rung_of_the_displayed_tick() {
     let mut panel = measured(Page::Ladder, ladder::DELTA.stages);
     panel.meter = meter_of(400, &PacketRecord::default(), |tick, sample, _| {
         sample.stages = match tick {
@@ -123,7 +123,7 @@ fn the_ladder_marks_the_rung_of_the_tick_that_the_views_show() {
 }
 
 #[test]
-fn the_rung_of_the_other_lane_costs_what_its_headline_says() {
+fn rung_of_the_other_lane_costs_its_bandwidth() {
     for (left_is_lane, rows) in [(false, 1), (true, 2)] {
         let mut panel = measured(Page::Ladder, ladder::DELTA.stages);
         let kbps = rounded(panel.meter.kbps(Accounting::PayloadAndUdp));
@@ -134,7 +134,7 @@ fn the_rung_of_the_other_lane_costs_what_its_headline_says() {
 }
 
 #[test]
-fn in_a_low_window_the_present_rung_is_scrolled_into_sight() {
+fn low_window_scrolls_to_the_present_rung() {
     let mut panel = measured(Page::Ladder, ladder::UNCOMPRESSED.stages);
     panel.state.size_if_narrow = Some(PanelSize::Whole);
     let mut harness = open_in(LOW, panel);
@@ -162,15 +162,14 @@ fn in_a_low_window_the_present_rung_is_scrolled_into_sight() {
 }
 
 #[test]
-fn a_curve_says_its_rung_and_rate_under_the_pointer_and_a_click_selects_it() {
+fn pointed_curve_names_its_rung_and_is_selectable() {
     let mut harness = open(table(Column::OverTime, ladder::DELTA.stages));
     let plot = harness.get_by_label_contains("over time, kbps").rect();
     for x in [plot.center().x, plot.right() - 4.0] {
         point(&mut harness, pos2(x, plot.top() + 4.0));
         assert!(says(&harness, "uncompressed: 17"));
     }
-    harness.get_by_label_contains("over time, kbps").click();
-    harness.run();
+    click_on(&mut harness, "over time, kbps");
     let clicked = harness.state().settings.sender.stages;
     assert!(clicked != ladder::DELTA.stages && ladder::rung_of(clicked).is_some());
 }
@@ -182,7 +181,7 @@ fn last_figure(harness: &Test, rung: Rung) -> String {
 }
 
 #[test]
-fn without_a_stage_the_lane_costs_more_and_a_row_says_of_what_part() {
+fn rows_show_the_cost_without_each_stage() {
     let mut harness = open(table(Column::Without, ladder::CHANGED_FLAGS.stages));
     // Later stages in this list save more.
     let saved = [ladder::CHANGED_FLAGS, ladder::RELATIVE_ORIENTATION, ladder::RELATIVE_POSITION];
@@ -228,7 +227,7 @@ fn without_a_stage_the_lane_costs_more_and_a_row_says_of_what_part() {
 }
 
 #[test]
-fn while_nothing_arrives_or_moves_no_ratio_is_shown() {
+fn no_ratio_without_arrivals_or_motion() {
     let resting = PacketRecord {
         arrival: Some(ARRIVAL),
         changed_bodies: 0,
@@ -269,7 +268,7 @@ fn within_a_budget_ratios_compare_costs_without_it() {
 }
 
 #[test]
-fn the_top_rung_says_whether_both_ends_are_in_sync_within_the_page() {
+fn top_rung_says_whether_ends_are_in_sync() {
     let status = SyncStatus::Synced { since: 200 };
     let synced = LaneSync { tick: 800, status, ..LaneSync::default() };
     let sending = LaneSync { state_progress: Some((8, 21)), ..LaneSync::default() };

@@ -13,7 +13,7 @@ fn with_stages(page: Page, stages: Stages) -> Test {
 }
 
 #[test]
-fn an_option_with_an_asterisk_changes_what_is_in_its_way_and_one_that_is_dim_nothing() {
+fn marked_option_changes_others_and_dim_option_none() {
     let mut harness = with_stages(Page::Stages, ladder::POSITION.stages);
     let is_marked = |harness: &Test| paints(harness, |text| text == "separate*");
     assert!(is_marked(&harness) && !is_disabled(&harness, "separate"));
@@ -35,7 +35,7 @@ fn an_option_with_an_asterisk_changes_what_is_in_its_way_and_one_that_is_dim_not
 }
 
 #[test]
-fn every_stage_says_what_it_saves_if_that_is_measured_of_these_stages() {
+fn every_stage_shows_its_measured_savings() {
     for rung in ladder::all() {
         let mut harness = open(measured(Page::Stages, rung.stages));
         for name in ["Orientation", "Coding", "Changed flags"] {
@@ -53,7 +53,7 @@ fn every_stage_says_what_it_saves_if_that_is_measured_of_these_stages() {
 }
 
 #[test]
-fn what_stages_save_is_measured_while_they_are_shown() {
+fn savings_are_measured_while_stages_are_shown() {
     let mut app = App::new();
     app.insert_resource(panel(Page::Stages).state)
         .init_resource::<WantsAblation>()
@@ -78,7 +78,7 @@ fn drag(harness: &mut Test, name: &str, x: f32) {
 type IsSet = fn(Stages) -> bool;
 
 #[test]
-fn sliders_set_what_the_codec_accepts_and_are_left_out_without_their_stage() {
+fn sliders_set_legal_values_of_present_stages() {
     let mut harness = with_stages(Page::Ranges, ladder::RELATIVE_ORIENTATION.stages);
     let set: [(_, IsSet); 3] = [
         ("Position grid", |it| {
@@ -101,7 +101,7 @@ fn sliders_set_what_the_codec_accepts_and_are_left_out_without_their_stage() {
 }
 
 #[test]
-fn the_ranges_that_can_be_set_come_first_and_cost_and_error_are_in_sight() {
+fn adjustable_ranges_come_first() {
     let (position, index) = ("Position difference", "Distance to the next cube");
     for (rung, first, second) in
         [(ladder::CHANGED_FLAGS, position, index), (ladder::RELATIVE_INDEX, index, position)]
@@ -137,7 +137,7 @@ fn waiting(count: usize) -> Test {
 }
 
 #[test]
-fn a_budget_is_switched_on_and_off_and_keeps_its_size() {
+fn switched_off_budget_keeps_its_size() {
     let mut harness = harness(Page::Budget);
     let budget = |harness: &Test| harness.state().settings.sender.budget;
     click(&mut harness, "on");
@@ -163,7 +163,7 @@ fn a_budget_is_switched_on_and_off_and_keeps_its_size() {
 }
 
 #[test]
-fn the_cubes_that_moved_farthest_are_named_first_and_the_others_counted() {
+fn farthest_cubes_are_named_first_others_counted() {
     let harness = waiting(40);
     assert!(says(&harness, "Waited in the last second: 40 cubes"));
     assert!(says(&harness, "Cube 3: moved 0.6 mm a tick, 317 ms, 12.0 mm"));
@@ -180,7 +180,7 @@ fn the_cubes_that_moved_farthest_are_named_first_and_the_others_counted() {
 }
 
 #[test]
-fn pointing_at_a_cube_that_waits_hovers_it_and_a_click_selects_it() {
+fn waiting_cube_is_hovered_and_selected() {
     let mut harness = waiting(10);
     harness.get_by_label_contains("Cube 3: ").hover();
     harness.run();

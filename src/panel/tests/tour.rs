@@ -12,7 +12,7 @@ fn at(index: usize, size: Vec2) -> Test {
 }
 
 #[test]
-fn every_step_has_its_text_and_buttons_that_turn_the_pages() {
+fn every_step_has_its_text_and_buttons() {
     for (index, step) in STEPS.iter().enumerate() {
         let mut harness = at(index, SIZE);
         let number = format!("{} of {}", index + 1, STEPS.len());
@@ -50,7 +50,7 @@ fn a_dot_leads_to_its_step() {
 }
 
 #[test]
-fn the_card_is_below_the_halves_with_all_of_its_text() {
+fn card_below_the_halves_holds_its_text() {
     let mut outside = Vec::new();
     for (size, chosen, share) in [
         (SIZE, None, 0.36),
@@ -97,7 +97,7 @@ fn texts_in_rows(harness: &Test) -> impl Iterator<Item = (&str, Vec<f32>)> {
 }
 
 #[test]
-fn what_is_seen_now_is_the_mean_of_the_last_second() {
+fn measured_figure_is_the_last_seconds_mean() {
     for (index, text) in [
         (0, "here, now: 4.0 mm"),
         // 520 bytes on average, plus 28 bytes of headers.
@@ -111,7 +111,7 @@ fn what_is_seen_now_is_the_mean_of_the_last_second() {
 }
 
 #[test]
-fn the_tour_ends_with_a_card_from_the_first_rung_to_the_last() {
+fn tour_ends_with_a_card_of_all_rungs() {
     let mut harness = at(0, SIZE);
     harness.state_mut().status.tour = Some(Tour { index: Some(STEPS.len()), ..Tour::default() });
     change(&mut harness, |panel| {
@@ -141,13 +141,12 @@ fn a_task_is_ticked_once_it_is_done() {
         tick.accesskit_node().toggled() == Some(egui::accesskit::Toggled::True)
     };
     assert!(!ticked(&harness));
-    harness.state_mut().status.tour.as_mut().unwrap().is_done = true;
-    harness.run();
+    change(&mut harness, |panel| panel.status.tour.as_mut().unwrap().is_done = true);
     assert!(ticked(&harness));
 }
 
 #[test]
-fn the_cards_that_explain_the_screen_leave_a_ball_in_sight_on_every_rung() {
+fn explaining_cards_keep_the_ball_in_sight() {
     for (size, cards) in [(SIZE, 4), (LOW, 1), (vec2(1280.0, 660.0), 4), (vec2(1280.0, 600.0), 1)] {
         for rung in LADDER {
             let mut panel = panel(Page::Ladder);
@@ -176,7 +175,7 @@ fn the_cards_that_explain_the_screen_leave_a_ball_in_sight_on_every_rung() {
 }
 
 #[test]
-fn the_explanation_has_a_button_that_begins_the_tour_where_there_is_one() {
+fn explanation_offers_an_available_tour() {
     let mut harness = harness(Page::Ladder);
     change(&mut harness, |panel| panel.state.explaining = true);
     assert!(!says(&harness, "Take the tour"));
@@ -198,7 +197,7 @@ fn low(is_explained: bool, step: Option<usize>) -> Test {
 }
 
 #[test]
-fn one_button_at_a_time_is_the_one_to_press() {
+fn exactly_one_button_is_primary() {
     for (is_explained, step) in [(false, None), (true, None), (false, Some(3))] {
         let harness = low(is_explained, step);
         let filled = egui_color(Theme::default().colors().right);
@@ -209,7 +208,7 @@ fn one_button_at_a_time_is_the_one_to_press() {
 }
 
 #[test]
-fn in_a_low_window_the_first_card_and_the_timeline_leave_the_ball_in_sight() {
+fn low_window_keeps_the_ball_in_sight() {
     let mut harness = low(true, None);
     let picture = LOW.y - harness.state().drawn.inset.bottom;
     let card = harness.get_by_label("Start").rect();

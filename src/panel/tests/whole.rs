@@ -35,7 +35,7 @@ fn every_button_and_entry_asks_for_its_action() {
 }
 
 #[test]
-fn a_list_is_painted_in_the_frame_of_the_click_that_opens_it() {
+fn list_is_painted_in_the_frame_it_opens() {
     let is_open = |harness: &Test, entry| paints(harness, |text| text == entry);
     let mut harness = harness(Page::Help);
     harness.get_by_label_contains("Look").click();
@@ -53,7 +53,7 @@ fn a_list_is_painted_in_the_frame_of_the_click_that_opens_it() {
 }
 
 #[test]
-fn the_list_of_rungs_has_all_of_them_in_sight() {
+fn list_of_rungs_shows_every_rung() {
     for (size, panel_size) in
         [(SIZE, PanelSize::Whole), (LOW, PanelSize::Whole), (LOW, PanelSize::Slim)]
     {
@@ -71,7 +71,7 @@ fn the_list_of_rungs_has_all_of_them_in_sight() {
 }
 
 #[test]
-fn the_cubes_are_far_away_where_none_is_near_the_player() {
+fn player_is_alone_without_near_cubes() {
     let mut world = CubeWorld::default().current().clone();
     assert!(!is_alone(&world));
     world.bodies[PLAYER].position.x += 100.0;
@@ -106,7 +106,7 @@ fn a_viewer_shows_only_what_works_there() {
 }
 
 #[test]
-fn the_panel_is_whole_a_slim_bar_or_hidden_and_in_a_narrow_window_slim_until_asked_for() {
+fn narrow_window_starts_with_the_slim_bar() {
     let mut harness = harness(Page::Ladder);
     let whole = harness.state().drawn.inset;
     assert_eq!((whole.right, whole.bottom), (356.0, 0.0));
@@ -131,7 +131,7 @@ fn the_panel_is_whole_a_slim_bar_or_hidden_and_in_a_narrow_window_slim_until_ask
 }
 
 #[test]
-fn a_half_has_at_least_460_points_in_a_window_of_1280() {
+fn panel_leaves_460_points_for_each_half() {
     for (size, width) in [(SIZE, 356.0), (vec2(1440.0, 900.0), 400.0), (vec2(1600.0, 900.0), 408.0)]
     {
         let inset = open_in(size, panel(Page::Ladder)).state().drawn.inset.right;
@@ -142,7 +142,7 @@ fn a_half_has_at_least_460_points_in_a_window_of_1280() {
 }
 
 #[test]
-fn one_click_compares_two_lanes_and_another_ends_it() {
+fn clicks_start_and_end_a_comparison() {
     let (whole, slim) = (PanelSize::Whole, PanelSize::Slim);
     for (size, panel_size) in [(SIZE, whole), (SIZE, slim), (LOW, whole), (LOW, slim)] {
         let mut panel = panel(Page::Ladder);
@@ -165,7 +165,7 @@ fn one_click_compares_two_lanes_and_another_ends_it() {
 }
 
 #[test]
-fn the_graph_changes_its_scale_and_span_and_freezes() {
+fn graph_changes_scale_and_span_and_freezes() {
     let mut harness = harness(Page::Ladder);
     for axis in [Axis::Linear, Axis::Logarithmic, Axis::Automatic] {
         let name = harness.state().state.axis.name();
@@ -184,7 +184,7 @@ fn the_graph_changes_its_scale_and_span_and_freezes() {
 }
 
 #[test]
-fn the_explanation_says_what_is_seen_and_which_keys_there_are() {
+fn explanation_names_the_halves_and_keys() {
     let mut harness = harness(Page::Ladder);
     assert!(!says(&harness, "What another machine sees"));
     change(&mut harness, |panel| panel.state.explaining = true);
@@ -203,7 +203,7 @@ fn the_explanation_says_what_is_seen_and_which_keys_there_are() {
 }
 
 #[test]
-fn the_zero_of_an_axis_stands_beside_its_line() {
+fn axis_zero_is_level_with_its_line() {
     let harness = harness(Page::Ladder);
     let middle = |label: &str| {
         let mut found = texts(&harness).filter(|(text, _)| *text == label);
@@ -215,7 +215,7 @@ fn the_zero_of_an_axis_stands_beside_its_line() {
 }
 
 #[test]
-fn the_card_films_the_chosen_length_and_copies_a_command() {
+fn card_films_the_chosen_length_or_copies_it() {
     let mut harness = harness(Page::Ladder);
     click_on(&mut harness, "Film this");
     assert_eq!(harness.state().actions, [Action::Film]);
@@ -233,7 +233,7 @@ fn the_card_films_the_chosen_length_and_copies_a_command() {
 }
 
 #[test]
-fn while_a_film_is_rendered_its_progress_replaces_the_button() {
+fn progress_of_a_film_replaces_the_button() {
     let mut harness = harness(Page::Ladder);
     change(&mut harness, |panel| {
         panel.state.size = PanelSize::Hidden;
@@ -270,7 +270,7 @@ fn the_button_that_films_stays_in_its_place() {
 }
 
 #[test]
-fn the_size_changes_by_steps_or_follows_the_window() {
+fn text_size_changes_by_steps_or_follows_window() {
     let mut harness = harness(Page::Help);
     for (button, factor) in
         [("+", Some(1.1)), ("+", Some(1.2)), ("−", Some(1.1)), ("by window", None)]
@@ -281,7 +281,7 @@ fn the_size_changes_by_steps_or_follows_the_window() {
 }
 
 #[test]
-fn the_keys_of_most_use_are_in_sight_and_all_of_them_on_a_card() {
+fn common_keys_are_shown_and_all_on_request() {
     let mut harness = harness(Page::Help);
     for label in ["R: reset", "F3: take the tour", "Reset the panel"] {
         let bottom = bottom(&harness, label);

@@ -185,7 +185,7 @@ mod tests {
     use crate::replication::PacketArrival;
 
     #[test]
-    fn what_was_before_the_start_is_as_long_ago_as_it_is_pointed_at() {
+    fn ticks_before_the_start_have_their_age() {
         let meter = meter_of(60, &PacketRecord::default(), |_, _, _| {});
         let measured =
             Measured { side: Side::Right, meter: &meter, settings: LaneSettings::default() };
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_has_the_totals_of_its_ticks_alone() {
+    fn range_has_the_totals_of_its_ticks() {
         let meter = meter_of(600, &PacketRecord::default(), |tick, sample, packet| {
             sample.stages = ladder::DELTA.stages;
             packet.payload_bytes = if tick == 120 { 400 } else { 100 };

@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_is_named_with_what_it_does_not_replace() {
+    fn trace_is_named_with_the_remaining_conditions() {
         let mut lane = lane("rung:delta,link:4g+duplicate=0.05+loss=0.5");
         let trace = cubewire_link::Trace::from_csv("sent_ms,delay_ms\n0,1\n");
         lane.link.conditions.trace = Some(trace.unwrap().into());
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn over_a_real_network_only_what_is_added_is_simulated() {
+    fn real_network_is_described_with_additions() {
         for (text, wanted) in [
             ("link:perfect,rate:20", "real network, nothing added, 20 a second"),
             ("link:4g", "real network, plus 4G"),
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fallback_is_said_where_arithmetic_coding_was_chosen() {
+    fn fallback_is_described_if_arithmetic_was_chosen() {
         let of = |text: &str, reason| fallback(lane(text).sender.stages, reason);
         let model = Some(FallbackReason::Model);
         assert_eq!(

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_automatic_axis_is_logarithmic_while_rates_differ_much() {
+    fn automatic_axis_is_logarithmic_if_rates_differ_much() {
         let (steady, from_rest, from_above) =
             (points(528, 528), points(32, 628), points(36_028, 628));
         let (all, recent) = (15 * 60, 9 * 60);

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_large_packet_is_spread_over_the_window() {
+    fn large_packet_is_spread_over_the_window() {
         let mut bytes = vec![0; 100];
         bytes[10] = 6_000;
         let (smoothed, spread) = (smooth(&bytes, 60), kbps(100, 1, 60));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_rate_is_a_level_line_at_every_send_interval() {
+    fn constant_rate_gives_level_line_at_every_interval() {
         for (interval, ticks_per_second) in
             [(1, 30), (1, 60), (2, 60), (3, 60), (4, 60), (6, 60), (12, 60)]
         {
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_series_is_downsampled_and_keeps_its_newest_point() {
+    fn long_series_is_downsampled_but_keeps_newest_point() {
         let many = points(3_600);
         let series = Series::new(&many, 3_600, 60);
         let indices: Vec<usize> = series.thinned().collect();
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_large_packet_does_not_set_the_scale_and_is_reported_as_a_peak() {
+    fn large_packet_is_a_peak_outside_the_scale() {
         let mut points = points(400);
         points[3].bytes = 140_000;
         let series = Series::new(&points, 400, 60);
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn budgets_and_losses_are_where_the_samples_have_them() {
+    fn budgets_and_losses_keep_the_times_of_samples() {
         let mut points = points(121);
         for (index, point) in points.iter_mut().enumerate() {
             point.has_losses = index == 60;

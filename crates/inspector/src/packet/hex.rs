@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bit_of_a_bit_packed_packet_has_an_item_and_no_bin_has_one() {
+    fn only_bit_packed_bits_have_an_item() {
         for rung in ladder::all() {
             let packet = packet_of(rung.stages);
             let bits = Bits::of(packet.ledger.items().unwrap().iter().copied(), &packet.bytes);

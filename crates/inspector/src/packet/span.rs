@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_span_says_what_it_is_at_several_lengths() {
+    fn span_describes_itself_at_several_lengths() {
         let plan = Plan::cubes();
         let names = Names::of_cubes(&plan);
         let field = Span {

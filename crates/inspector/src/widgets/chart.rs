@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_has_two_to_five_steps_or_its_decades() {
+    fn axis_has_two_to_five_steps_or_decades() {
         for largest in [1.0, 9.9, 10.0, 256.0, 300.0, 499.0, 999.0, 20_000.0] {
             let marks = Scale::Linear.marks(&Scale::Linear.ends(0.0, largest));
             assert!((3..=7).contains(&marks.len()), "{marks:?} to {largest}");

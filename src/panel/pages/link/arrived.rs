@@ -90,7 +90,7 @@ mod tests {
     use crate::replication::PacketArrival;
 
     #[test]
-    fn snapshots_are_counted_in_the_quarter_in_which_they_were_sent() {
+    fn snapshots_count_in_the_quarter_of_sending() {
         let packet = PacketRecord::default();
         let mut meter = meter_of(150, &packet, |tick, sample, packet| {
             let is_late = tick < 15;

@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fields_show_what_was_set_and_that_is_legal() {
+    fn fields_show_the_set_values_which_are_legal() {
         for wanted in [
             [8.0, 12.0, 5.0, 1.0, 3.0, 5.0],
             [8.0, 0.0, 50.0, 10.0, 0.0, 0.0],
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_jitter_keeps_its_kind_and_has_the_mean_that_was_set() {
+    fn jitter_keeps_its_kind_and_gets_the_mean() {
         let wanted = Duration::from_millis(12);
         for before in [
             Jitter::None,

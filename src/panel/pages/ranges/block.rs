@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_are_those_of_each_range_and_of_what_is_beyond() {
+    fn shares_cover_both_ranges_and_the_rest() {
         let mut counts = [0.0; DELTA_BITS];
         (counts[2], counts[5], counts[6], counts[12]) = (10.0, 10.0, 60.0, 20.0);
         let said = |beyond| shares([5, 9], &counts, beyond);

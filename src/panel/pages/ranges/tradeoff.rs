@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn every_combination_has_one_point_which_follows_the_figures_and_the_newest_are_kept() {
+    fn each_combination_has_one_averaged_point() {
         let mut tradeoffs = Tradeoffs::default();
         for rung in LADDER {
             tradeoffs.add(tried(rung.stages, 100.0));
