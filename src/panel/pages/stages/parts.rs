@@ -5,8 +5,10 @@ use cubewire_codec::stages::{Delta, Orientation, Position, RelativeOrientation, 
 
 use crate::replication::Part;
 
+type CopyField = fn(StageOptions, &mut StageOptions);
+
 /// A part for each field of [`StageOptions`], and a function that copies the field.
-const FIELDS: [(Part, fn(StageOptions, &mut StageOptions)); 7] = [
+const FIELDS: [(Part, CopyField); 7] = [
     (Part::Orientation, |from, to| to.orientation = from.orientation),
     (Part::Velocity, |from, to| to.velocity = from.velocity),
     (Part::Position, |from, to| to.position = from.position),
