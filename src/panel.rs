@@ -144,8 +144,7 @@ fn count_deltas(
 
 fn want_ablation(state: Res<PanelState>, mut wants: ResMut<WantsAblation>) {
     let has_column = state.shows(Page::Ladder) && state.column == Column::Without;
-    let is_shown = state.shows(Page::Stages) || has_column;
-    wants.set_if_neq(WantsAblation(is_shown));
+    wants.set_if_neq(WantsAblation(state.shows(Page::Stages) || has_column));
 }
 
 /// Shows a hint for a while: the key of the hidden panel, or the key that resets a far away scene.

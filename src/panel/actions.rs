@@ -101,10 +101,9 @@ mod tests {
     }
 
     #[test]
-    fn keys_select_rungs_cut_the_link_and_shrink_the_panel_unless_held_with_ctrl() {
+    fn keys_change_rung_link_and_panel_without_ctrl() {
         let (mut app, lane) = app();
-        let presses = BINDINGS.iter().flat_map(|row| row.presses);
-        for (key, action) in presses {
+        for (key, action) in BINDINGS.iter().flat_map(|row| row.presses) {
             if let (Trigger::Key(key), Action::Rung(rung)) = (*key, *action) {
                 tap(&mut app, key);
                 assert_eq!(lane_of(&app, lane), (Some(rung), false), "{key:?}");
@@ -134,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn f11_opens_the_card_and_pressed_again_films_the_chosen_length() {
+    fn f11_opens_the_film_card_then_films() {
         #[derive(Resource, Default)]
         struct Filmed(Vec<PastFilm>);
         let (mut app, _) = app();

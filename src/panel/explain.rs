@@ -3,13 +3,10 @@
 use bevy::prelude::{Local, Res, ResMut};
 use bevy_egui::input::EguiWantsInput;
 
-use super::lane::{LaneView, Status};
 use super::pages::ladder::PRESENT;
-use super::settings::{Page, PanelSize, PanelState};
 use super::tour::STEPS;
 use crate::controls::Inputs;
 use crate::panel::prelude::*;
-use crate::view::{Inset, ViewMode};
 
 /// Closes the cards on the first key or on the first click outside the panel.
 pub(super) fn end_with_first_input(
@@ -28,7 +25,6 @@ pub(super) fn end_with_first_input(
     }
 }
 
-/// Draws all cards over the part of the window that `inset` leaves free. Returns the action of the pressed button.
 pub(super) fn draw(
     ctx: &Context,
     state: &PanelState,
@@ -41,11 +37,8 @@ pub(super) fn draw(
     }
     let has_room = state.shown_size() == PanelSize::Whole && !state.is_narrow;
     // In a small window they would cover the player.
-    let before = match has_room && picture.height() >= HIGH {
-        true => cards(ctx, state, lane, picture),
-        false => 0,
-    };
-    let look = Look::of(ctx);
+    let has_cards = has_room && picture.height() >= HIGH;
+    let before = if has_cards { cards(ctx, state, lane, picture) } else { 0 };
     let width = picture.width() - 48.0;
     let bottom = picture.left_bottom() + vec2(24.0, -ABOVE_CAPTIONS);
     let has_row = width >= ONE_ROW;
@@ -53,7 +46,7 @@ pub(super) fn draw(
     // A single card has no number.
     let number = (before > 0).then_some(before + 1);
     let place = (Align2::LEFT_BOTTOM, bottom);
-    let rect = card(ctx, number, "Start", look.ink, width, place, |ui| {
+    let rect = card(ctx, number, "Start", Look::of(ctx).ink, width, place, |ui| {
         hints(ui, state, &lane.status);
         if !has_row {
             ui.add_space(TOUR + 2.0 * GAP);
@@ -78,12 +71,12 @@ fn cards(ctx: &Context, state: &PanelState, lane: &LaneView<'_>, picture: Rect) 
         })
     };
     let (left, right) = picture.split_left_right_at_fraction(0.5);
-    let is_split = lane.status.view == ViewMode::Split;
     let mut over = |half: Rect, side: Side, title, text: &str| {
         let at = half.center_top() + vec2(0.0, BELOW_HEADLINE);
         let width = (half.width() - 48.0).min(HALF);
         say(title, side.color_in(look), width, (Align2::CENTER_TOP, at), text);
     };
+    let is_split = lane.status.view == ViewMode::Split;
     if is_split && lane.status.plays {
         let [title, text] = match lane.shown.len() > 1 {
             true => ["Another replica", "The same snapshots, sent with other settings."],
@@ -147,7 +140,6 @@ fn card(
     shown.response.rect
 }
 
-/// Draws the most important keys, and how to hide the cards.
 fn hints(ui: &mut Ui, state: &PanelState, status: &Status<'_>) {
     let again = key_of(Action::Help);
     let hides = match state.has_touch {
@@ -178,8 +170,7 @@ fn hints(ui: &mut Ui, state: &PanelState, status: &Status<'_>) {
 
 /// Draws the button of the card with the keys, in a separate area that catches clicks.
 fn tour_button(ctx: &Context, (pivot, at): (Align2, Pos2), has_caption: bool) -> Option<Action> {
-    let area = over_views("explanation of the tour").pivot(pivot).fixed_pos(at);
-    let shown = area.show(ctx, |ui| {
+    let shown = over_views("explanation of the tour").pivot(pivot).fixed_pos(at).show(ctx, |ui| {
         ui.spacing_mut().interact_size.y = TOUR;
         let width = if has_caption { 184.0 } else { 152.0 };
         let tour = button(ui, width, "Take the tour", key_of(Action::Tour), Kind::Primary);

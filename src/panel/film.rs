@@ -1,10 +1,9 @@
 //! *Film this*: a button at the lower right of the view, the card that it opens, and the progress of a film.
 
-use super::lane::Status;
-use super::settings::{FILM_LENGTHS, PanelState, TICKS_PER_FRAME};
+use super::settings::{FILM_LENGTHS, TICKS_PER_FRAME};
 use crate::controls::works;
 use crate::panel::prelude::*;
-use crate::view::{CubeColors, FilmProgress, Inset};
+use crate::view::FilmProgress;
 
 /// Draws the button, or instead the open card or the progress, over the part of the window that `inset` leaves free. A
 /// button in the lower right corner of each stays in its place. Returns the action of the pressed button.
@@ -17,7 +16,7 @@ pub(super) fn draw(
 ) -> Option<Action> {
     let picture = free(ctx, inset);
     let width = 272_f32.min(picture.width() - 2.0 * MARGIN);
-    if cfg!(target_family = "wasm") || width < LEAST {
+    if cfg!(target_family = "wasm") || width < 200.0 {
         return None;
     }
     state.film_card &= status.film.is_none();
@@ -47,7 +46,6 @@ pub(super) fn draw(
     shown.inner
 }
 
-/// Draws the choice of the length and the frame rate, and the buttons. Returns the action of the pressed one.
 fn card(ui: &mut Ui, width: f32, state: &mut PanelState, status: &Status<'_>) -> Option<Action> {
     ui.set_width(width);
     ui.spacing_mut().item_spacing = vec2(GAP, 8.0);
@@ -92,7 +90,6 @@ fn card(ui: &mut Ui, width: f32, state: &mut PanelState, status: &Status<'_>) ->
     .inner
 }
 
-/// Draws the bar and the button that ends the film. Returns its action if it was pressed.
 fn progress(ui: &mut Ui, width: f32, film: FilmProgress) -> Option<Action> {
     ui.set_width(width);
     ui.spacing_mut().item_spacing = vec2(GAP, 8.0);
@@ -117,6 +114,5 @@ const ABOUT_COPY: &str =
     "Saves a replay of the keys, and copies the command that films it in any size and format.";
 
 /// Sizes and distances, logical points.
-const LEAST: f32 = 200.0;
 const BUTTON_WIDTH: f32 = 116.0;
 const ABOVE_CAPTIONS: f32 = 48.0;

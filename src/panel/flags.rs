@@ -1,8 +1,6 @@
 //! Flags above a plot that mark changes of stages. A flag shows the number of the new rung. Its tooltip describes
 //! the change.
 
-use cubewire_codec::Stages;
-
 use super::pages::ladder::index_of;
 use crate::panel::prelude::*;
 
@@ -134,12 +132,11 @@ fn apart(before: &Switch, after: &Switch) -> f32 {
 }
 
 fn flag_width(number: &str) -> f32 {
-    NARROW + DIGIT * number.chars().count().saturating_sub(1) as f32
+    NARROW + 8.0 * number.chars().count().saturating_sub(1) as f32
 }
 
 /// Sizes and distances, logical points.
 const NARROW: f32 = 16.0;
-const DIGIT: f32 = 8.0;
 
 /// Width of a second in the graph at its initial span, logical points; and the largest ratio to it without zooming in.
 const SECOND: f32 = 16.8;
@@ -147,14 +144,13 @@ const ZOOMED: f32 = 8.0;
 
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::ladder;
 
     use super::*;
 
     #[test]
-    fn switches_that_are_close_share_a_flag_with_the_rung_that_they_lead_to() {
+    fn close_switches_share_the_flag_of_the_last() {
         let [first, delta, index] = [ladder::UNCOMPRESSED, ladder::DELTA, ladder::INDEX];
-        let said = |scale: f64, switches: &[(ladder::Rung, f64)]| -> Vec<String> {
+        let said = |scale: f64, switches: &[(Rung, f64)]| -> Vec<String> {
             let mut before = delta.stages;
             let switches = switches.iter().map(|&(rung, ago)| Switch {
                 x: (-scale * ago) as f32,
@@ -191,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_is_where_the_stages_differ_from_those_of_the_tick_before() {
+    fn switch_is_where_stages_differ_between_ticks() {
         let [delta, index] = [ladder::DELTA.stages, ladder::INDEX.stages];
         let lanes = [[delta, delta, index, index], [index, delta, delta, delta]];
         let found = switches(lanes, |ago| (60.0 * ago) as f32);

@@ -1,14 +1,11 @@
 //! The bandwidth graph of the displayed lanes: the inspector's graph, with flags for changes of stages and with options.
 
-use std::sync::Arc;
-
 use cubewire_inspector::graph::{self, Above, Axis, Lines, Point, Source, Span};
 
 use super::flags::{flags, switches};
-use super::lane::Measured;
-use super::settings::{MAX_GRAPH_SECONDS, PanelState};
+use super::settings::MAX_GRAPH_SECONDS;
 use crate::panel::prelude::*;
-use crate::replication::{Accounting, METER_TICKS, Sample, TARGET_KBPS};
+use crate::replication::METER_TICKS;
 
 pub(super) use graph::AROUND_PLOT;
 
@@ -31,7 +28,11 @@ pub(super) fn draw(
         let (marks, said) = flags(ui, frame.above, &frame.chart, &switches, Rangef::NOTHING);
         Above { legend_end: options(ui, state, lanes, frame.top).left() - GAP, marks, said }
     });
-    about(ui, words, &response);
+    ui.interact(words, response.id.with("legend"), Sense::hover()).on_hover_text(
+        "Kilobits per second, mean of one second, counted as in the article: the payload of each snapshot and 28 \
+         bytes of IP and UDP headers. With a budget: every byte on the wire. A flag marks a change of stages, with \
+         the number of the new rung. A triangle at the bottom marks lost packets.",
+    );
 }
 
 /// Draws only the plot, at the full available height.
@@ -67,27 +68,13 @@ const fn span(state: &PanelState) -> Span {
     }
 }
 
-fn about(ui: &Ui, words: Rect, response: &Response) {
-    let legend = ui.interact(words, response.id.with("legend"), Sense::hover());
-    legend.on_hover_text(
-        "Kilobits per second, mean of one second, counted as in the article: the payload of each snapshot and 28 \
-         bytes of IP and UDP headers. With a budget: every byte on the wire. A flag marks a change of stages, with \
-         the number of the new rung. A triangle at the bottom marks lost packets.",
-    );
-}
-
-/// Returns the accounting of the figures: on the wire if a lane has a budget, which limits those bytes, otherwise the
-/// article's.
-fn accounting(lanes: &[Measured<'_>]) -> Accounting {
+fn points(lanes: &[Measured<'_>], ticks: usize) -> Vec<(Side, Arc<[Point]>)> {
+    // With a budget, which limits the bytes on the wire, these bytes count; otherwise as in the article.
     let mut newest = lanes.iter().filter_map(|lane| lane.meter.samples().back());
-    match newest.any(|sample| sample.budget_kbps.is_some()) {
+    let by = match newest.any(|sample| sample.budget_kbps.is_some()) {
         true => Accounting::OnTheWire,
         false => Accounting::PayloadAndUdp,
-    }
-}
-
-fn points(lanes: &[Measured<'_>], ticks: usize) -> Vec<(Side, Arc<[Point]>)> {
-    let by = accounting(lanes);
+    };
     let point = |sample: &Sample| Point {
         tick: sample.tick,
         bytes: sample.bytes(by),
@@ -121,7 +108,6 @@ fn sources(ui: &Ui, state: &PanelState, lanes: &[Measured<'_>]) -> Vec<Source> {
     lines.collect()
 }
 
-/// Draws the chips for the axis, the time span, and freezing. A click selects the next value. Returns their area.
 fn options(ui: &mut Ui, state: &mut PanelState, lanes: &[Measured<'_>], row: Rect) -> Rect {
     let mut ui = row_in(ui, row, Align::Max);
     ui.spacing_mut().item_spacing.x = GAP;
@@ -133,9 +119,9 @@ fn options(ui: &mut Ui, state: &mut PanelState, lanes: &[Measured<'_>], row: Rec
         state.frozen = (!is_frozen).then(|| points(lanes, METER_TICKS));
     }
     let span = format!("{} s", state.graph_seconds.0);
-    if option(&span, false, ABOUT_SPAN) {
-        let next = SPANS.into_iter().find(|span| *span > state.graph_seconds.0);
-        state.graph_seconds.0 = next.unwrap_or(SPANS[0]);
+    if option(&span, false, "How far the graph goes back: 10, 20, 30 or 60 seconds.") {
+        let next = [20, 30, MAX_GRAPH_SECONDS].into_iter().find(|&it| it > state.graph_seconds.0);
+        state.graph_seconds.0 = next.unwrap_or(10);
     }
     if option(state.axis.name(), false, ABOUT_AXIS) {
         let index = Axis::ALL.iter().position(|axis| *axis == state.axis);
@@ -144,9 +130,5 @@ fn options(ui: &mut Ui, state: &mut PanelState, lanes: &[Measured<'_>], row: Rec
     ui.min_rect()
 }
 
-const ABOUT_SPAN: &str = "How far the graph goes back: 10, 20, 30 or 60 seconds.";
-
 const ABOUT_AXIS: &str = "The vertical axis: linear, logarithmic, or automatic: logarithmic while the displayed \
     rates differ much.";
-
-const SPANS: [u32; 4] = [10, 20, 30, MAX_GRAPH_SECONDS];

@@ -20,7 +20,6 @@ use super::pages::ranges::tradeoff::Tradeoffs;
 use super::tour::Tour;
 
 /// The data that [`draw`](super::layout::draw) displays, and the settings that it can change.
-#[derive(Debug)]
 pub(crate) struct LaneView<'a> {
     pub(crate) settings: &'a mut LaneSettings,
     pub(crate) side: Side,
@@ -75,8 +74,7 @@ impl<'a> LaneView<'a> {
         if !self.meter.arrives(self.past.moment) {
             return Some("no packets arrive");
         }
-        let is_at_rest = self.second().is_some_and(|second| second.is_at_rest());
-        is_at_rest.then_some("no cube moves")
+        self.second().is_some_and(|second| second.is_at_rest()).then_some("no cube moves")
     }
 
     /// Returns the totals of the second before the displayed tick: see [`Record::second`](crate::replication::Record::second).

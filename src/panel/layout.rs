@@ -1,17 +1,14 @@
 //! Layout of the panel: the whole panel at the right, or a slim bar at the bottom.
 
 use bevy_egui::egui::text::{LayoutJob, TextFormat};
-use cubewire_codec::ladder::LADDER;
 
-use super::lane::{Drawn, Halves, LaneView};
+use super::lane::{Drawn, Halves};
 use super::pages::pickers;
-use super::settings::{PanelSize, PanelState};
 use super::timeline::Strip;
 use super::tour::{self, Guide};
-use super::{explain, film, graph, pages, style, terms, timeline, toolbar};
+use super::{explain, film, graph, pages, style, timeline, toolbar};
 use crate::panel::prelude::*;
 use crate::replication::millimetres;
-use crate::view::Inset;
 
 /// Draws the panel in `ctx`, inside a running pass. Draws the explanation of the screen or the tour if it is open.
 pub(super) fn draw(ctx: &Context, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn {
@@ -49,10 +46,8 @@ pub(super) fn draw(ctx: &Context, state: &mut PanelState, mut lane: LaneView<'_>
     if lane.status.tour.is_some_and(|tour| tour.is_over()) {
         drawn.asked = drawn.asked.or(tour::draw_end(ctx, &lane, drawn.inset, state.is_narrow));
     }
-    let has_film_button =
-        !is_explained && !state.is_touring && state.shown_size() != PanelSize::Hidden;
-    let pressed = film::draw(ctx, state, &lane.status, drawn.inset, has_film_button);
-    drawn.asked = drawn.asked.or(pressed);
+    let is_busy = is_explained || state.is_touring || state.shown_size() == PanelSize::Hidden;
+    drawn.asked = drawn.asked.or(film::draw(ctx, state, &lane.status, drawn.inset, !is_busy));
     if is_explained {
         drawn.asked = drawn.asked.or(explain::draw(ctx, state, &lane, drawn.inset));
     }
@@ -74,7 +69,7 @@ fn whole(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Draw
         ui.add_space(8.0);
         // A lower window has few rows for a page, so the graph is only in the slim bar.
         if window.height() >= LOWEST {
-            let plot = if state.is_low { LOW_PLOT } else { PLOT };
+            let plot = if state.is_low { 56.0 } else { 88.0 };
             let height = graph::AROUND_PLOT + plot;
             graph::draw(ui, state, &lane.shown, lane.past.moment, height);
             ui.add_space(GAP);
@@ -125,7 +120,7 @@ fn slim(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Drawn
         let plot = all.with_min_x(left.right() + MARGIN).with_max_x(right.left() - MARGIN);
         let mut at = |rect| ui.new_child(UiBuilder::new().max_rect(rect));
         drawn.asked = slim_rung(&mut at(left), lane);
-        if plot.width() > MIN_PLOT {
+        if plot.width() > 140.0 {
             graph::draw_slim(&mut at(plot), state, &lane.shown, lane.past.moment);
         }
         let mut ui = at(right);
@@ -133,11 +128,10 @@ fn slim(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Drawn
         // Only one button is primary. A card may already offer the tour or its next step.
         let is_offered = state.is_touring || state.explaining;
         let tour = if is_offered { Kind::Usual } else { Kind::Primary };
-        for (name, action, kind) in
-            [("Panel", Action::Panel, Kind::Usual), ("Tour", Action::Tour, tour)]
+        let tour = lane.status.tour.map(|_| ("Tour", Action::Tour, tour));
+        for (name, action, kind) in [("Panel", Action::Panel, Kind::Usual)].into_iter().chain(tour)
         {
-            let is_there = action != Action::Tour || lane.status.tour.is_some();
-            if is_there && button(&mut ui, SLIM_BUTTONS, name, key_of(action), kind).clicked() {
+            if button(&mut ui, SLIM_BUTTONS, name, key_of(action), kind).clicked() {
                 drawn.asked = Some(action);
             }
         }
@@ -146,7 +140,6 @@ fn slim(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Drawn
     drawn
 }
 
-/// Draws the rung with its cost, between buttons for the previous and the next rung.
 fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     let mut pressed = None;
     ui.horizontal(|ui| {
@@ -171,10 +164,9 @@ fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     ui.add_space(8.0);
     let (row, _) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
     let stages = lane.stages_shown();
-    let place = match pages::ladder::index_of(stages) {
-        Some(index) => format!("rung {} of {}", index + 1, LADDER.len()),
-        None => rung_name(stages).to_owned(),
-    };
+    let place = pages::ladder::index_of(stages);
+    let place = place.map(|index| format!("rung {} of {}", index + 1, LADDER.len()));
+    let place = place.unwrap_or_else(|| rung_name(stages).to_owned());
     text(ui.painter(), row, At::Right(0.0), place, SMALL, Look::of(ui).muted);
     figure(&mut row_in(ui, row, Align::Min), lane, "kbps");
     pressed
@@ -205,8 +197,8 @@ fn header(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     pickers::rung_named(&mut ui, &mut lane.settings.sender, shown, [picker, BUTTON]);
     compare(&mut ui, lane);
     if has_cost {
-        let size = vec2(KBPS, BUTTON);
-        ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
+        let layout = Layout::right_to_left(Align::Center);
+        ui.allocate_ui_with_layout(vec2(KBPS, BUTTON), layout, |ui| {
             ui.set_min_width(KBPS);
             figure(ui, lane, "kbps").on_hover_text(about_cost(lane.second().as_ref()));
         });
@@ -215,10 +207,9 @@ fn header(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
 }
 
 const fn compare_width(halves: &Halves) -> f32 {
-    if halves.left_is_lane { END } else { COMPARE }
+    if halves.left_is_lane { 44.0 } else { 74.0 }
 }
 
-/// Draws the button that splits the view into two lanes, or ends that.
 fn compare(ui: &mut Ui, lane: &mut LaneView<'_>) {
     let Some(halves) = &mut lane.halves else { return };
     let (name, about) = match halves.left_is_lane {
@@ -228,8 +219,7 @@ fn compare(ui: &mut Ui, lane: &mut LaneView<'_>) {
             "Shows a replica in the left half, too. It keeps the present settings as a reference.",
         ),
     };
-    let kind = Kind::usual(halves.left_is_lane);
-    let button = button(ui, compare_width(halves), name, "", kind);
+    let button = button(ui, compare_width(halves), name, "", Kind::usual(halves.left_is_lane));
     halves.left_is_lane ^= button.on_hover_text(about).clicked();
 }
 
@@ -269,10 +259,9 @@ fn figure(ui: &mut Ui, lane: &LaneView<'_>, unit: &str) -> Response {
 }
 
 fn about_cost(second: Option<&Totals>) -> String {
-    let Some(totals) = second else {
-        return "An estimate, until a whole second has the same stages, budget and rate."
-            .to_owned();
-    };
+    const ESTIMATE: &str =
+        "An estimate, until a whole second has the same stages, budget and rate.";
+    let Some(totals) = second else { return ESTIMATE.to_owned() };
     let mut about = format!(
         "Mean bandwidth of this lane in the second before the displayed tick. {} On the wire {} kbps.",
         terms::accounting(totals.accounting()),
@@ -303,21 +292,15 @@ const MIN_WIDTH: f32 = 320.0;
 /// Fraction of a narrow window that the whole panel may cover.
 const MAX_FRACTION: f32 = 0.45;
 
-/// Heights of the window below which the plot is lower and below which it is omitted; and both heights of the plot, logical
-/// points.
+/// Heights of the window below which the plot is lower and below which it is omitted, logical points.
 const LOW: f32 = 640.0;
 const LOWEST: f32 = 520.0;
-const LOW_PLOT: f32 = 56.0;
-const PLOT: f32 = 88.0;
 
 /// Sizes and distances, logical points.
 const SLIM_BUTTONS: f32 = 84.0;
-const MIN_PLOT: f32 = 140.0;
 const SIDES: f32 = 74.0;
 const BESIDE: f32 = 6.0;
 
-/// Widths of the longest name of a rung, of the largest cost, and of the button that compares, logical points.
+/// Widths of the longest name of a rung and of the largest cost, logical points.
 const PICKER: f32 = 158.0;
 const KBPS: f32 = 88.0;
-const COMPARE: f32 = 74.0;
-const END: f32 = 44.0;

@@ -14,8 +14,7 @@ pub(super) mod ranges;
 mod stages;
 mod sync;
 
-use super::lane::LaneView;
-use super::settings::{Column, Page, PanelState, Tab};
+use super::settings::Tab;
 use crate::panel::prelude::*;
 use crate::replication::fallback;
 
@@ -42,11 +41,8 @@ impl Page {
         }
     }
 
-    const fn is_there(self, lane: &LaneView<'_>) -> bool {
-        match self {
-            Self::Halves => lane.halves.is_some(),
-            _ => true,
-        }
+    fn is_there(self, lane: &LaneView<'_>) -> bool {
+        self != Self::Halves || lane.halves.is_some()
     }
 }
 
@@ -62,7 +58,6 @@ impl Tab {
     }
 }
 
-/// Draws the tabs in one row. A tab opens its most recently open page.
 pub(super) fn bar(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     if !state.page.is_there(lane) {
         state.page = state.page.tab().pages()[0];
@@ -100,11 +95,7 @@ pub(super) fn bar(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
 
 /// Draws the switch between the pages of the open tab, or between the columns of the ladder.
 pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
-    let choices = state.page.tab().pages().iter().filter(|page| page.is_there(lane)).map(|page| {
-        let [title, about] = page.texts();
-        Choice::new(*page, title, about)
-    });
-    let choices: Vec<_> = choices.collect();
+    let room = ui.available_width();
     if state.page == Page::Ladder {
         if !lane.status.plays {
             return;
@@ -113,13 +104,19 @@ pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
             let [name, about, ..] = column.texts();
             Choice::new(column, name, about)
         });
-        segmented(ui, ui.available_width(), &mut state.column, &columns);
+        segmented(ui, room, &mut state.column, &columns);
         ui.add_space(GAP_BELOW);
-    } else if choices.len() > 1 {
-        let width = match choices.len() {
-            2 => 264_f32.min(ui.available_width()),
-            _ => SWITCH * ui.available_width(),
-        };
+        return;
+    }
+    let pages = state.page.tab().pages().iter().filter(|page| page.is_there(lane));
+    let choices = pages.map(|&page| {
+        let [title, about] = page.texts();
+        Choice::new(page, title, about)
+    });
+    let choices: Vec<_> = choices.collect();
+    if choices.len() > 1 {
+        // Beside three pages is a caption.
+        let width = if choices.len() == 2 { room.min(264.0) } else { 0.64 * room };
         segmented(ui, width, &mut state.page, &choices);
         if state.page == Page::Stages {
             let end = ui.cursor().top();
@@ -136,10 +133,6 @@ fn column(state: &PanelState, lane: &LaneView<'_>) -> Column {
     if lane.status.plays { state.column } else { Column::Cost }
 }
 
-const OF_THE_PRESENT: &str =
-    "These figures are current: only packets and cubes are recorded for the past.";
-
-/// Draws the open page. Returns the action of the pressed button.
 pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Option<Action> {
     let is_of_the_present = match state.page {
         Page::Ladder => matches!(column(state, lane), Column::Without | Column::OverTime),
@@ -147,7 +140,7 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>)
         _ => false,
     };
     if lane.past.moment.is_some() && is_of_the_present {
-        note(ui, OF_THE_PRESENT);
+        note(ui, "These figures are current: only packets and cubes are recorded for the past.");
     }
     if matches!(state.page, Page::Ladder | Page::Stages | Page::Link)
         && let Some(text) = fallback(lane.settings.sender.stages, lane.meter.fallback)
@@ -173,13 +166,9 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>)
     None
 }
 
-/// Converts ticks to milliseconds, rounded down.
 fn millis(ticks: u64) -> String {
     grouped((1_000 * ticks / u64::from(TICKS_PER_SECOND)) as f64)
 }
-
-/// Fraction of the width for a switch of three pages. The rest is for a caption.
-const SWITCH: f32 = 0.64;
 
 /// Space below a switch, logical points.
 const GAP_BELOW: f32 = 8.0;

@@ -70,7 +70,6 @@ pub struct PanelState {
     pub(super) frozen: Option<Vec<(Side, Arc<[Point]>)>>,
 }
 
-/// Time span, seconds, 10 to 60.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct GraphSeconds(pub u32);

@@ -51,8 +51,7 @@ pub(super) fn docked<R>(
 ) -> (Rect, R) {
     let frame = Frame::new().fill(Look::of(root).ground).inner_margin(margin);
     let edge = edge.resizable(false).show_separator_line(false).frame(frame);
-    let edge = size.into_iter().fold(edge, Panel::exact_size);
-    let shown = edge.show(root, show);
+    let shown = size.into_iter().fold(edge, Panel::exact_size).show(root, show);
     (shown.response.rect, shown.inner)
 }
 
@@ -109,8 +108,7 @@ pub(super) fn change_scale(state: &mut PanelState, steps: f32) {
 
 /// Returns the total scale for this window.
 pub(super) fn wanted_scale(ctx: &Context, state: &PanelState) -> f32 {
-    let height = ctx.viewport_rect().height() * ctx.zoom_factor();
-    by_window(height) * state.scale.unwrap_or(1.0)
+    by_window(ctx.viewport_rect().height() * ctx.zoom_factor()) * state.scale.unwrap_or(1.0)
 }
 
 /// Returns the scale for a window height, in points at zoom factor 1. It grows more slowly than the height, because
@@ -133,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_scale_by_itself_follows_the_height_of_the_window() {
+    fn scale_follows_the_height_of_the_window() {
         for (height, scale) in [
             (1.0, 1.0),
             (450.0, 1.0),
@@ -168,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn ctrl_plus_and_minus_multiply_up_to_twice_and_ctrl_0_returns_to_the_window() {
+    fn ctrl_keys_scale_up_to_twice_and_reset() {
         let (ctx, mut state) = (Context::default(), PanelState::default());
         for (key, times, factor) in [
             (None, 1, None),
@@ -184,8 +182,7 @@ mod tests {
                 press(&ctx, &mut state, None);
             }
             assert_eq!(state.scale, factor, "{key:?}");
-            let whole = 1.2 * factor.unwrap_or(1.0);
-            assert!((ctx.zoom_factor() - whole).abs() < 1e-4, "{key:?}");
+            assert!((ctx.zoom_factor() - 1.2 * factor.unwrap_or(1.0)).abs() < 1e-4, "{key:?}");
         }
     }
 }

@@ -77,19 +77,15 @@ impl PanelInputs<'_, '_> {
 
     /// Returns the cube errors at the displayed tick of the past. Returns `None` in the present, or if no page shows them.
     fn past_errors(&self, state: &PanelState) -> Option<Vec<CubeError>> {
-        let is_shown = state.shows(Page::Packet);
-        let tick = self.moment.0.filter(|_| is_shown)?;
+        let tick = self.moment.0.filter(|_| state.shows(Page::Packet))?;
         let mut histories = self.histories.iter();
         let (history, ..) = histories.find(|(_, _, is_selected)| *is_selected)?;
         Some(history.errors_at(tick, &self.world_history))
     }
 
     fn past(&self) -> Past {
-        let mut past = Past {
-            moment: self.moment.0,
-            first: None,
-            memory_bytes: self.world_history.0.memory_bytes(),
-        };
+        let memory_bytes = self.world_history.0.memory_bytes();
+        let mut past = Past { moment: self.moment.0, first: None, memory_bytes };
         for (history, meter, is_selected) in &self.histories {
             past.memory_bytes += history.displayed.memory_bytes() + meter.detail_bytes();
             if is_selected {
@@ -101,11 +97,9 @@ impl PanelInputs<'_, '_> {
 
     /// Returns the lanes in the halves, the left one first.
     fn shown(&self) -> Vec<Measured<'_>> {
-        let shown = self.halves.iter().map(|(&side, settings, meter)| Measured {
-            side,
-            meter,
-            settings: settings.get(),
-        });
+        let halves = self.halves.iter();
+        let shown =
+            halves.map(|(&side, lane, meter)| Measured { side, meter, settings: lane.get() });
         let mut shown: Vec<_> = shown.collect();
         shown.sort_by_key(|lane| lane.side);
         shown
@@ -165,8 +159,7 @@ pub(super) fn draw_lane(
     }
     let is_remote = peers.is_server();
     let past_errors = lanes.past_errors(&state);
-    let errors = selected.errors.map(|errors| &*errors.0);
-    let errors = past_errors.as_deref().or(errors);
+    let errors = past_errors.as_deref().or(selected.errors.map(|errors| &*errors.0));
     let lane = LaneView {
         settings: &mut new_settings,
         side,
@@ -200,13 +193,12 @@ pub(super) fn draw_lane(
     shared.colors.set_if_neq(new_state.colors);
     shared.fixed.set_if_neq(FixedScale(new_state.fixed_scale));
     state.set_if_neq(new_state);
-    let entity = selected.entity;
     if let Some(action) = drawn.asked {
         commands.trigger(action);
     }
     change_halves(&mut commands, &halves, new_halves, &new_settings);
     if new_settings != settings {
-        commands.trigger(ChangeLane { entity, settings: new_settings });
+        commands.trigger(ChangeLane { entity: selected.entity, settings: new_settings });
     }
 }
 

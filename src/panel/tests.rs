@@ -16,10 +16,9 @@ use std::time::Duration;
 use bevy::math::{Quat, vec3};
 use bevy_egui::egui::accesskit::Role;
 use bevy_egui::egui::epaint::TextShape;
-use bevy_egui::egui::{self, Modifiers, Shape};
-use cubewire_codec::ladder;
+use bevy_egui::egui::{self, Modifiers, Rect, Shape, Vec2, vec2};
 use cubewire_codec::stages::{Orientation, Position};
-use cubewire_codec::{BodyState, Snapshot, Stages};
+use cubewire_codec::{BodyState, Snapshot};
 use cubewire_link::Preset;
 use cubewire_protocol::{
     BaselineChoice, FallbackReason, Interpolation, SendState, SyncStatus, Wait,
@@ -27,18 +26,17 @@ use cubewire_protocol::{
 use egui_kittest::Harness;
 use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
-use super::lane::{Drawn, Halves, LaneView, Measured, Past, Status};
+use super::lane::{Drawn, Halves, Past};
 use super::layout::draw;
 use super::pages::peers::Peers;
+use super::prelude::*;
 use super::*;
-use crate::controls::Action;
-use crate::history::Selection;
 use crate::replication::{
-    Ablation, ConnectionStatus, CubeError, LaneMeter, LaneSettings, LaneSync, LiveLadder,
-    METER_TICKS, PacketArrival, PacketRecord, PlayoutDelay, RemoteViewer, ReplicaError, Sample,
-    SendStates, ServerConnection, Serving, ablation, counted_ladder, itemized,
+    Ablation, ConnectionStatus, CubeError, LaneSync, LiveLadder, METER_TICKS, PacketArrival,
+    PlayoutDelay, RemoteViewer, ReplicaError, SendStates, ServerConnection, Serving, ablation,
+    counted_ladder, itemized,
 };
-use crate::view::{PaneContent, Side, ViewMode};
+use crate::view::PaneContent;
 
 type Test = Harness<'static, Panel>;
 
@@ -136,8 +134,8 @@ fn table(column: Column, stages: Stages) -> Panel {
     panel
 }
 
-const SIZE: egui::Vec2 = egui::vec2(1280.0, 720.0);
-const LOW: egui::Vec2 = egui::vec2(800.0, 450.0);
+const SIZE: Vec2 = vec2(1280.0, 720.0);
+const LOW: Vec2 = vec2(800.0, 450.0);
 
 fn harness(page: Page) -> Test {
     open(panel(page))
@@ -157,13 +155,13 @@ fn open(panel: Panel) -> Test {
     open_in(SIZE, panel)
 }
 
-fn open_in(size: egui::Vec2, panel: Panel) -> Test {
+fn open_in(size: Vec2, panel: Panel) -> Test {
     let mut harness = Harness::builder().with_size(size).build_ui_state(show, panel);
     harness.run();
     harness
 }
 
-fn show(ui: &mut egui::Ui, panel: &mut Panel) {
+fn show(ui: &mut Ui, panel: &mut Panel) {
     let sender = panel.settings.sender;
     let peers = match (&panel.server, &panel.viewers) {
         (Some(connection), _) => Peers::Server { connection, asked: &sender },
@@ -172,19 +170,14 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
         }
         (None, None) => Peers::None,
     };
-    // The left half may show the simulation.
-    let is_lane = |side: &&Side| {
-        let halves = panel.halves.as_ref();
-        **side == Side::Right || halves.is_some_and(|halves| halves.left_is_lane)
-    };
-    let shown = Side::ALL.iter().filter(is_lane).map(|&side| {
-        let mut settings = panel.settings.clone();
-        if let Some(stages) = panel.left.filter(|_| side == Side::Left) {
-            settings.sender.stages = stages;
-        }
-        Measured { side, meter: &panel.meter, settings }
-    });
-    let shown = shown.collect();
+    // Without a left lane, the left half shows the simulation.
+    let has_left = panel.halves.as_ref().is_some_and(|halves| halves.left_is_lane);
+    let measured = |side| Measured { side, meter: &panel.meter, settings: panel.settings.clone() };
+    let mut shown: Vec<_> =
+        Side::ALL[usize::from(!has_left)..].iter().copied().map(measured).collect();
+    if let Some(stages) = panel.left.filter(|_| has_left) {
+        shown[0].settings.sender.stages = stages;
+    }
     let lane = LaneView {
         settings: &mut panel.settings,
         side: Side::Right,
@@ -217,22 +210,26 @@ fn click(harness: &mut Test, label: &str) {
     harness.run();
 }
 
+/// Returns the rectangle of the last element with the label.
+fn last(harness: &Test, label: &str) -> Rect {
+    harness.get_all_by_label(label).last().unwrap().rect()
+}
+
 fn click_last(harness: &mut Test, label: &str) {
     harness.get_all_by_label(label).last().unwrap().click();
     harness.run();
 }
 
-fn point(harness: &mut Test, at: egui::Pos2) {
+fn point(harness: &mut Test, at: Pos2) {
     harness.hover_at(at);
     harness.run();
 }
 
-fn press(harness: &mut Test, key: egui::Key) {
+fn press(harness: &mut Test, key: Key) {
     harness.key_press(key);
     harness.run();
 }
 
-/// Clicks on the only label that contains the text.
 fn click_on(harness: &mut Test, label: &str) {
     harness.get_by_label_contains(label).click();
     harness.run();
@@ -253,9 +250,9 @@ fn says(harness: &Test, text: &str) -> bool {
     harness.query_all_by_label_contains(text).next().is_some()
 }
 
-fn clipped(harness: &Test) -> impl Iterator<Item = (egui::Rect, &Shape)> {
-    let shapes = harness.output().shapes.iter();
-    shapes.flat_map(|clipped| {
+/// Returns the painted shapes with their clip rectangles.
+fn shapes(harness: &Test) -> impl Iterator<Item = (Rect, &Shape)> {
+    harness.output().shapes.iter().flat_map(|clipped| {
         let shapes = match &clipped.shape {
             Shape::Vec(shapes) => &shapes[..],
             shape => std::slice::from_ref(shape),
@@ -264,26 +261,19 @@ fn clipped(harness: &Test) -> impl Iterator<Item = (egui::Rect, &Shape)> {
     })
 }
 
-fn shapes(harness: &Test) -> impl Iterator<Item = &Shape> {
-    clipped(harness).map(|(_, shape)| shape)
-}
-
-fn painted(harness: &Test) -> impl Iterator<Item = (egui::Rect, &TextShape)> {
-    clipped(harness).filter_map(|(clip, shape)| match shape {
+fn painted(harness: &Test) -> impl Iterator<Item = (Rect, &TextShape)> {
+    shapes(harness).filter_map(|(clip, shape)| match shape {
         Shape::Text(text) => Some((clip, text)),
         _ => None,
     })
 }
 
 /// Returns the painted texts that equal `said`.
-fn words<'a>(
-    harness: &'a Test,
-    said: &'a str,
-) -> impl Iterator<Item = (egui::Rect, &'a TextShape)> {
+fn words<'a>(harness: &'a Test, said: &'a str) -> impl Iterator<Item = (Rect, &'a TextShape)> {
     painted(harness).filter(move |(_, text)| text.galley.text() == said)
 }
 
-fn texts(harness: &Test) -> impl Iterator<Item = (&str, egui::Rect)> {
+fn texts(harness: &Test) -> impl Iterator<Item = (&str, Rect)> {
     painted(harness).map(|(_, text)| (text.galley.text(), text.visual_bounding_rect()))
 }
 
@@ -306,19 +296,14 @@ fn bottom(harness: &Test, label: &str) -> f32 {
 }
 
 fn type_over(harness: &mut Test, text: &str) {
-    harness.key_press_modifiers(Modifiers::COMMAND, egui::Key::A);
+    harness.key_press_modifiers(Modifiers::COMMAND, Key::A);
     harness.event(egui::Event::Text(text.to_owned()));
     harness.run();
 }
 
 fn server(status: ConnectionStatus) -> ServerConnection {
-    ServerConnection {
-        server: "192.168.1.5:7000".to_owned(),
-        status,
-        round_trip: None,
-        id: None,
-        granted: None,
-    }
+    let server = "192.168.1.5:7000".to_owned();
+    ServerConnection { server, status, round_trip: None, id: None, granted: None }
 }
 
 fn pages() -> impl Iterator<Item = Page> {

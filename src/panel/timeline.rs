@@ -7,11 +7,8 @@ mod keys;
 mod ticks;
 mod words;
 
-use std::ops::RangeInclusive;
-
 use super::flags::{flags, paint as flag, switches};
-use super::lane::{LaneView, Measured, Past};
-use super::settings::PanelState;
+use super::lane::Past;
 use crate::panel::prelude::*;
 
 pub(super) use keys::step;
@@ -20,7 +17,6 @@ pub(super) struct Strip<'a> {
     /// The halves from left to right. A half without a lane shows the simulation; it is omitted in a low window.
     halves: Vec<(Side, Option<Measured<'a>>)>,
     past: Past,
-    /// The newest tick of the selected lane.
     newest: Option<u64>,
     /// Whether the game is paused or a tick of the past is shown.
     stands: bool,
@@ -40,7 +36,7 @@ impl<'a> Strip<'a> {
             past: lane.past,
             newest: lane.meter.newest_tick(),
             stands: lane.past.moment.is_some() || lane.status.is_paused,
-            row: if state.is_low { LOW } else { HEIGHT },
+            row: if state.is_low { 24.0 } else { 32.0 },
         }
     }
 
@@ -59,15 +55,13 @@ pub(super) fn draw(
     strip: &Strip<'_>,
     range: &mut Option<[u64; 2]>,
 ) -> (f32, Option<u64>) {
-    let look = Look::of(root);
     let margin = Margin { bottom: 4, ..Margin::symmetric(MARGIN as i8, 8) };
     let height = margin.sum().y + ROW + LINE + 4.0 + strip.height() + LINE;
     let edge = Panel::bottom(Id::new("timeline"));
     let (rect, chosen) = docked(root, edge, Some(height), margin, |ui| {
         let all = ui.max_rect();
-        let edge = Stroke::new(1.0, look.line);
-        let whole = all.left() - MARGIN..=all.right() + MARGIN;
-        ui.painter().hline(whole, all.top() - 7.5, edge);
+        let edge = Stroke::new(1.0, Look::of(ui).line);
+        ui.painter().hline(all.left() - MARGIN..=all.right() + MARGIN, all.top() - 7.5, edge);
         draw_rows(ui, all, strip, range)
     });
     (rect.height(), chosen)
@@ -98,17 +92,13 @@ fn draw_rows(
     let shown = ticks::visible(ui, &response, graph, oldest..=newest, past.moment, *range);
     let chart = Chart::over(ui, graph, shown);
     // While the game runs, a single click may begin a double click, which zooms out.
-    let touched = if response.dragged() || (response.clicked() && strip.stands) {
-        touch(ui, &response, &chart, first..=newest, range)
-    } else {
-        None
+    let is_touched = response.dragged() || (response.clicked() && strip.stands);
+    let touched = is_touched.then(|| touch(ui, &response, &chart, first..=newest, range)).flatten();
+    let row = |index| {
+        let top = graph.top() + index as f32 * (strip.row + BETWEEN);
+        Rect::from_x_y_ranges(graph.x_range(), top..=top + strip.row)
     };
-    let rows: Vec<Rect> = (0..strip.halves.len())
-        .map(|index| {
-            let top = graph.top() + index as f32 * (strip.row + BETWEEN);
-            Rect::from_x_y_ranges(graph.x_range(), top..=top + strip.row)
-        })
-        .collect();
+    let rows: Vec<Rect> = (0..strip.halves.len()).map(row).collect();
     for (row, (_, lane)) in rows.iter().zip(&strip.halves) {
         match lane {
             Some(lane) => draw_row(ui, *row, lane, &chart.x),
@@ -125,8 +115,7 @@ fn draw_rows(
         reason(ui, graph.with_max_x(chart.x_of(oldest as f64)), "not yet recorded");
     }
     if let Some(range) = range {
-        let marked = range[0] as f64..=(range[1] + 1) as f64;
-        chart.veil(marked, 0.0, look.ink.gamma_multiply(0.18));
+        chart.veil(range[0] as f64..=(range[1] + 1) as f64, 0.0, look.ink.gamma_multiply(0.18));
     }
     marks(ui, above, &chart, strip, newest);
     title(ui, first_row, strip, newest.saturating_sub(first));
@@ -150,7 +139,6 @@ fn reason(ui: &Ui, part: Rect, why: &str) {
     }
 }
 
-/// Draws a bar for each column, and above it the marks of lost and late packets.
 fn draw_row(ui: &Ui, row: Rect, lane: &Measured<'_>, shown: &RangeInclusive<f64>) {
     let look = Look::of(ui);
     let painter = ui.painter_at(row);
@@ -177,9 +165,7 @@ fn draw_row(ui: &Ui, row: Rect, lane: &Measured<'_>, shown: &RangeInclusive<f64>
     }
 }
 
-/// Draws the line at the displayed tick, and the flags of changed stages.
 fn marks(ui: &Ui, above: Rect, chart: &Chart, strip: &Strip<'_>, newest: u64) {
-    let look = Look::of(ui);
     let moment = strip.past.moment;
     let shown = moment.unwrap_or(newest) as f64 + 0.5;
     let stages = strip.lanes().map(|lane| lane.meter.samples().iter().map(|sample| sample.stages));
@@ -196,7 +182,7 @@ fn marks(ui: &Ui, above: Rect, chart: &Chart, strip: &Strip<'_>, newest: u64) {
     // Leaves out flags behind the label.
     let occupied = label.as_ref().map(|(rect, _)| rect.x_range().expand(FLAG));
     flags(ui, above, chart, &switches, occupied.unwrap_or(Rangef::NOTHING));
-    chart.upright(shown, Stroke::new(2.0, look.ink));
+    chart.upright(shown, Stroke::new(2.0, Look::of(ui).ink));
     if let Some((rect, words)) = label {
         flag(ui, rect, &words);
     }
@@ -222,8 +208,7 @@ fn title(ui: &Ui, row: Rect, strip: &Strip<'_>, recorded: u64) {
     let name = text(painter, row, At::Left(0.0), "Timeline", BODY, look.ink);
     let room = left - name.right() - 28.0;
     let mut hints = words::hints(strip, recorded).into_iter();
-    let fits = hints.find(|hint| width(ui, hint, SMALL) <= room);
-    if let Some(hint) = fits {
+    if let Some(hint) = hints.find(|hint| width(ui, hint, SMALL) <= room) {
         text(painter, row, At::Left(name.width() + 12.0), hint, SMALL, look.muted);
     }
 }
@@ -243,8 +228,7 @@ fn touch(
     if response.drag_started() {
         let begin =
             ui.input(|input| input.pointer.press_origin().filter(|_| input.modifiers.shift));
-        let begin = begin.map(|at| tick_at(at.x));
-        ui.data_mut(|data| data.insert_temp(id, begin));
+        ui.data_mut(|data| data.insert_temp(id, begin.map(|at| tick_at(at.x))));
     }
     let begin = ui.data(|data| data.get_temp::<Option<u64>>(id)).flatten();
     if response.dragged()
@@ -257,9 +241,7 @@ fn touch(
 
 const SCALE: RangeInclusive<f64> = 1.0..=20_000.0;
 
-/// Logical points: heights of a row in a normal and in a low window, gap between rows, and width of the totals.
-const HEIGHT: f32 = 32.0;
-const LOW: f32 = 24.0;
+/// Gap between rows, and width of the totals, logical points.
 const BETWEEN: f32 = 4.0;
 const TOTALS: f32 = 140.0;
 

@@ -1,34 +1,18 @@
 //! Buttons for actions that also have keys: three for playing, and the lists *Look* and *Save*.
 
-use std::borrow::Cow;
-
 use super::film::{ABOUT_FILM, ABOUT_STOP};
-use super::lane::Status;
-use super::settings::PanelState;
 use crate::controls::works;
 use crate::panel::prelude::*;
-use crate::view::{CubeColors, Exaggeration, ViewMode};
+use crate::view::Exaggeration;
 
-/// A button, or an entry of a list.
-struct Entry {
-    action: Action,
-    name: Cow<'static, str>,
-    is_on: bool,
+/// The action, name and state of a button or of an entry of a list.
+type Entry<'a> = (Action, &'a str, bool);
+
+/// Draws the widget of an action. Returns the action if the widget is pressed.
+fn offer(ui: &mut Ui, action: Action, widget: impl Widget) -> Option<Action> {
+    unless(ui, refusal(action), about(action), widget).clicked().then_some(action)
 }
 
-impl Entry {
-    fn new(action: Action, name: impl Into<Cow<'static, str>>, is_on: bool) -> Self {
-        Self { action, name: name.into(), is_on }
-    }
-
-    fn show(&self, ui: &mut Ui, widget: impl Widget) -> Option<Action> {
-        unless(ui, refusal(self.action), about(self.action), widget)
-            .clicked()
-            .then_some(self.action)
-    }
-}
-
-/// Draws the buttons in one row. Returns the action of the pressed button or entry.
 pub(super) fn draw(
     ui: &mut Ui,
     state: &PanelState,
@@ -39,16 +23,24 @@ pub(super) fn draw(
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing = Vec2::splat(GAP);
         let room = ui.available_width() - 2.0 * LIST - 5.0 * GAP;
-        let buttons = playing(status, link_is_cut);
-        let buttons = buttons.iter().zip(SHARES);
-        for (entry, share) in buttons.filter(|(entry, _)| works(entry.action, status.plays)) {
-            let kind = Kind::usual(entry.is_on);
-            let key = key_of(entry.action);
-            let widget = |ui: &mut Ui| button(ui, room * share, &entry.name, key, kind);
-            pressed = pressed.or(entry.show(ui, widget));
+        let pause = either(status.is_paused, "Resume", "Pause");
+        let cut = either(link_is_cut, "Restore", "Cut link");
+        // The last numbers are shares of the free width.
+        for (action, name, is_on, share) in [
+            (Action::Pause, pause, status.is_paused, 0.345),
+            (Action::Reset, "Reset", false, 0.295),
+            (Action::CutLink, cut, link_is_cut, 0.36),
+        ] {
+            let (key, kind) = (key_of(action), Kind::usual(is_on));
+            let widget = |ui: &mut Ui| button(ui, room * share, name, key, kind);
+            if works(action, status.plays) {
+                pressed = pressed.or(offer(ui, action, widget));
+            }
         }
         ui.add_space(GAP);
-        for (name, entries) in [("Look", &looking(state, status)[..]), ("Save", &saving(status))] {
+        let colors = format!("Colours: {}", state.colors.name());
+        let looking = looking(state, status, &colors);
+        for (name, entries) in [("Look", &looking[..]), ("Save", &saving(status))] {
             pressed = pressed.or(list(ui, name, entries, status));
         }
     });
@@ -56,7 +48,7 @@ pub(super) fn draw(
 }
 
 /// Draws a button that opens a list. Returns the action of the pressed entry.
-fn list(ui: &mut Ui, name: &str, entries: &[Entry], status: &Status<'_>) -> Option<Action> {
+fn list(ui: &mut Ui, name: &str, entries: &[Entry<'_>], status: &Status<'_>) -> Option<Action> {
     let button = button(ui, LIST, name, " ", Kind::Usual);
     opens(&button);
     let (caret, size) = (button.rect.right_center() - vec2(12.0, 0.0), vec2(8.0, 5.0));
@@ -64,16 +56,16 @@ fn list(ui: &mut Ui, name: &str, entries: &[Entry], status: &Status<'_>) -> Opti
     triangle(ui.painter(), caret, size, Vec2::DOWN, look.muted);
     let shown = Popup::menu(&button).align(RectAlign::TOP_END).width(ENTRY).show(|ui| {
         ui.spacing_mut().button_padding.x = 8.0;
-        let entries = entries.iter().filter(|entry| works(entry.action, status.plays));
-        let pressed = entries.fold(None, |pressed, entry| {
-            let [mut name, mut key] = [&*entry.name, key_of(entry.action)].map(RichText::new);
-            if refusal(entry.action).is_some() {
+        let mut pressed = None;
+        for &(action, name, is_on) in entries.iter().filter(|entry| works(entry.0, status.plays)) {
+            let [mut name, mut key] = [name, key_of(action)].map(RichText::new);
+            if refusal(action).is_some() {
                 [name, key] = [name, key].map(|text| text.color(look.impossible[1]));
             }
             let widget = Button::new(name).shortcut_text(key.monospace());
-            let widget = widget.selected(entry.is_on).min_size(vec2(ENTRY, BUTTON));
-            pressed.or(entry.show(ui, widget))
-        });
+            let widget = widget.selected(is_on).min_size(vec2(ENTRY, BUTTON));
+            pressed = pressed.or(offer(ui, action, widget));
+        }
         if pressed.is_some() {
             ui.close();
         }
@@ -86,23 +78,13 @@ const fn either(is_on: bool, on: &'static str, off: &'static str) -> &'static st
     if is_on { on } else { off }
 }
 
-fn playing(status: &Status<'_>, link_is_cut: bool) -> [Entry; 3] {
-    let pause = either(status.is_paused, "Resume", "Pause");
-    [
-        Entry::new(Action::Pause, pause, status.is_paused),
-        Entry::new(Action::Reset, "Reset", false),
-        Entry::new(Action::CutLink, either(link_is_cut, "Restore", "Cut link"), link_is_cut),
-    ]
-}
-
-fn looking(state: &PanelState, status: &Status<'_>) -> [Entry; 7] {
+fn looking<'a>(state: &PanelState, status: &Status<'_>, colors: &'a str) -> [Entry<'a>; 7] {
     let view = match status.view {
         ViewMode::Split => "View: both halves",
         ViewMode::Left => "View: the left half",
         ViewMode::Right => "View: the right half",
         ViewMode::Difference => "View: one over the other",
     };
-    let colors = format!("Colours: {}", state.colors.name());
     let trails = either(status.has_trails, "Trails: shown", "Trails: hidden");
     let errors = match status.exaggeration {
         Exaggeration::None => "Errors: as they are",
@@ -111,27 +93,27 @@ fn looking(state: &PanelState, status: &Status<'_>) -> [Entry; 7] {
     };
     let timeline = either(state.timeline, "Timeline: shown", "Timeline: hidden");
     [
-        Entry::new(Action::NextView, view, status.view != ViewMode::Split),
-        Entry::new(Action::CubeColors, colors, state.colors != CubeColors::Interaction),
-        Entry::new(Action::Trails, trails, status.has_trails),
-        Entry::new(Action::Exaggerate, errors, status.exaggeration != Exaggeration::None),
-        Entry::new(Action::Timeline, timeline, state.timeline),
-        Entry::new(Action::ResetCamera, "Camera: turn back", false),
-        Entry::new(Action::Help, "What am I looking at?", state.explaining),
+        (Action::NextView, view, status.view != ViewMode::Split),
+        (Action::CubeColors, colors, state.colors != CubeColors::Interaction),
+        (Action::Trails, trails, status.has_trails),
+        (Action::Exaggerate, errors, status.exaggeration != Exaggeration::None),
+        (Action::Timeline, timeline, state.timeline),
+        (Action::ResetCamera, "Camera: turn back", false),
+        (Action::Help, "What am I looking at?", state.explaining),
     ]
 }
 
-fn saving(status: &Status<'_>) -> [Entry; 5] {
+fn saving(status: &Status<'_>) -> [Entry<'static>; 5] {
     let films = status.film.is_some();
     let film = if films { Action::StopFilm } else { Action::Film };
     let replay = either(status.records_replay, "Stop the replay", "Replay");
     let copy = either(cfg!(target_family = "wasm"), "Copy address", "Copy command");
     [
-        Entry::new(Action::Screenshot, "Picture", false),
-        Entry::new(film, either(films, "Stop the film", "Film the last seconds"), films),
-        Entry::new(Action::Replay, replay, status.records_replay),
-        Entry::new(Action::CopyLink, copy, false),
-        Entry::new(Action::SaveCsv, "Last minute, CSV", false),
+        (Action::Screenshot, "Picture", false),
+        (film, either(films, "Stop the film", "Film the last seconds"), films),
+        (Action::Replay, replay, status.records_replay),
+        (Action::CopyLink, copy, false),
+        (Action::SaveCsv, "Last minute, CSV", false),
     ]
 }
 
@@ -174,11 +156,7 @@ const fn about(action: Action) -> &'static str {
     }
 }
 
-/// Reason why a browser cannot film.
 pub(crate) const NO_FILMS: &str = "A browser records no films; use `cubewire record`";
-
-/// Fractions of the free width for the three buttons.
-const SHARES: [f32; 3] = [0.345, 0.295, 0.36];
 
 /// Sizes, logical points.
 const LIST: f32 = 62.0;

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn every_step_says_something_of_its_own_in_a_few_sentences_and_leads_to_the_article() {
+    fn steps_have_distinct_short_texts_and_an_address() {
         let titles: HashSet<_> = STEPS.iter().map(|step| step.title).collect();
         assert_eq!(titles.len(), STEPS.len());
         for step in &STEPS {
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tour_goes_forth_and_back_and_to_any_step_and_ends_with_a_card() {
+    fn tour_moves_to_any_step_and_ends() {
         let mut tour = Tour::default();
         for action in [Action::TourNext, Action::TourBack, Action::LeaveTour] {
             assert_eq!(tour.after(action), tour);

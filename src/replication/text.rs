@@ -70,8 +70,7 @@ fn with_stages(mut error: TextError) -> TextError {
 /// A value without its key, such as `delta`, and the key that it belongs to.
 fn without_setting<'a>((key, value): (&'a str, &str)) -> Option<(&'a str, &'static str)> {
     let is_one = |setting: &str| {
-        let change = LaneChange::new([(setting.to_owned(), key.to_owned())]);
-        value.is_empty() && change.is_ok()
+        value.is_empty() && LaneChange::new([(setting.to_owned(), key.to_owned())]).is_ok()
     };
     let settings = ["rung", "link", "interpolation", "rate", "budget"].into_iter();
     let mut settings = settings.filter(|setting| is_one(setting));
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn recorded_delays_have_no_text_and_stay_until_the_link_changes() {
+    fn trace_has_no_text_and_survives_other_changes() {
         let trace = cubewire_link::Trace::from_csv("sent_ms,delay_ms\n0,1\n");
         let mut lane = LaneSettings::default();
         lane.link.conditions.trace = Some(trace.unwrap().into());

@@ -64,8 +64,7 @@ pub fn draw(
     frame.chart.times(ui, [&past, &format!("{} s", seconds / 2.0), now]);
     let words = top.with_max_x(above.legend_end);
     let hovered = response.hover_pos().filter(|at| plot.contains(*at));
-    let rates = || hovered.and_then(|at| rates(lines, frame.chart.x_at(at.x)));
-    match above.said.or_else(rates) {
+    match above.said.or_else(|| rates(lines, frame.chart.x_at(hovered?.x))) {
         Some(said) => {
             let ink = Look::of(ui).ink;
             // Clipped, so that a long description does not cover the controls at its right.
@@ -84,8 +83,11 @@ pub fn paint(ui: &Ui, plot: Rect, above: f32, lines: &Lines<'_>, moment: Option<
     let mut chart = Chart::new(ui, plot, past, kbps, lines.scale);
     chart.above = above;
     chart.axis(ui);
-    // Painted first, because lines can be at the bottom of the plot, too.
-    losses(&chart, look, lines);
+    // A triangle for each tick with a lost packet. Painted first, because lines can be at the bottom of the plot, too.
+    for seconds in lines.all.iter().flat_map(|line| line.series.losses()) {
+        let at = pos2(chart.x_of(seconds), plot.bottom() - 3.0);
+        triangle(&chart.painter, at, vec2(6.0, 6.0), Vec2::UP, look.error);
+    }
     lines.draw(&chart, look, 2.0);
     if let Some(seconds) = moment.and_then(|tick| lines.seconds_of(tick)) {
         chart.upright(seconds, Stroke::new(2.0, look.ink));
@@ -97,44 +99,27 @@ pub fn paint(ui: &Ui, plot: Rect, above: f32, lines: &Lines<'_>, moment: Option<
 fn entries(ui: &Ui, row: Rect, lines: &Lines<'_>) {
     let look = Look::of(ui);
     let names = lines.all.iter().map(|line| (line.source.name.clone(), line.source.color, None));
-    let names: Vec<_> = names.collect();
-    let budgets = lines.budgets();
-    let target = lines.target.map(|target| format!("{target:.0}"));
-    let with = |before: &str, after: &str| {
-        let target = target.as_ref();
-        target.map(|target| format!("{before}{target}{after}"))
-    };
-    let words = [
-        (with("target ", " kbps"), Some("budget ")),
-        (with("target ", ""), Some("budget ")),
-        (with("", ""), Some("budget ")),
-        (with("", ""), Some("")),
-        (with("", ""), None),
+    let budgets = Some(lines.budgets()).filter(|budgets| !budgets.is_empty());
+    let forms = [
+        ("target ", " kbps", Some("budget ")),
+        ("target ", "", Some("budget ")),
+        ("", "", Some("budget ")),
+        ("", "", Some("")),
+        ("", "", None),
     ];
-    let mut entries = names.clone();
-    for (target, budget) in words {
-        entries.truncate(names.len());
-        entries.extend(target.map(|target| (target, look.ink, Some(5.0))));
-        if let Some(budget) = budget.filter(|_| !budgets.is_empty()) {
-            entries.push((format!("{budget}{budgets}"), look.warning, Some(BUDGET_DASH)));
-        }
-        let widths = entries.iter().map(|(name, ..)| legend_width(ui, name));
-        if widths.sum::<f32>() <= row.width() {
-            break;
-        }
-    }
+    let forms = forms.map(|(before, after, name)| {
+        let target = lines.target.map(|target| format!("{before}{target:.0}{after}"));
+        let budget = name.zip(budgets.as_ref()).map(|(name, budgets)| format!("{name}{budgets}"));
+        let target = target.map(|target| (target, look.ink, Some(5.0)));
+        let budget = budget.map(|budget| (budget, look.warning, Some(BUDGET_DASH)));
+        names.clone().chain(target).chain(budget).collect::<Vec<_>>()
+    });
+    let fits = |entries: &&Vec<(String, _, _)>| {
+        entries.iter().map(|(name, ..)| legend_width(ui, name)).sum::<f32>() <= row.width()
+    };
     let mut x = 0.0;
-    for (name, color, dash) in entries {
-        x = legend(ui.painter(), row, x, &name, color, dash);
-    }
-}
-
-/// Paints a triangle at the bottom of the plot for each tick with a lost packet.
-fn losses(chart: &Chart, look: Look, lines: &Lines<'_>) {
-    for seconds in lines.all.iter().flat_map(|line| line.series.losses()) {
-        let at = pos2(chart.x_of(seconds), chart.rect.bottom() - 3.0);
-        let (painter, size) = (&chart.painter, vec2(6.0, 6.0));
-        triangle(painter, at, size, Vec2::UP, look.error);
+    for entry in forms.iter().find(fits).unwrap_or(&forms[4]) {
+        x = legend(ui.painter(), row, x, entry);
     }
 }
 
@@ -144,7 +129,7 @@ fn peak(ui: &Ui, frame: &Frame, lines: &Lines<'_>, occupied: &[f32]) {
     let peaks = lines.all.iter().flat_map(|line| line.series.peaks_above(*lines.ends.end()));
     let Some((seconds, kbps)) = peaks.max_by(|a, b| a.1.total_cmp(&b.1)) else { return };
     let x = within(chart.x_of(seconds), row.left() + 6.0, row.right() - 60.0);
-    if occupied.iter().any(|mark| (mark - x).abs() < PEAK_APART) {
+    if occupied.iter().any(|mark| (mark - x).abs() < 40.0) {
         return;
     }
     triangle(ui.painter(), pos2(x, row.center().y), vec2(8.0, 6.0), Vec2::UP, look.muted);
@@ -168,15 +153,12 @@ fn rates(lines: &Lines<'_>, seconds: f64) -> Option<String> {
     Some(format!("{:.1} s ago: {said}{counted}", ago?))
 }
 
-/// Minimum distance of a peak from a mark, in logical points.
-const PEAK_APART: f32 = 40.0;
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// Returns a line with copies of a point, one for each of these ticks.
-    fn steady(name: &str, ticks: std::ops::Range<u64>, point: Point) -> Source {
+    fn steady(name: &str, ticks: Range<u64>, point: Point) -> Source {
         Source {
             name: name.to_owned(),
             points: ticks.map(|tick| Point { tick, ..point }).collect(),
@@ -190,18 +172,15 @@ mod tests {
     #[test]
     fn hovering_says_when_and_the_rates_then() {
         let point = Point { bytes: 125, ..Point::default() };
-        let source = |name| steady(name, 500..620, point);
-        let one = [source("right")];
-        let lines = Lines::new(&one, SPAN);
-        assert_eq!(rates(&lines, -1.0).as_deref(), Some("1.0 s ago: 60.0 kbps"));
-        assert_eq!(rates(&lines, -5.0), None);
-        let two = [source("left"), source("right")];
-        let lines = Lines::new(&two, SPAN);
-        assert_eq!(rates(&lines, -1.0).as_deref(), Some("1.0 s ago: left 60.0, right 60.0"));
+        let both = ["left", "right"].map(|name| steady(name, 500..620, point));
+        let said = |sources, seconds| rates(&Lines::new(sources, SPAN), seconds);
+        assert_eq!(said(&both[1..], -1.0).as_deref(), Some("1.0 s ago: 60.0 kbps"));
+        assert_eq!(said(&both[1..], -5.0), None);
+        assert_eq!(said(&both, -1.0).as_deref(), Some("1.0 s ago: left 60.0, right 60.0"));
     }
 
     #[test]
-    fn the_axis_follows_a_budget_that_is_asked_for_and_only_what_is_within_it_is_drawn() {
+    fn axis_follows_the_requested_budget() {
         let target = Some(256.0);
         // The granted budget, the requested one, the target; and the end of the axis, the target and the budgets drawn.
         for (granted, asked, span_target, end, drawn, names) in [
@@ -215,15 +194,14 @@ mod tests {
             let mut source = steady("", 0..120, point);
             source.asked_kbps = asked;
             let sources = [source];
-            let span = Span { target: span_target, ..SPAN };
-            let lines = Lines::new(&sources, span);
+            let lines = Lines::new(&sources, Span { target: span_target, ..SPAN });
             let found = (*lines.ends.end(), lines.target, &*lines.budgets());
             assert_eq!(found, (end, drawn, names), "{granted:?}");
         }
     }
 
     #[test]
-    fn budgets_are_named_while_they_are_drawn_and_of_many_the_ends() {
+    fn legend_names_drawn_budgets_or_their_range() {
         for (budgets, names) in
             [(&[Some(64), Some(32), Some(48)][..], "32–64"), (&[Some(64), None], "64")]
         {

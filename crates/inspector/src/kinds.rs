@@ -2,7 +2,6 @@
 
 use cubewire_codec::{BitKind, BitLedger};
 
-use crate::names::Names;
 use crate::prelude::*;
 
 #[derive(Clone, Copy, Debug)]
@@ -10,6 +9,7 @@ pub struct Bits<'a> {
     pub ledger: &'a BitLedger,
     pub packets: usize,
     pub kinds: &'a [BitKind],
+    pub names: Names<'a>,
 }
 
 impl Bits<'_> {
@@ -38,13 +38,7 @@ pub fn bar(ui: &mut Ui, title: &str, bits: Bits<'_>) -> (Response, Option<BitKin
 
 /// Draws a row for each kind, muted if it has no bits. Unused kinds keep their rows, so that the controls below stay in
 /// place. `below` is the height of these controls; `about` describes a kind.
-pub fn table(
-    ui: &mut Ui,
-    bits: Bits<'_>,
-    names: Names<'_>,
-    below: f32,
-    about: impl Fn(BitKind) -> &'static str,
-) {
+pub fn table(ui: &mut Ui, bits: Bits<'_>, below: f32, about: impl Fn(BitKind) -> &'static str) {
     let look = Look::of(ui);
     let head = Row::show(ui, LINE, "bits by kind");
     head.text(ui, At::Left(0.0), "kind", SMALL, look.muted);
@@ -54,17 +48,13 @@ pub fn table(
     let height = (left / bits.kinds.len() as f32).clamp(LINE, ROW + 2.0);
     for &kind in bits.kinds {
         let has_bits = bits.ledger.kind(kind) > 0.0;
-        let (name, share) = (names.kind(kind), format!("{:.1} %", bits.percent(kind)));
+        let (name, share) = (bits.names.kind(kind), format!("{:.1} %", bits.percent(kind)));
         let number = rounded(bits.per_packet(bits.ledger.kind(kind)));
         let (ink, figures, said) = match has_bits {
-            true => (
-                look.ink,
-                [share.as_str(), number.as_str()],
-                format!("{name}: {share}, {number} bits a packet"),
-            ),
-            false => (look.muted, ["–"; 2], format!("{name}: not used here")),
+            true => (look.ink, [&*share, &*number], format!("{share}, {number} bits a packet")),
+            false => (look.muted, ["–"; 2], "not used here".to_owned()),
         };
-        let row = Row::show(ui, height, &said);
+        let row = Row::show(ui, height, &format!("{name}: {said}"));
         swatch(ui.painter(), row.rect, 0.0, look.kind(kind));
         row.text(ui, At::Left(18.0), name, BODY, ink);
         row.text(ui, At::Right(SHARE), figures[0], SMALL, look.muted);

@@ -6,7 +6,6 @@ mod rows;
 mod span;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use cubewire_codec::{BitItem, BitKind};
 
@@ -14,7 +13,6 @@ pub use hex::ROW_HEIGHT as HEX_ROW;
 pub use rows::{Order, fields};
 pub use span::{Span, amount, short_form};
 
-use crate::names::{Highlight, Names};
 use crate::prelude::*;
 use hex::Bits;
 use icicle::Top;
@@ -169,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_have_all_bits_but_those_of_the_packet_and_the_dearest_is_first() {
+    fn bodies_are_sorted_and_sum_to_the_packet() {
         for rung in [ladder::DELTA, ladder::PREDICTED] {
             let packet = packet_of(rung.stages);
             let items = packet.ledger.items().unwrap();

@@ -81,7 +81,6 @@ struct InspectorState {
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct Selected;
 
-/// Inserts [`Selected`] on the body in the selected slot, and removes it from all others.
 fn select(
     state: Res<'_, InspectorState>,
     receivers: Query<'_, '_, &ReplicationReceiver>,
@@ -154,7 +153,6 @@ fn measure(
     }
 }
 
-/// Measures the ladder of the chosen client while its page is shown.
 fn measure_ladder(
     mut state: ResMut<'_, InspectorState>,
     clients: Query<'_, '_, Has<LiveLadder>, (With<ReplicationSender>, With<Connected>)>,
@@ -281,8 +279,7 @@ impl Inspector<'_, '_> {
             (Some((peer, settings, ladder)), _) => {
                 let tick = self.stats.as_ref().map_or(0, |stats| stats.tick);
                 let bodies = self.bodies.as_ref().map(|bodies| bodies.snapshot());
-                let end = End::Server { peer, settings, ladder, tick };
-                (end, bodies)
+                (End::Server { peer, settings, ladder, tick }, bodies)
             }
             (None, Some(replication)) => {
                 let now = self.now.elapsed();

@@ -1,5 +1,8 @@
 //! Names that most files of the crate and of the panel use.
 
+pub use std::ops::{Range, RangeInclusive};
+pub use std::sync::Arc;
+
 pub use bevy_egui::egui;
 pub use bevy_egui::egui::{
     Align, Align2, Button, Color32, ComboBox, Context, DragValue, FontId, Frame, Galley, Id, Key,
@@ -9,6 +12,7 @@ pub use bevy_egui::egui::{
 };
 
 pub use crate::memory::{Zoom, kept};
+pub use crate::names::{Highlight, Names};
 pub use crate::style::{
     BODY, BUTTON, CONTROL, GAP, LARGE, LINE, Look, MARGIN, ROW, SMALL, egui_color, page_left,
     row_in,

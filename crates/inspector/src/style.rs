@@ -82,7 +82,7 @@ impl Look {
 
     /// Returns the colours from the last [`set`](Self::set), or the colours of the context's theme.
     pub fn of(ctx: &egui::Context) -> Self {
-        let look = ctx.data(|data| data.get_temp(Id::new(LOOK)));
+        let look = ctx.data(|data| data.get_temp(Id::new("colours of the inspector")));
         look.unwrap_or_else(|| match ctx.global_style().visuals.dark_mode {
             true => Self::new(Theme::Dark),
             false => Self::new(Theme::Light),
@@ -91,11 +91,10 @@ impl Look {
 
     /// Makes [`of`](Self::of) return these colours in the whole context. Returns the previous ones.
     pub fn set(self, ctx: &egui::Context) -> Option<Self> {
-        ctx.data_mut(|data| {
-            let before = data.get_temp(Id::new(LOOK));
-            data.insert_temp(Id::new(LOOK), self);
-            before
-        })
+        let id = Id::new("colours of the inspector");
+        let before = ctx.data(|data| data.get_temp(id));
+        ctx.data_mut(|data| data.insert_temp(id, self));
+        before
     }
 
     pub const fn colors(&self) -> &'static Colors {
@@ -204,9 +203,6 @@ fn visuals(look: Look) -> Visuals {
     widgets.noninteractive.bg_stroke = Stroke::new(1.0, look.line);
     visuals
 }
-
-/// Key of the current [`Look`] in egui's memory.
-const LOOK: &str = "colours of the inspector";
 
 /// Returns the height of the page that is left below the drawn content, without scrolling.
 pub fn page_left(ui: &Ui) -> f32 {

@@ -8,11 +8,10 @@ use std::time::Duration;
 use cubewire_bevy::shadow::LiveLadder;
 use cubewire_bevy::{ConnectionSettings, Measure, ReplicationReceiver, ReplicationSender};
 use cubewire_codec::{BitKind, Plan, QuantizedSnapshot, Stages};
-use cubewire_protocol::record::{ArrivalCounts, Fate, PacketRecord, Record, Sample, Totals, kbps};
+use cubewire_protocol::record::{ArrivalCounts, Fate, PacketRecord, Sample, Totals, kbps};
 
 use crate::graph::{self, Above, Axis, Lines, Point, Source, Span};
 use crate::kinds::{self, Bits};
-use crate::names::{Highlight, Names};
 use crate::packet::{self, HEX_ROW, Order, PacketView};
 use crate::prelude::*;
 use crate::waiting::Waiting;
@@ -39,7 +38,6 @@ pub(crate) struct Choices {
     pub(crate) wanted: Option<Stages>,
 }
 
-#[derive(Debug)]
 pub(crate) struct View<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) measure: &'a Measure,
@@ -48,7 +46,6 @@ pub(crate) struct View<'a> {
     pub(crate) end: End<'a>,
 }
 
-#[derive(Debug)]
 pub(crate) enum End<'a> {
     Server {
         peer: &'a ReplicationSender,
@@ -88,40 +85,38 @@ impl View<'_> {
         Names { schema: self.plan.schema(), bodies: self.bodies, nouns: ["body", "bodies"] }
     }
 
-    const fn record(&self) -> &Record {
-        &self.measure.record
-    }
-
     fn second(&self) -> Totals {
-        let record = self.record();
+        let record = &self.measure.record;
         record.sum(record.newest(self.rate() as usize))
     }
 
     /// Returns the ticks of the graph and of the second before it, which its means need.
     fn shown(&self) -> impl ExactSizeIterator<Item = &Sample> {
-        self.record().newest((SECONDS + 1) * self.rate() as usize)
+        self.measure.record.newest((SECONDS + 1) * self.rate() as usize)
     }
 
     fn graph(&self, ui: &mut Ui) {
-        let settled = self.record().settled_tick();
-        let points = self.shown().map(|sample| Point {
-            tick: sample.tick,
-            bytes: sample.traffic.wire_bytes,
-            budget_kbps: sample.budget_kbps,
-            has_losses: has_losses(sample, settled),
-            stages: Stages::default(),
+        let settled = self.measure.record.settled_tick();
+        let points = self.shown().map(|sample| {
+            let mut packets = sample.snapshots.iter();
+            Point {
+                tick: sample.tick,
+                bytes: sample.traffic.wire_bytes,
+                budget_kbps: sample.budget_kbps,
+                has_losses: packets.any(|it| it.fate(sample.tick, settled) == Fate::Lost),
+                stages: Stages::default(),
+            }
         });
         let name = match self.end {
             End::Server { .. } => "sent, on the wire, kbps",
             End::Client { .. } => "snapshots that arrive, kbps",
         };
-        let source = Source {
+        let sources = [Source {
             name: name.to_owned(),
             color: Look::of(ui).half,
             points: points.collect(),
             asked_kbps: self.shown().last().and_then(|sample| sample.budget_kbps),
-        };
-        let sources = [source];
+        }];
         let span = Span {
             seconds: SECONDS as u32,
             ticks_per_second: self.rate(),
@@ -129,7 +124,7 @@ impl View<'_> {
             target: None,
         };
         let lines = Lines::new(&sources, span);
-        graph::draw(ui, GRAPH, &lines, None, false, |_, frame| Above {
+        graph::draw(ui, graph::AROUND_PLOT + 80.0, &lines, None, false, |_, frame| Above {
             legend_end: frame.top.right(),
             ..Above::default()
         });
@@ -137,24 +132,24 @@ impl View<'_> {
 
     fn bits(&self, ui: &mut Ui) {
         let second = self.second();
-        let kinds: Vec<_> =
-            BitKind::ALL.into_iter().filter(|&kind| second.ledger.kind(kind) > 0.0).collect();
-        let bits = Bits { ledger: &second.ledger, packets: second.snapshots, kinds: &kinds };
+        let kinds = BitKind::ALL.into_iter().filter(|&kind| second.ledger.kind(kind) > 0.0);
+        let kinds: Vec<_> = kinds.collect();
+        let names = self.names();
+        let bits = Bits { ledger: &second.ledger, packets: second.snapshots, kinds: &kinds, names };
         if second.snapshots == 0 {
             note(ui, "No snapshot in the last second.");
             return;
         }
-        let names = self.names();
         let (bar, hovered) = kinds::bar(ui, "Last second", bits);
         if let Some(kind) = hovered {
             bar.on_hover_text_at_pointer(format!("{}: {}", names.kind(kind), names.about(kind)));
         }
-        kinds::table(ui, bits, names, 0.0, |kind| names.about(kind));
+        kinds::table(ui, bits, 0.0, |kind| names.about(kind));
     }
 
     fn packet(&self, ui: &mut Ui, choices: &mut Choices) {
         held::controls(ui, self, &mut choices.held);
-        let newest = self.record().packets().next_back();
+        let newest = self.measure.record.packets().next_back();
         let (shown, bodies) = match &choices.held {
             Some(held) => (held.shown(), held.bodies.as_ref()),
             None => (newest, self.bodies),
@@ -165,10 +160,8 @@ impl View<'_> {
             return;
         };
         let names = Names { bodies, ..self.names() };
-        let bytes = grouped(packet.payload_bytes as f64);
-        let tick_said = grouped(packet.tick as f64);
-        let count = packet.sent_bodies;
-        let title = format!("Tick {tick_said}: {bytes} bytes for {count} bodies");
+        let [tick, bytes] = [packet.tick as f64, packet.payload_bytes as f64].map(grouped);
+        let title = format!("Tick {tick}: {bytes} bytes for {} bodies", packet.sent_bodies);
         heading(ui, &title, baseline(packet));
         let items = detail.items();
         let shown = PacketView {
@@ -176,11 +169,11 @@ impl View<'_> {
             bytes: detail.bytes(),
             items: items.clone(),
             names,
-            hex_height: HEX_ROWS * HEX_ROW,
+            hex_height: 4.0 * HEX_ROW,
         };
         packet::draw(ui, &mut choices.order, shown, &mut choices.highlight);
         divider(ui);
-        packet::bodies(ui, items, names, page_left(ui).max(MIN_BODIES), &mut choices.highlight);
+        packet::bodies(ui, items, names, page_left(ui).max(120.0), &mut choices.highlight);
     }
 
     fn waiting(&self, ui: &mut Ui, highlight: &mut Highlight) {
@@ -204,40 +197,33 @@ impl View<'_> {
     }
 
     fn network(&self, ui: &mut Ui) {
-        let second = self.second();
-        let rate = self.rate();
+        let (second, rate) = (self.second(), self.rate());
         let rate_of = |bytes| rounded(kbps(bytes, rate as usize, rate));
-        let per_packet = |sum: usize| rounded(sum as f64 / second.snapshots.max(1) as f64);
         let millis = |ticks: u64| rounded(1000.0 * ticks as f64 / f64::from(rate));
-        let wire_bytes = second.traffic.wire_bytes;
-        for (name, value, unit) in [
-            ("Payload of snapshots", rate_of(second.payload_bytes), "kbps"),
-            ("On the wire", rate_of(wire_bytes), "kbps"),
-            ("Snapshots", second.snapshots.to_string(), "a second"),
-            ("Bodies in a snapshot", per_packet(second.sent_bodies), ""),
-        ] {
-            figure(ui, name, value, unit);
-        }
+        let bodies = second.sent_bodies as f64 / second.snapshots.max(1) as f64;
+        figure(ui, "Payload of snapshots", rate_of(second.payload_bytes), "kbps");
+        figure(ui, "On the wire", rate_of(second.traffic.wire_bytes), "kbps");
+        figure(ui, "Snapshots", second.snapshots, "a second");
+        figure(ui, "Bodies in a snapshot", rounded(bodies), "");
         match self.end {
             End::Server { peer, tick, .. } => {
-                let newest = self.record().samples().back();
+                let newest = self.measure.record.samples().back();
                 if let Some(budget) = newest.and_then(|sample| sample.budget_kbps) {
                     figure(ui, "Budget", budget, "kbps");
                 }
                 let acked = peer.sender().and_then(|sender| sender.newest_acked());
-                let age = acked.map_or_else(
-                    || "none yet".to_owned(),
-                    |acked| format!("{} ms ago", millis(tick.saturating_sub(acked))),
-                );
+                let age =
+                    acked.map(|acked| format!("{} ms ago", millis(tick.saturating_sub(acked))));
+                let age = age.unwrap_or_else(|| "none yet".to_owned());
                 figure(ui, "Newest snapshot that was acked", age, "");
                 let packets = self.shown().flat_map(|sample| &sample.snapshots);
                 if let Some(least) = packets.filter_map(|packet| packet.acked_after_ticks).min() {
                     let round_trip = figure(ui, "Round trip", millis(least.into()), "ms");
                     round_trip.on_hover_text("The shortest time from a snapshot to its ack.");
                 }
-                let settled = self.record().settled_tick();
+                let settled = self.measure.record.settled_tick();
                 let settled = self.shown().filter(|sample| sample.tick < settled);
-                let counts = ArrivalCounts::of(self.record(), settled);
+                let counts = ArrivalCounts::of(&self.measure.record, settled);
                 if counts != ArrivalCounts::default() {
                     figure(ui, "Loss", rounded(counts.lost_percent()), "%");
                 }
@@ -251,8 +237,7 @@ impl View<'_> {
                 }
                 figure(ui, "Too late to be shown", second.late, "a second");
                 let starved = rounded(1000.0 * second.starved.as_secs_f64());
-                let starved = figure(ui, "Without a snapshot to show", starved, "ms/s");
-                starved.on_hover_text(format!(
+                figure(ui, "Without a snapshot to show", starved, "ms/s").on_hover_text(format!(
                     "{} stalls in the last second: playout stopped, because the next snapshot had not arrived.",
                     second.stalls
                 ));
@@ -279,16 +264,5 @@ fn baseline(packet: &PacketRecord) -> String {
     }
 }
 
-fn has_losses(sample: &Sample, settled: u64) -> bool {
-    let mut packets = sample.snapshots.iter();
-    packets.any(|packet| packet.fate(sample.tick, settled) == Fate::Lost)
-}
-
 /// Length of the graph, and time span of the figures for round trip and loss, in seconds.
 const SECONDS: usize = 10;
-
-/// Sizes in logical points.
-const GRAPH: f32 = graph::AROUND_PLOT + 80.0;
-const MIN_BODIES: f32 = 120.0;
-
-const HEX_ROWS: f32 = 4.0;

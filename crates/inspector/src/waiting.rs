@@ -2,7 +2,6 @@
 
 use cubewire_protocol::{LongestWait, Wait};
 
-use crate::names::{Highlight, Names};
 use crate::prelude::*;
 
 /// The bodies that waited in the last second.
@@ -36,8 +35,7 @@ impl Waiting<'_> {
             (0, _) => "Nothing waited in the last second".to_owned(),
             (1, _) => format!("Waited in the last second: 1 {one}"),
             (count, _) => {
-                let count = grouped(count as f64);
-                format!("Waited in the last second: {count} {several}")
+                format!("Waited in the last second: {} {several}", grouped(count as f64))
             }
         };
         let right = match longest {
@@ -77,7 +75,6 @@ impl Waiting<'_> {
         heading
     }
 
-    /// Draws one row for the bodies that have not moved since they were sent.
     fn resting(&self, ui: &mut Ui, resting: &[(usize, LongestWait)], longest: u64) {
         let ticks = resting.iter().map(|(_, waited)| waited.ticks).max().unwrap_or(0);
         let [one, several] = self.names.nouns;
@@ -154,7 +151,6 @@ impl Waiting<'_> {
         }
     }
 
-    /// Returns the time in milliseconds, rounded to the nearest.
     fn millis(&self, ticks: u64) -> String {
         let rate = u64::from(self.ticks_per_second);
         grouped(((1000 * ticks + rate / 2) / rate) as f64)
@@ -189,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_waited_as_it_was_slow_or_as_others_were_more_urgent() {
+    fn wait_is_explained_by_speed_or_by_urgency() {
         let plan = Plan::cubes();
         let waiting = Waiting {
             waits: &[],

@@ -8,8 +8,6 @@ mod controls;
 mod slider;
 mod words;
 
-use std::sync::Arc;
-
 pub use chart::{AXIS, Chart, Scale, line_between, plot_area};
 pub use controls::{
     Choice, chip, choices, entry, list, named, opens, picker, segmented, switch, unless,
@@ -115,9 +113,6 @@ impl Row {
     }
 }
 
-/// Height of a key figure's number.
-const NUMBER: f32 = 30.0;
-
 /// How far a highlighted row extends beyond the page on both sides.
 pub const BEYOND: f32 = 8.0;
 
@@ -148,7 +143,7 @@ pub fn card(
     color: Color32,
 ) -> Response {
     let look = Look::of(ui);
-    let (area, response) = ui.allocate_exact_size(vec2(width, LINE + NUMBER), Sense::hover());
+    let (area, response) = ui.allocate_exact_size(vec2(width, LINE + 30.0), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name));
     let (above, number) = area.split_top_bottom_at_y(area.top() + LINE);
     let painter = ui.painter();
@@ -159,7 +154,6 @@ pub fn card(
     response
 }
 
-/// Returns the frame of a card over the 3D picture.
 pub fn over_picture(look: Look, edge: Color32) -> Frame {
     Frame::new().fill(look.ground).stroke(Stroke::new(1.0, edge)).corner_radius(8)
 }
@@ -200,8 +194,7 @@ pub fn field(ui: &mut Ui, name: &str, width: f32, value: DragValue<'_>, unit: &s
             ..WidgetInfo::new(WidgetType::DragValue)
         });
         if !unit.is_empty() {
-            let unit = RichText::new(unit).size(SMALL).color(look.muted);
-            ui.add(Label::new(unit).truncate());
+            ui.add(Label::new(RichText::new(unit).size(SMALL).color(look.muted)).truncate());
         }
         response
     })
@@ -248,8 +241,7 @@ pub fn button(ui: &mut Ui, width: f32, name: &str, key: &str, kind: Kind) -> Res
         .wrap_mode(TextWrapMode::Extend)
         .selected(is_on);
     if has_key {
-        let key = RichText::new(key).monospace().size(SMALL);
-        button = button.shortcut_text(key.color(muted));
+        button = button.shortcut_text(RichText::new(key).monospace().size(SMALL).color(muted));
     }
     if kind == Kind::Primary && is_enabled {
         button = button.fill(look.primary);
@@ -270,20 +262,16 @@ pub fn tick(ui: &mut Ui, mut is_done: bool, words: &str) {
     ui.scope(|ui| {
         ui.spacing_mut().interact_size.y = LINE;
         ui.visuals_mut().widgets.noninteractive.bg_stroke = edge;
-        let words = RichText::new(words).size(SMALL);
-        ui.add_enabled(false, egui::Checkbox::new(&mut is_done, words));
+        ui.add_enabled(false, egui::Checkbox::new(&mut is_done, RichText::new(words).size(SMALL)));
     });
 }
 
+/// Name, colour, and length of the dashes of a line, if it is dashed.
+pub type LegendEntry = (String, Color32, Option<f32>);
+
 /// Paints a legend entry: a solid or dashed line and its name. Returns the x position of the next entry.
-pub fn legend(
-    painter: &Painter,
-    row: Rect,
-    x: f32,
-    name: &str,
-    color: Color32,
-    dash: Option<f32>,
-) -> f32 {
+pub fn legend(painter: &Painter, row: Rect, x: f32, entry: &LegendEntry) -> f32 {
+    let &(ref name, color, dash) = entry;
     let y = row.center().y;
     let line = [pos2(row.left() + x, y), pos2(row.left() + x + 16.0, y)];
     line_between(painter, line, Stroke::new(2.0, color), dash);

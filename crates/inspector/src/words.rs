@@ -6,7 +6,6 @@ pub fn grouped(value: f64) -> String {
     sign.to_owned() + &thousands(&format!("{:.0}", value.abs()))
 }
 
-/// Returns digits with thin spaces between thousands.
 pub fn thousands(digits: &str) -> String {
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {

@@ -102,15 +102,14 @@ impl Game {
 
     /// Runs a frame of the window with input events.
     fn frame(&mut self, events: Vec<Event>) {
-        let world = self.app().world_mut();
-        let mut contexts = world.query::<&mut EguiContext>();
-        let ctx = contexts.single_mut(world).unwrap().get_mut().clone();
+        let app = self.app();
+        let ctx = context(app);
         ctx.begin_pass(egui::RawInput {
             screen_rect: Some(Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 900.0))),
             events,
             ..egui::RawInput::default()
         });
-        world.run_schedule(EguiPrimaryContextPass);
+        app.world_mut().run_schedule(EguiPrimaryContextPass);
         let mut output = ctx.end_pass();
         let shapes = std::mem::take(&mut output.shapes);
         output.drop_without_applying_deltas();
@@ -144,7 +143,6 @@ impl Game {
         found.unwrap_or_else(|| panic!("no {start} in {:?}", self.texts)).1.center()
     }
 
-    /// Clicks the first text that starts with these words.
     fn click(&mut self, start: &str) {
         self.press_at(self.at(start), 0);
     }
@@ -183,16 +181,13 @@ impl Game {
     /// Returns the rung that the server uses.
     fn used(&mut self) -> Option<Rung> {
         let plan = self.net.server.world().resource::<Protocol>().plan().clone();
-        let client = self.client();
-        let stages = client.get::<ReplicationSender>().unwrap().settings().unwrap().stages;
+        let stages = self.client().get::<ReplicationSender>().unwrap().settings().unwrap().stages;
         LADDER.into_iter().find(|rung| plan.legal(*rung.stages) == Ok(stages))
     }
 
     /// Returns the egui limit of a click's duration at the server, in seconds.
     fn max_click(&mut self) -> f64 {
-        let world = self.net.server.world_mut();
-        let mut contexts = world.query::<&mut EguiContext>();
-        let ctx = contexts.single_mut(world).unwrap().get_mut().clone();
+        let ctx = context(&mut self.net.server);
         ctx.options(|options| options.input_options.max_click_duration)
     }
 }
@@ -218,6 +213,12 @@ fn press(key: Key) -> Vec<Event> {
         modifiers: Modifiers::NONE,
     };
     vec![event(true, false), event(true, true), event(false, false)]
+}
+
+fn context(app: &mut App) -> egui::Context {
+    let world = app.world_mut();
+    let mut contexts = world.query::<&mut EguiContext>();
+    contexts.single_mut(world).unwrap().get_mut().clone()
 }
 
 fn single<C: Component>(app: &mut App) -> Entity {
@@ -290,7 +291,7 @@ fn a_client_shows_what_arrives_and_its_playout() {
 }
 
 #[test]
-fn the_server_chooses_among_all_rungs_that_the_protocol_has() {
+fn server_chooses_among_all_rungs_of_the_protocol() {
     let mut game = Game::stages(0);
     let plan = game.net.server.world().resource::<Protocol>().plan().clone();
     let mut chosen = Vec::new();
@@ -321,7 +322,7 @@ fn the_server_chooses_among_all_rungs_that_the_protocol_has() {
 }
 
 #[test]
-fn the_ladder_is_measured_while_its_page_is_shown() {
+fn ladder_is_measured_while_its_page_is_shown() {
     let mut game = Game::stages(0);
     game.steps(30);
     let mut client = game.client();
@@ -339,7 +340,7 @@ fn the_ladder_is_measured_while_its_page_is_shown() {
 }
 
 #[test]
-fn a_client_asks_for_the_rung_that_is_chosen() {
+fn client_requests_the_chosen_rung() {
     let mut game = Game::stages(1);
     game.choose(&DELTA);
     let declined = "Declined: the server does not accept requests.";
@@ -367,7 +368,7 @@ fn a_closed_window_measures_nothing() {
 }
 
 #[test]
-fn a_packet_is_held_while_others_arrive_and_those_before_it_are_gone_through() {
+fn arrow_keys_step_through_held_packets() {
     let mut game = Game::open(0);
     let title = |game: &mut Game| -> u64 {
         game.steps(1);
@@ -398,7 +399,7 @@ fn a_packet_is_held_while_others_arrive_and_those_before_it_are_gone_through() {
 }
 
 #[test]
-fn what_is_selected_is_marked_in_the_game_at_either_end() {
+fn selected_body_is_marked_at_either_end() {
     for end in [0, 1] {
         let mut game = Game::open(end);
         game.steps(90);
@@ -420,7 +421,7 @@ fn what_is_selected_is_marked_in_the_game_at_either_end() {
 }
 
 #[test]
-fn a_press_of_any_length_is_a_click_and_the_game_keeps_its_own_rule() {
+fn long_press_clicks_only_in_the_inspector() {
     let of_game = Game { net: net(), end: 0, texts: Vec::new() }.max_click();
     let mut game = Game::open(0);
     game.frame(Vec::new());
@@ -435,7 +436,7 @@ fn a_press_of_any_length_is_a_click_and_the_game_keeps_its_own_rule() {
 }
 
 #[test]
-fn a_game_with_no_context_of_egui_or_two_goes_on() {
+fn missing_or_second_egui_context_is_harmless() {
     let mut game = Game::open(0);
     let context = single::<PrimaryEguiContext>(game.app());
     let world = game.app().world_mut();

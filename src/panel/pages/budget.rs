@@ -5,9 +5,7 @@ use std::ptr;
 use cubewire_inspector::waiting::Waiting;
 use cubewire_protocol::BUDGETS_KBPS;
 
-use crate::panel::lane::LaneView;
 use crate::panel::prelude::*;
-use crate::panel::terms;
 
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     ui.add_space(2.0);
@@ -93,7 +91,6 @@ fn limit(ui: &mut Ui, kbps: &mut u32) {
     }
 }
 
-/// Draws the sent bandwidth and the replica error next to the budget and the error without one.
 fn cards(ui: &mut Ui, lane: &LaneView<'_>, budget: Option<u32>) {
     let second = lane.meter.second(None);
     let second = second.as_ref();
@@ -124,15 +121,13 @@ fn cards(ui: &mut Ui, lane: &LaneView<'_>, budget: Option<u32>) {
 /// ticks. Computed once a second.
 fn without(ui: &Ui, lane: &LaneView<'_>) -> Option<f64> {
     let (meter, stages) = (lane.meter, lane.settings.sender.stages);
-    let second = lane.now() / u64::from(TICKS_PER_SECOND);
-    let key = (ptr::from_ref(meter).addr(), second, stages);
+    let key = (ptr::from_ref(meter).addr(), lane.now() / u64::from(TICKS_PER_SECOND), stages);
     kept(ui, Id::new("error without a budget"), key, || {
         let samples = meter.samples().iter();
         let unlimited =
             samples.filter(|sample| sample.budget_kbps.is_none() && sample.stages == stages);
         let totals = Totals::of(unlimited);
-        let is_enough = totals.ticks >= TICKS_PER_SECOND as usize;
-        totals.mean_error_m().filter(|_| is_enough)
+        totals.mean_error_m().filter(|_| totals.ticks >= TICKS_PER_SECOND as usize)
     })
 }
 

@@ -1,11 +1,10 @@
 //! The page *The two halves*: pickers for the content of each half, and the lanes in the text form of the command line.
 
 use super::pickers;
-use crate::panel::lane::{Halves, LaneView};
+use crate::panel::lane::Halves;
 use crate::panel::prelude::*;
 use crate::panel::style;
-use crate::replication::{LaneSettings, rung_name};
-use crate::view::{PaneContent, Side};
+use crate::view::PaneContent;
 
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     let Some(halves) = lane.halves.as_deref_mut() else { return };
@@ -28,7 +27,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
 
 fn half(ui: &mut Ui, halves: &mut Halves, side: Side, settings: Option<&LaneSettings>) {
     ui.horizontal(|ui| {
-        ui.add_space(EDGE + BESIDE);
+        ui.add_space(EDGE + 8.0);
         ui.vertical(|ui| {
             ui.set_width(ui.available_width());
             ui.spacing_mut().item_spacing.y = BETWEEN;
@@ -47,11 +46,7 @@ fn half(ui: &mut Ui, halves: &mut Halves, side: Side, settings: Option<&LaneSett
 }
 
 fn what(ui: &mut Ui, is_lane: bool, side: Side) {
-    let look = Look::of(ui);
-    let name = match side {
-        Side::Left => "Left half",
-        Side::Right => "Right half",
-    };
+    let name = format!("{} half", capital(side.name()));
     let (what, about) = match is_lane {
         true => ("a replica", "The other end of the network, rebuilt from packets alone."),
         false => (
@@ -59,11 +54,8 @@ fn what(ui: &mut Ui, is_lane: bool, side: Side) {
             "The physics itself, without any network. Compare shows a replica instead.",
         ),
     };
-    let (label, ()) = named(ui, LABEL, "", BODY, |ui| {
-        ui.weak(what).on_hover_text(about);
-    });
-    let (painter, row) = (ui.painter(), label.rect);
-    text(painter, row, At::Left(0.0), name, BODY, look.half);
+    let (label, _) = named(ui, LABEL, "", BODY, |ui| ui.weak(what).on_hover_text(about));
+    text(ui.painter(), label.rect, At::Left(0.0), name, BODY, Look::of(ui).half);
 }
 
 fn pick(ui: &mut Ui, lane: &mut LaneSettings) {
@@ -167,6 +159,5 @@ const NEEDS_TWO: &str =
 const ABOVE: f32 = 8.0;
 const BETWEEN: f32 = 2.0;
 const EDGE: f32 = 3.0;
-const BESIDE: f32 = 8.0;
 const LABEL: f32 = 76.0;
 const APART: f32 = 8.0;

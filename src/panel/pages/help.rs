@@ -1,9 +1,7 @@
 //! The page *Help*: theme, size, and the most important keys.
 
-use crate::controls::{Action, BINDINGS, Binding};
-use crate::panel::lane::Status;
+use crate::controls::{BINDINGS, Binding};
 use crate::panel::prelude::*;
-use crate::panel::settings::PanelState;
 use crate::panel::style::{change_scale, wanted_scale};
 use crate::panel::tour::STEPS;
 use crate::theme::Theme;
@@ -24,26 +22,23 @@ pub(crate) fn draw(ui: &mut Ui, state: &mut PanelState, status: &Status<'_>) -> 
         let rows =
             OF_MOST_USE.into_iter().flat_map(|keys| BINDINGS.iter().find(|row| row.keys == keys));
         let rows = rows.filter_map(|row| Some((row, row.about_in(status.plays)?)));
-        for row in rows.take(ROWS) {
-            keys_of(ui, COLUMN, row);
+        for row in rows.take(10) {
+            keys_of(ui, 134.0, row);
         }
     });
     ui.add_space(GAP);
     buttons(ui, state, status)
 }
 
-/// Draws the keys of a binding, and their description from `column` on.
 fn keys_of(ui: &mut Ui, column: f32, (binding, about): (&Binding, &str)) {
     let (width, about) = (ui.available_width(), about.replace('`', ""));
     keys(ui, width, column, &binding.names(), &about);
 }
 
 fn size(ui: &mut Ui, state: &mut PanelState) {
-    let look = Look::of(ui);
     named(ui, NAME, "Text size", BODY, |ui| {
         let mut step = |ui: &mut Ui, name, steps, about| {
-            let pressed = button(ui, 32.0, name, "", Kind::Usual);
-            if pressed.on_hover_text(about).clicked() {
+            if button(ui, 32.0, name, "", Kind::Usual).on_hover_text(about).clicked() {
                 change_scale(state, steps);
             }
         };
@@ -51,10 +46,9 @@ fn size(ui: &mut Ui, state: &mut PanelState) {
         let (share, _) = ui.allocate_exact_size(vec2(PERCENT, BUTTON), Sense::hover());
         step(ui, "+", 1.0, "Larger: Ctrl and plus.");
         let percent = format!("{:.0} %", 100.0 * wanted_scale(ui.ctx(), state));
-        text(ui.painter(), share, At::Center(PERCENT / 2.0), percent, SMALL, look.ink);
+        text(ui.painter(), share, At::Center(PERCENT / 2.0), percent, SMALL, Look::of(ui).ink);
         let by_window = chip(ui, CONTROL, 12, "by window", state.scale.is_none());
-        let about = "Follows the height of the window: Ctrl and 0.";
-        if by_window.on_hover_text(about).clicked() {
+        if by_window.on_hover_text("Follows the height of the window: Ctrl and 0.").clicked() {
             state.scale = None;
         }
     });
@@ -66,7 +60,7 @@ fn all_keys(ui: &Ui, opens: &Response, has_game: bool) {
     let look = Look::of(ui);
     let window = ui.ctx().viewport_rect();
     let halves = window.with_max_x(ui.max_rect().left() - MARGIN);
-    let width = CARD.min(window.width() - 2.0 * MARGIN) - 2.0 * MARGIN;
+    let width = 840_f32.min(window.width() - 2.0 * MARGIN) - 2.0 * MARGIN;
     let height = window.height() - 4.0 * MARGIN - 3.0 * ROW;
     let frame = over_picture(look, look.line).inner_margin(Margin::symmetric(16, 12));
     let middle = RectAlign { parent: Align2::CENTER_BOTTOM, child: Align2::CENTER_BOTTOM };
@@ -82,7 +76,7 @@ fn all_keys(ui: &Ui, opens: &Response, has_game: bool) {
         heading(ui, "All keys", "Esc or a click closes");
         ui.add_space(4.0);
         let rows = ScrollArea::vertical().max_height(height).min_scrolled_height(height);
-        let columns = if width < TWO_COLUMNS { 1 } else { 2 };
+        let columns = if width < 568.0 { 1 } else { 2 };
         let bindings = BINDINGS.iter().filter_map(|row| Some((row, row.about_in(has_game)?)));
         let bindings: Vec<_> = bindings.collect();
         rows.show(ui, |ui| {
@@ -90,7 +84,7 @@ fn all_keys(ui: &Ui, opens: &Response, has_game: bool) {
             ui.columns(columns, |columns| {
                 let rows = bindings.chunks(bindings.len().div_ceil(columns.len()));
                 for (ui, bindings) in columns.iter_mut().zip(rows) {
-                    bindings.iter().for_each(|&binding| keys_of(ui, ABOUT, binding));
+                    bindings.iter().for_each(|&binding| keys_of(ui, 112.0, binding));
                 }
             });
         });
@@ -98,11 +92,10 @@ fn all_keys(ui: &Ui, opens: &Response, has_game: bool) {
 }
 
 fn buttons(ui: &mut Ui, state: &mut PanelState, status: &Status<'_>) -> Option<Action> {
-    let gap = GAP;
-    let room = ui.available_width() - 2.0 * gap;
+    let room = ui.available_width() - 2.0 * GAP;
     let [narrow, wide] = [0.22 * room, 0.39 * room];
     let row = ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = gap;
+        ui.spacing_mut().item_spacing.x = GAP;
         let opens = button(ui, narrow, "All keys", "", Kind::Secondary);
         all_keys(ui, &opens, status.plays);
         let article = button(ui, wide, "Read the article", "", Kind::Secondary);
@@ -153,7 +146,6 @@ const OF_MOST_USE: [&str; 16] = [
     "F11",
     "Enter",
 ];
-const ROWS: usize = 10;
 
 /// Time limit for the second press, seconds.
 const ASKING_SECONDS: f64 = 4.0;
@@ -161,12 +153,6 @@ const ASKING_SECONDS: f64 = 4.0;
 /// Sizes and distances, logical points.
 const NAME: f32 = 68.0;
 const PERCENT: f32 = 56.0;
-const COLUMN: f32 = 134.0;
-
-/// Logical points: width of the card, its width with two columns at least, and distance from the keys to their description.
-const CARD: f32 = 840.0;
-const TWO_COLUMNS: f32 = 568.0;
-const ABOUT: f32 = 112.0;
 
 #[cfg(test)]
 mod tests {

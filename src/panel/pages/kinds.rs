@@ -1,14 +1,9 @@
 //! The page *By kind of bits*: the payload of a second by kind of bits, the colours of the cubes, and averages.
 
-use cubewire_codec::BitKind;
 use cubewire_inspector::kinds;
 
 use super::millis;
-use crate::panel::lane::LaneView;
 use crate::panel::prelude::*;
-use crate::panel::settings::PanelState;
-use crate::panel::terms;
-use crate::view::CubeColors;
 
 pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     let measured = lane.second();
@@ -22,17 +17,15 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     if let Some(kind) = hovered {
         bar.on_hover_text_at_pointer(about(kind, &totals));
     }
-    kinds::table(ui, bits(&totals), terms::names(), BELOW, terms::bit_kind);
+    kinds::table(ui, bits(&totals), BELOW, terms::bit_kind);
     divider(ui);
     colors(ui, state, lane.status.plays);
     figures(ui, &totals, lane);
 }
 
-/// Draws the picker for the colours of the cubes. Their legend is over the picture.
 fn colors(ui: &mut Ui, state: &mut PanelState, has_game: bool) {
-    let look = Look::of(ui);
     let row = Row::show(ui, ROW, "Colour cubes");
-    row.text(ui, At::Left(0.0), "Colour cubes", BODY, look.ink);
+    row.text(ui, At::Left(0.0), "Colour cubes", BODY, Look::of(ui).ink);
     if state.colors.has_scale() {
         let fixed = row.controls(ui, |ui| chip(ui, ROW, 4, "fixed", state.fixed_scale));
         if fixed.on_hover_text(FIXED).clicked() {
@@ -70,22 +63,15 @@ fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     ));
     let ack_kbps = rounded(totals.kbps_of(totals.traffic.ack_bytes));
     figure(ui, "Acks, the other way", ack_kbps, "kbps").on_hover_ui(|ui| acks(ui, totals, lane));
-    note(
-        ui,
-        format!(
-            "Payload: mean {} bytes, largest {}.",
-            mean(totals.payload_bytes),
-            grouped(totals.max_payload_bytes as f64),
-        ),
-    )
-    .on_hover_text(format!(
+    let (payload, most) = (mean(totals.payload_bytes), grouped(totals.max_payload_bytes as f64));
+    let payload = note(ui, format!("Payload: mean {payload} bytes, largest {most}."));
+    payload.on_hover_text(format!(
         "{} Snapshots of more than 1200 bytes take several datagrams: {} a second.",
         terms::PAYLOAD,
         grouped(totals.packets_per_second())
     ));
 }
 
-/// Draws the tooltip about acks: their bandwidth, the newest ack and baseline, and counts of the receiver and the link.
 fn acks(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     ui.allocate_exact_size(vec2(ACKS, 0.0), Sense::hover());
     ui.set_max_width(ACKS);
@@ -110,22 +96,17 @@ fn acks(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     figure(ui, "Duplicates", twice, "snapshots");
     figure(ui, "Rejected", refused, "packets");
     let link = meter.link;
-    let of_link = |count: u64| {
+    let counts = [link.lost, link.queue_dropped, link.duplicated, link.reordered];
+    let [lost, dropped, duplicated, reordered] = counts.map(|count| {
         let percent = 100.0 * count as f64 / link.sent.max(1) as f64;
         format!("{} ({} %)", grouped(count as f64), rounded(percent))
-    };
-    note(
-        ui,
-        format!(
-            "Of {} datagrams with snapshots, the simulated link lost {}, dropped {} as its queue was full, duplicated {}, and \
-             delivered {} out of order.",
-            grouped(link.sent as f64),
-            of_link(link.lost),
-            of_link(link.queue_dropped),
-            of_link(link.duplicated),
-            of_link(link.reordered),
-        ),
+    });
+    let words = format!(
+        "Of {} datagrams with snapshots, the simulated link lost {lost}, dropped {dropped} as its queue was full, duplicated \
+         {duplicated}, and delivered {reordered} out of order.",
+        grouped(link.sent as f64),
     );
+    note(ui, words);
     if let Some(refusal) = &meter.last_refusal {
         note(ui, format!("Last rejection: {refusal}."));
     }
@@ -154,8 +135,9 @@ pub(super) fn strip_if_it_fits(ui: &mut Ui, lane: &LaneView<'_>) {
     line(ui, words, Look::of(ui).muted);
 }
 
-const fn bits(totals: &Totals) -> kinds::Bits<'_> {
-    kinds::Bits { ledger: &totals.ledger, packets: totals.snapshots, kinds: &BitKind::DEMO }
+fn bits(totals: &Totals) -> kinds::Bits<'_> {
+    let (ledger, packets, names) = (&totals.ledger, totals.snapshots, terms::names());
+    kinds::Bits { ledger, packets, kinds: &BitKind::DEMO, names }
 }
 
 fn about(kind: BitKind, totals: &Totals) -> String {

@@ -3,27 +3,22 @@
 mod arrived;
 mod conditions;
 
-use std::time::Duration;
-
 use cubewire_link::Bandwidth;
 use cubewire_protocol::{BaselineChoice, CANDIDATES, Interpolation};
 
 use super::pickers;
-use crate::panel::lane::LaneView;
 use crate::panel::prelude::*;
-use crate::panel::terms;
-use crate::replication::{LaneMeter, LaneSettings, PlayoutDelay, Sample};
+use crate::replication::PlayoutDelay;
 use conditions::BETWEEN;
 
 /// Draws the page. Its graphs cover the last `seconds`.
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
     let has_room = page_left(ui) >= ROOMY;
     let link = &mut lane.settings.link.conditions;
-    match lane.peers.is_server() {
-        true => {
-            note(ui, "Simulated, in addition to the real network:");
-        }
-        false => conditions::presets(ui, link),
+    if lane.peers.is_server() {
+        note(ui, "Simulated, in addition to the real network:");
+    } else {
+        conditions::presets(ui, link);
     }
     conditions::fields(ui, link);
     if has_room {
@@ -39,7 +34,6 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
     }
 }
 
-/// Draws the less common settings: bandwidth limit, and baseline.
 fn more(ui: &mut Ui, settings: &mut LaneSettings) {
     ui.spacing_mut().item_spacing.y = BETWEEN;
     limit(ui, &mut settings.link.conditions.bandwidth);
@@ -47,9 +41,8 @@ fn more(ui: &mut Ui, settings: &mut LaneSettings) {
         "Of the newest {CANDIDATES} acknowledged snapshots, the one with the smallest packet. The sender encodes \
          against each of them."
     );
-    let newest = "The newest acknowledged snapshot.";
     let baselines = [
-        Choice::new(BaselineChoice::Newest, "newest", newest),
+        Choice::new(BaselineChoice::Newest, "newest", "The newest acknowledged snapshot."),
         Choice::new(BaselineChoice::Smallest, "smallest", smallest),
     ];
     let baseline = &mut settings.sender.baseline;
@@ -90,7 +83,6 @@ const LABEL: f32 = 104.0;
 /// Height of the page below the switch of the tab at which all settings fit, logical points.
 const ROOMY: f32 = 402.0 + 2.0 * 27.0;
 
-/// Draws the settings of playout and send rate, and their effect on stalls and on the replica error.
 fn playout(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
     let settings = &mut *lane.settings;
     ui.spacing_mut().item_spacing.y = 2.0;
@@ -125,8 +117,7 @@ fn delay(ui: &mut Ui, settings: &mut LaneSettings, meter: &LaneMeter) {
         PlayoutDelay::Fixed(fixed) => fixed,
         _ => now,
     };
-    let across = ui.available_width() - FIELD - 8.0;
-    segmented(ui, across, choice, &pickers::delays(fixed));
+    segmented(ui, ui.available_width() - FIELD - 8.0, choice, &pickers::delays(fixed));
     let mut ms = fixed.as_secs_f64() * 1000.0;
     let drag = DragValue::new(&mut ms).range(0.0..=MAX_DELAY_MS).speed(1.0);
     let number = field(ui, "Playout delay", FIELD, drag.fixed_decimals(0).suffix(" ms"), "");
@@ -162,24 +153,21 @@ fn buffer(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     let look = Look::of(ui);
     let second = Totals::of(meter.newest(TICKS_PER_SECOND as usize));
     ui.label(terms::STALLS);
-    let late = second.late;
     let since_start = meter.totals();
     let stalls = grouped(since_start.stalls as f64);
     let time = since_start.starved_ticks as f64 / f64::from(TICKS_PER_SECOND);
-    ui.label(format!(
-        "{stalls} since the start, {time:.2} s in all. Late in the last second: {late}."
-    ));
+    let late = format!("Late in the last second: {}.", second.late);
+    ui.label(format!("{stalls} since the start, {time:.2} s in all. {late}"));
     ui.set_max_width(320.0);
     let (plot, _) = plot_area(ui, 60.0);
     let ticks = (seconds * TICKS_PER_SECOND) as usize;
     let samples: Vec<&Sample> = meter.newest(ticks).collect();
-    let most = samples.iter().map(|sample| sample.buffered).max();
-    let most = most.unwrap_or(0).max(MIN_BUFFERED) as f64;
+    let most = samples.iter().map(|sample| sample.buffered).max().unwrap_or(0).max(8) as f64;
     let chart = Chart::new(ui, plot, 0.0..=ticks as f64, 0.0..=most, Scale::Linear);
     chart.axis(ui);
     let first = ticks - samples.len();
     let mark = |x: f64, color: Color32| {
-        chart.painter.vline(chart.x_of(x), plot.bottom()..=plot.bottom() - MARK, (2.0, color));
+        chart.painter.vline(chart.x_of(x), plot.bottom()..=plot.bottom() - 6.0, (2.0, color));
     };
     for (index, sample) in samples.iter().enumerate() {
         let x = (first + index) as f64;
@@ -203,8 +191,7 @@ fn error(ui: &mut Ui, lane: &LaneView<'_>) {
     let words = match (newest.map(|newest| newest.replica_error), mean) {
         (Some(now), Some((metres, degrees))) => {
             let mm = rounded(1000.0 * metres);
-            let words = format!("off by {mm} mm, {degrees:.2}°");
-            line(ui, words, look.ink).on_hover_text(format!(
+            line(ui, format!("off by {mm} mm, {degrees:.2}°"), look.ink).on_hover_text(format!(
                 "Displayed state against the simulation at the same tick. Mean of the red cubes over a second: {mm} mm, \
                  {degrees:.2}°. The worst cube now: {} mm, {:.2}°.",
                 rounded(1000.0 * f64::from(now.max_m)),
@@ -224,20 +211,15 @@ fn error(ui: &mut Ui, lane: &LaneView<'_>) {
 /// Upper end of the field, milliseconds. The jitter buffer holds up to four seconds.
 const MAX_DELAY_MS: f64 = 1000.0;
 
-/// Smallest range of the plot of the jitter buffer, snapshots.
-const MIN_BUFFERED: usize = 8;
-
 /// Sizes and distances, logical points.
 const FIELD: f32 = 64.0;
-const MARK: f32 = 6.0;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_stall_is_counted_once_however_long_it_is() {
-        let starved = [true, true, false, true, false, false, true];
-        assert_eq!(stalls_of(starved.into_iter()), (3, 4));
+    fn long_stall_is_counted_once() {
+        assert_eq!(stalls_of([true, true, false, true, false, false, true].into_iter()), (3, 4));
     }
 }

@@ -7,10 +7,8 @@ use std::ptr;
 use cubewire_inspector::packet::{self, CHART, HEX_ROW, Order, PacketView};
 
 use super::millis;
-use crate::panel::lane::LaneView;
 use crate::panel::prelude::*;
-use crate::panel::terms;
-use crate::replication::{Fate, PacketDetail, PacketRecord, Sample};
+use crate::replication::{Fate, PacketDetail};
 
 pub(super) fn draw(ui: &mut Ui, order: &mut Order, lane: &mut LaneView<'_>) {
     let mut samples = lane.meter.back_from(lane.past.moment);

@@ -1,14 +1,10 @@
 //! Remote peers on a real network: a server's viewers, or a viewer's server.
 
-use std::time::Duration;
-
 use bevy::prelude::{Res, ResMut};
 
 use crate::panel::prelude::*;
-use crate::panel::terms;
 use crate::replication::{
-    Accounting, ConnectionStatus, LaneMeter, RemoteViewer, SenderSettings, ServerConnection,
-    Serving, fallback_of_viewer, rung_name,
+    ConnectionStatus, RemoteViewer, ServerConnection, Serving, fallback_of_viewer,
 };
 use crate::view::Notices;
 
@@ -100,8 +96,7 @@ fn draw_viewer(ui: &mut Ui, &(peer, settings, meter): &Viewer<'_>) {
         figure(ui, "budget", budgets(settings, &granted), "");
     }
     let throttled = throttled(settings, &granted);
-    let fallback = peer.fallback.map(fallback_of_viewer);
-    for text in throttled.into_iter().chain(fallback) {
+    for text in throttled.into_iter().chain(peer.fallback.map(fallback_of_viewer)) {
         note(ui, text);
     }
 }

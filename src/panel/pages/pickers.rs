@@ -1,17 +1,11 @@
 //! Controls that several pages share, for rungs, networks, send rates, playout delays and interpolation.
 
-use std::time::Duration;
-
-use cubewire_codec::ladder;
 use cubewire_link::{Conditions, PRESETS};
 use cubewire_protocol::Interpolation;
 
 use crate::panel::prelude::*;
-use crate::replication::{
-    LaneSettings, LinkSettings, PlayoutDelay, SEND_INTERVALS, SenderSettings,
-};
+use crate::replication::{LinkSettings, PlayoutDelay, SEND_INTERVALS};
 
-/// Draws a drop-down list of `choices`. `shown` is the text of the closed list.
 fn list<T: PartialEq + Clone>(
     ui: &mut Ui,
     id: &str,
@@ -111,7 +105,6 @@ pub(super) fn delays(fixed: Duration) -> [Choice<PlayoutDelay>; 3] {
     ])
 }
 
-/// Describes an interpolation in two sentences: its method and its effect.
 pub(super) const fn about(kind: Interpolation) -> [&'static str; 2] {
     match kind {
         Interpolation::None => {
@@ -137,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_network_is_recognised_even_if_the_link_is_cut() {
+    fn network_is_recognised_even_if_cut() {
         for cut in [false, true] {
             for network in networks(cut) {
                 assert_eq!(network.value.cut, cut);

@@ -7,9 +7,7 @@ pub(crate) mod tradeoff;
 use cubewire_codec::ladder::{RELATIVE_INDEX, RELATIVE_ORIENTATION, RELATIVE_POSITION};
 use cubewire_codec::quantize::smallest_three::{MAX_BITS, MIN_BITS};
 use cubewire_codec::stages::{Delta, Orientation, Position, RelativeOrientation, RelativePosition};
-use cubewire_codec::{BitKind, StageOptions, Stages};
 
-use crate::panel::lane::LaneView;
 use crate::panel::prelude::*;
 use block::Block;
 
@@ -59,7 +57,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
         rung: RELATIVE_INDEX,
         about: "Bits of the distance from one changed cube to the next, minus 1.",
         counts: &counts.index,
-        last: INDEX_BITS,
+        last: 10,
         kind: BitKind::Selection,
         ranges: stages.delta.range_bits(),
         set: |options, [small, large]| options.delta = Delta::RelativeIndices { small, large },
@@ -141,8 +139,6 @@ const ABOUT_POSITION: &str = "Bits per component of the difference between a cha
 
 const COMPONENT_BITS: &str = "Each of the three components is quantized between −1/√2 and +1/√2. With b bits per component, \
      an orientation takes 2 + 3 × b bits; the article uses b = 9.";
-
-const INDEX_BITS: usize = 10;
 
 /// Sizes, logical points.
 const NAME: f32 = 140.0;

@@ -3,11 +3,8 @@
 
 pub(super) mod offers;
 
-use cubewire_codec::Stages;
-
-use crate::panel::lane::LaneView;
 use crate::panel::prelude::*;
-use crate::replication::{Ablated, Part, RungCosts};
+use crate::replication::{Ablated, RungCosts};
 use offers::besides;
 
 /// Smaller differences are displayed as zero, kbps.
@@ -52,7 +49,6 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     }
 }
 
-/// Draws the name of the stage, the side effects of its options, and its savings.
 fn title(
     ui: &mut Ui,
     (part, name): (Part, &str),
@@ -123,7 +119,6 @@ pub(super) fn measured(lane: &LaneView<'_>) -> Option<Vec<(Option<Ablated>, f64)
     rows.collect()
 }
 
-/// Returns the caption of the savings; empty if they are not measured.
 pub(super) fn caption(look: Look, lane: &LaneView<'_>) -> (String, Color32) {
     match lane.ablation.map(|_| measured(lane)) {
         None => (String::new(), look.muted),
@@ -144,8 +139,7 @@ pub(super) fn dated(look: Look, old: Option<f64>, [now, then]: [&str; 2]) -> (St
     match old {
         None => (now.to_owned(), look.muted),
         Some(seconds) => {
-            let is_late = seconds > 2.0;
-            let color = if is_late { look.warning } else { look.muted };
+            let color = if seconds > 2.0 { look.warning } else { look.muted };
             (format!("{then} {seconds:.1} s ago"), color)
         }
     }
@@ -160,12 +154,11 @@ const GAP: f32 = 10.0;
 
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::ladder;
 
     use super::*;
 
     #[test]
-    fn what_an_option_changes_besides_is_told_before_a_click() {
+    fn side_effects_are_named_before_a_click() {
         let (changed, predicted) = (ladder::CHANGED_FLAGS, ladder::PREDICTED);
         for (rung, part, said) in [
             (changed, Part::Orientation, "* without relative orientation"),
@@ -177,8 +170,7 @@ mod tests {
             (predicted, Part::Position, "* without arithmetic coding"),
             (predicted, Part::Delta, "a part of the arithmetic coding"),
         ] {
-            let offers = offers::of(part, rung.stages);
-            let needs = needs(part, rung.stages, &offers).unwrap();
+            let needs = needs(part, rung.stages, &offers::of(part, rung.stages)).unwrap();
             assert!(needs.contains(&said.to_owned()), "{}: {needs:?}", rung.name);
         }
         let offers = offers::of(Part::Delta, ladder::POSITION.stages);

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_says_for_how_long_the_ends_are_in_sync_and_how_often_they_lost_it() {
+    fn line_says_time_in_sync_and_desyncs() {
         let status = SyncStatus::Synced { since: 262 };
         let mut sync = LaneSync { tick: 1000, status, ..LaneSync::default() };
         assert_eq!(state(&sync), "In sync for 12.3 s.");

@@ -45,7 +45,6 @@ pub(crate) fn load_or_default(path: &Path) -> PanelState {
     })
 }
 
-/// Saves changed settings. Logs only the first failure.
 pub(crate) fn save(state: Res<PanelState>, mut file: ResMut<SettingsFile>) {
     if let Err(error) = file.save(&state) {
         let path = file.path.display();
@@ -86,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_garbled_or_out_of_range_is_replaced() {
+    fn missing_garbled_or_extreme_settings_are_replaced() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("panel.ron");
         assert_eq!(load_or_default(&path), PanelState::default());

@@ -12,17 +12,18 @@ fn timeline() -> Test {
 /// Time span of the timeline with 400 recorded ticks.
 const ROOM: f32 = METER_TICKS as f32 / 8.0;
 
-fn position_of(harness: &Test, tick: f32) -> egui::Pos2 {
+fn position_of(harness: &Test, tick: f32) -> Pos2 {
     let inset = harness.state().drawn.inset;
     let margin = 16.0;
     // The totals are at the right.
     let width = SIZE.x - inset.right - 2.0 * margin - 140.0;
     // The newest tick, 399, is at the right end.
     let fraction = 1.0 - (399.0 - tick) / ROOM;
-    egui::pos2(margin + fraction * width, SIZE.y - inset.bottom / 2.0)
+    pos2(margin + fraction * width, SIZE.y - inset.bottom / 2.0)
 }
 
-fn drag(harness: &mut Test, from: egui::Pos2, to: egui::Pos2, modifiers: Modifiers) {
+/// Drags from one position to another. Returns the tick that the timeline then shows.
+fn drag(harness: &mut Test, from: Pos2, to: Pos2, modifiers: Modifiers) -> u64 {
     point(harness, from);
     for (at, pressed) in [(from, true), (to, false)] {
         harness.event_modifiers(egui::Event::PointerMoved(at), modifiers);
@@ -36,38 +37,36 @@ fn drag(harness: &mut Test, from: egui::Pos2, to: egui::Pos2, modifiers: Modifie
         harness.event_modifiers(event, modifiers);
         harness.step();
     }
+    *harness.state().moments.last().unwrap()
 }
 
 /// Size of a window with room for the cost in the header.
-const WIDE: egui::Vec2 = egui::vec2(1600.0, 900.0);
+const WIDE: Vec2 = vec2(1600.0, 900.0);
 
 #[test]
-fn a_drag_over_the_timeline_goes_to_its_tick_and_with_shift_marks_a_range() {
+fn drag_selects_a_tick_or_a_range() {
     let mut harness = timeline();
     let (from, to) = (position_of(&harness, 100.0), position_of(&harness, 300.0));
-    drag(&mut harness, from, to, Modifiers::NONE);
-    let moment = *harness.state().moments.last().unwrap();
+    let moment = drag(&mut harness, from, to, Modifiers::NONE);
     assert!(moment.abs_diff(300) <= 3, "{moment}");
     assert_eq!(harness.state().state.range, None);
 
-    drag(&mut harness, from, to, Modifiers::SHIFT);
+    let moment = drag(&mut harness, from, to, Modifiers::SHIFT);
     let range = harness.state().state.range.unwrap();
     assert!(range[0].abs_diff(100) <= 3, "{range:?}");
     assert!(range[1].abs_diff(300) <= 3, "{range:?}");
-    let moment = *harness.state().moments.last().unwrap();
     assert_eq!(moment, range[1]);
 
     // F zooms to the range, so the middle of the range is in the middle of the timeline.
-    press(&mut harness, egui::Key::F);
+    press(&mut harness, Key::F);
     let middle = position_of(&harness, 399.0 - ROOM / 2.0);
-    let beside = middle - egui::vec2(20.0, 0.0);
-    drag(&mut harness, beside, middle, Modifiers::NONE);
-    let moment = *harness.state().moments.last().unwrap();
+    let beside = middle - vec2(20.0, 0.0);
+    let moment = drag(&mut harness, beside, middle, Modifiers::NONE);
     assert!(moment.abs_diff(200) <= 5, "{moment}");
 }
 
 #[test]
-fn what_is_not_recorded_yet_says_so_over_both_lanes_and_the_simulation_in_its_own() {
+fn unrecorded_time_and_simulation_are_labelled() {
     let mut harness = timeline();
     change(&mut harness, |panel| {
         panel.meter = LaneMeter::from_samples(panel.meter.newest(200).cloned().collect::<Vec<_>>());
@@ -83,7 +82,7 @@ fn what_is_not_recorded_yet_says_so_over_both_lanes_and_the_simulation_in_its_ow
 }
 
 #[test]
-fn what_is_hovered_in_the_timeline_is_told_at_once_and_covers_none_of_it() {
+fn timeline_tooltip_appears_at_once_above_it() {
     let mut harness = timeline();
     let at = position_of(&harness, 200.0);
     point(&mut harness, at);
@@ -93,7 +92,7 @@ fn what_is_hovered_in_the_timeline_is_told_at_once_and_covers_none_of_it() {
 }
 
 #[test]
-fn nothing_in_the_header_moves_when_a_figure_has_more_digits() {
+fn header_stays_in_place_with_more_digits() {
     let ends = [10, 1_000, 30_000].map(|payload_bytes| {
         let mut panel = panel(Page::Help);
         panel.meter = meter_of(400, &PacketRecord::default(), |_, _, packet| {
@@ -108,7 +107,7 @@ fn nothing_in_the_header_moves_when_a_figure_has_more_digits() {
 }
 
 #[test]
-fn what_is_told_about_a_flag_ends_before_the_options() {
+fn description_of_a_flag_ends_before_options() {
     let [from, to] = [ladder::RELATIVE_POSITION, ladder::RELATIVE_ORIENTATION];
     let mut panel = panel(Page::Help);
     panel.meter = meter_of(400, &PacketRecord::default(), |tick, sample, _| {
@@ -125,7 +124,7 @@ fn what_is_told_about_a_flag_ends_before_the_options() {
 }
 
 #[test]
-fn the_figures_are_those_of_the_second_before_the_moment() {
+fn figures_show_the_second_before_the_moment() {
     for (page, now, past) in [
         (Page::Ladder, ["492 kbps"; 2], ["60 kbps"; 2]),
         (
@@ -150,10 +149,9 @@ fn the_figures_are_those_of_the_second_before_the_moment() {
 }
 
 #[test]
-fn the_timeline_waits_for_a_lane_that_has_begun_again() {
+fn timeline_waits_for_a_restarted_lane() {
     let mut harness = timeline();
     change(&mut harness, |panel| panel.past.first = Some(500));
     let (from, to) = (position_of(&harness, 100.0), position_of(&harness, 300.0));
-    drag(&mut harness, from, to, Modifiers::NONE);
-    assert_eq!(harness.state().moments.last(), Some(&399));
+    assert_eq!(drag(&mut harness, from, to, Modifiers::NONE), 399);
 }

@@ -1,6 +1,6 @@
 //! Every painted text is legible: no overlap, no cut text, no small font, and no missing glyph.
 
-use bevy_egui::egui::{FontFamily, FontId, Rect};
+use bevy_egui::egui::FontFamily;
 
 use super::*;
 use crate::panel::pages::ranges::tradeoff::Tradeoff;
@@ -49,21 +49,19 @@ fn full(page: Page, is_compared: bool) -> Panel {
         panel.selection.cube = Some(1);
         panel.errors = vec![CubeError { metres: 0.1234, degrees: 12.34 }; 10];
         panel.settings.link.conditions = Preset::by_name("wi-fi-bad").unwrap().conditions.clone();
-        let wait = |index: usize| Wait {
-            since: 1_300 + index as u64,
-            error: 1.234,
-            priority: 1_234.5,
-            more_urgent: index,
+        let wait = |more_urgent: usize| {
+            let since = 1_300 + more_urgent as u64;
+            SendState::Waiting(Wait { since, error: 1.234, priority: 1_234.5, more_urgent })
         };
-        panel.send_states.now = (0..900).map(|index| SendState::Waiting(wait(index))).collect();
+        panel.send_states.now = (0..900).map(wait).collect();
         panel.send_states.now[899] = SendState::UpToDate { sent: Some(1_250) };
         panel.send_states.record(1_499);
     }
     panel
 }
 
-const SIZES: [egui::Vec2; 5] =
-    [LOW, SIZE, egui::vec2(1440.0, 900.0), egui::vec2(1920.0, 1080.0), egui::vec2(3840.0, 2160.0)];
+const SIZES: [Vec2; 5] =
+    [LOW, SIZE, vec2(1440.0, 900.0), vec2(1920.0, 1080.0), vec2(3840.0, 2160.0)];
 
 fn check(harness: &mut Test, what: &str, wrong: &mut Vec<String>) {
     harness.run_steps(4);
@@ -96,7 +94,7 @@ fn check(harness: &mut Test, what: &str, wrong: &mut Vec<String>) {
 }
 
 #[test]
-fn no_label_overlaps_another_is_cut_too_small_or_lacks_a_glyph() {
+fn labels_of_every_page_are_legible() {
     let (mut wrong, mut widths) = (Vec::new(), [None; SIZES.len()]);
     for page in pages() {
         for is_compared in [false, true] {
@@ -113,8 +111,7 @@ fn no_label_overlaps_another_is_cut_too_small_or_lacks_a_glyph() {
                 for preset in cubewire_link::PRESETS.iter().filter(|_| page == Page::Link) {
                     let link = &mut harness.state_mut().settings.link;
                     link.conditions = preset.conditions.clone();
-                    let what = format!("{}, {what}", preset.title);
-                    check(&mut harness, &what, &mut wrong);
+                    check(&mut harness, &format!("{}, {what}", preset.title), &mut wrong);
                 }
                 for column in Column::ALL.into_iter().filter(|_| page == Page::Ladder) {
                     harness.state_mut().state.column = column;
@@ -134,16 +131,12 @@ fn no_label_overlaps_another_is_cut_too_small_or_lacks_a_glyph() {
 }
 
 #[test]
-fn an_error_of_any_magnitude_has_its_labels_beside_the_plot() {
+fn errors_of_any_magnitude_have_legible_labels() {
     let mut wrong = Vec::new();
     for mm in [0.001, 0.9, 30.0, 99.0, 101.0, 2_000.0, 70_000.0] {
         let mut panel = full(Page::Ranges, false);
-        panel.tradeoffs.0.push(Tradeoff {
-            stages: ladder::DELTA.stages,
-            kbps: 400.0,
-            mm,
-            degrees: 0.1,
-        });
+        let stages = ladder::DELTA.stages;
+        panel.tradeoffs.0.push(Tradeoff { stages, kbps: 400.0, mm, degrees: 0.1 });
         let mut harness = open(panel);
         check(&mut harness, &format!("{mm} mm"), &mut wrong);
         assert!(paints(&harness, |text| text.ends_with(" mm") || text.ends_with(" m")));
@@ -152,11 +145,11 @@ fn an_error_of_any_magnitude_has_its_labels_beside_the_plot() {
 }
 
 #[test]
-fn no_label_of_slim_bar_cards_and_tour_overlaps_another() {
+fn labels_of_bar_cards_and_tour_are_legible() {
     let mut wrong = Vec::new();
     let mut harness = open(full(Page::Ladder, true));
     for width in [400.0, 520.0, 560.0, 640.0, 800.0] {
-        harness.set_size(egui::vec2(width, 240.0));
+        harness.set_size(vec2(width, 240.0));
         check(&mut harness, &format!("slim bar, {width} wide"), &mut wrong);
     }
     let mut harness = open(full(Page::Ladder, false));
@@ -172,7 +165,7 @@ fn no_label_of_slim_bar_cards_and_tour_overlaps_another() {
             check(&mut harness, &format!("step {index} at {size}"), &mut wrong);
         }
         // The card at the end is between the headline and the captions of the halves.
-        let id = egui::Id::new("end of the tour");
+        let id = Id::new("end of the tour");
         let card = harness.ctx.memory(|memory| memory.area_rect(id)).unwrap();
         let headline = if size.x < 1_000.0 { 64.0 } else { 92.0 };
         let captions = size.y - harness.state().drawn.inset.bottom - 36.0;

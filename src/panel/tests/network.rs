@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn every_network_is_in_sight_and_chosen_by_a_click() {
+fn every_network_is_chosen_by_a_click() {
     let mut harness = harness(Page::Link);
     for preset in &cubewire_link::PRESETS {
         click(&mut harness, preset.title);
@@ -16,13 +16,13 @@ fn every_network_is_in_sight_and_chosen_by_a_click() {
 }
 
 #[test]
-fn what_is_typed_into_a_field_is_a_condition_of_the_link() {
+fn typed_values_are_conditions_of_the_link() {
     let mut harness = harness(Page::Link);
     for (name, typed) in [("Delay", "8"), ("Lost", "4"), ("Burst", "6"), ("Jitter, mean", "12")] {
         harness.get_all_by_label(name).last().unwrap().focus();
         harness.run();
         type_over(&mut harness, typed);
-        press(&mut harness, egui::Key::Enter);
+        press(&mut harness, Key::Enter);
     }
     let link = &harness.state().settings.link.conditions;
     assert_eq!(link.latency, Duration::from_millis(8));
@@ -35,15 +35,15 @@ fn what_is_typed_into_a_field_is_a_condition_of_the_link() {
 }
 
 #[test]
-fn all_of_the_link_is_in_sight_in_a_high_window() {
-    let high = open_in(egui::vec2(1280.0, 900.0), panel(Page::Link));
+fn high_window_shows_the_whole_link_page() {
+    let high = open_in(vec2(1280.0, 900.0), panel(Page::Link));
     let (baseline, error) = ("Baseline", "off by 4.0 mm");
     assert!(bottom(&high, baseline) < bottom(&high, error));
     assert!(bottom(&high, error) <= toolbar(&high));
 }
 
 #[test]
-fn what_arrived_is_counted_in_the_time_that_the_bars_show() {
+fn arrivals_are_counted_in_the_plotted_time() {
     let mut panel = panel(Page::Link);
     panel.meter = meter_of(3_000, &PacketRecord::default(), |tick, sample, packet| {
         packet.arrival = (tick % 10 > 0).then_some(ARRIVAL);
@@ -57,7 +57,7 @@ fn what_arrived_is_counted_in_the_time_that_the_bars_show() {
 }
 
 #[test]
-fn a_viewer_that_lost_its_server_reconnects_with_a_click() {
+fn viewer_reconnects_to_a_lost_server() {
     let mut harness = harness(Page::Link);
     assert!(says(&harness, "Satellite"));
     harness.state_mut().halves = None;
@@ -71,16 +71,14 @@ fn a_viewer_that_lost_its_server_reconnects_with_a_click() {
 }
 
 #[test]
-fn a_second_lane_and_the_settings_of_each_are_picked() {
+fn second_lane_and_its_settings_are_picked() {
     let mut harness = harness(Page::Halves);
     click(&mut harness, "Compare");
     assert!(harness.state().halves.as_ref().unwrap().left_is_lane);
     click_last(&mut harness, "30");
-    let (side, content) = harness.state().typed[0].clone();
-    let PaneContent::Lane(lane) = content else {
-        panic!("a lane was picked");
+    let (Side::Right, PaneContent::Lane(lane)) = &harness.state().typed[0] else {
+        panic!("{:?}", harness.state().typed);
     };
-    assert_eq!(side, Side::Right);
     assert_eq!(lane.sender.snapshots_per_second(), 30);
 }
 
@@ -102,7 +100,7 @@ fn both_halves_are_swapped_or_made_alike() {
 }
 
 #[test]
-fn typed_lane_text_takes_effect_on_enter_and_an_error_is_shown_without_a_tooltip() {
+fn typed_lane_applies_on_enter_and_shows_errors() {
     let mut harness = harness(Page::Halves);
     let type_text = |harness: &mut Test, text: &str| {
         harness.get_by_role(Role::TextInput).focus();
@@ -115,7 +113,7 @@ fn typed_lane_text_takes_effect_on_enter_and_an_error_is_shown_without_a_tooltip
     harness.get_by_role(Role::TextInput).hover();
     harness.run_steps(90);
     assert!(!says(&harness, "press Enter"));
-    press(&mut harness, egui::Key::Enter);
+    press(&mut harness, Key::Enter);
     assert!(harness.state().typed.is_empty());
     // The text survives a click elsewhere. Esc discards it.
     click(&mut harness, "Link and playout");
@@ -123,10 +121,10 @@ fn typed_lane_text_takes_effect_on_enter_and_an_error_is_shown_without_a_tooltip
     assert!(says(&harness, error));
     harness.get_by_role(Role::TextInput).focus();
     harness.run();
-    press(&mut harness, egui::Key::Escape);
+    press(&mut harness, Key::Escape);
     assert!(!says(&harness, "unknown rung"));
 
     type_text(&mut harness, "rung:index,link:4g");
-    press(&mut harness, egui::Key::Enter);
+    press(&mut harness, Key::Enter);
     assert_eq!(harness.state().typed, [(Side::Right, "rung:index,link:4g".parse().unwrap())]);
 }

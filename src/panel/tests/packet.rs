@@ -2,13 +2,10 @@
 
 use std::collections::HashSet;
 
-use cubewire_codec::BitKind;
-
 use super::*;
-use crate::view::CubeColors;
 
 #[test]
-fn the_packet_is_shown_in_words_and_a_cube_with_its_packets() {
+fn packet_and_selected_cube_are_described() {
     for rung in [ladder::RELATIVE_ORIENTATION, ladder::PREDICTED] {
         let mut harness = open(measured(Page::Packet, rung.stages));
         let packet = packet_of(rung.stages);
@@ -19,20 +16,20 @@ fn the_packet_is_shown_in_words_and_a_cube_with_its_packets() {
         change(&mut harness, |panel| panel.selection.cube = Some(1));
         assert!(says(&harness, "Cube 1"));
         assert!(!says(&harness, "Up to date"));
-        harness.state_mut().send_states.now = vec![SendState::UpToDate { sent: None }; 2];
-        harness.run();
+        let up_to_date = vec![SendState::UpToDate { sent: None }; 2];
+        change(&mut harness, |panel| panel.send_states.now = up_to_date);
         assert!(says(&harness, "Up to date"));
-        click(&mut harness, "Follow");
-        assert!(harness.state().selection.follows);
-        click(&mut harness, "Follow");
-        assert!(!harness.state().selection.follows);
+        for follows in [true, false] {
+            click(&mut harness, "Follow");
+            assert_eq!(harness.state().selection.follows, follows);
+        }
         click(&mut harness, "Clear");
         assert_eq!(harness.state().selection, Selection::default());
     }
 }
 
 #[test]
-fn a_packet_is_on_its_way_or_arrived_or_lost_or_not_recorded_and_never_two_of_these() {
+fn a_packet_has_exactly_one_fate() {
     let fates = [
         "On its way; arrives in about 100 ms.",
         "Arrived after 6 ticks.",
@@ -64,17 +61,14 @@ fn a_packet_is_on_its_way_or_arrived_or_lost_or_not_recorded_and_never_two_of_th
 }
 
 #[test]
-fn the_packets_of_a_cube_end_with_the_newest_or_with_that_of_the_moment() {
+fn packets_of_a_cube_end_at_the_moment() {
     let mut panel = measured(Page::Packet, ladder::CHANGED_FLAGS.stages);
     panel.selection.cube = Some(1);
     let mut harness = open(panel);
     assert!(says(&harness, "399, ") && !says(&harness, "400, "));
-    harness.state_mut().meter.begin(Sample {
-        tick: 400,
-        snapshots: vec![packet_of(ladder::CHANGED_FLAGS.stages)],
-        ..Sample::default()
-    });
-    harness.run();
+    let snapshots = vec![packet_of(ladder::CHANGED_FLAGS.stages)];
+    let sample = Sample { tick: 400, snapshots, ..Sample::default() };
+    change(&mut harness, |panel| panel.meter.begin(sample));
     assert!(says(&harness, "399, ") && says(&harness, "400, "));
     change(&mut harness, |panel| panel.past.moment = Some(140));
     assert!(says(&harness, "140, ") && !says(&harness, "399, "));
@@ -87,12 +81,12 @@ fn the_packets_of_a_cube_end_with_the_newest_or_with_that_of_the_moment() {
         change(&mut harness, |panel| panel.selection.cube = Some(cube));
         hover(&mut harness, row);
         assert!(says(&harness, field), "{cube}");
-        point(&mut harness, egui::Pos2::ZERO);
+        point(&mut harness, Pos2::ZERO);
     }
 }
 
 #[test]
-fn pointing_at_bits_hovers_their_cube_without_a_tooltip() {
+fn pointing_at_bits_hovers_their_cube() {
     let mut harness = open(measured(Page::Packet, ladder::RELATIVE_ORIENTATION.stages));
     let total = harness.get_by_label_contains("by kind");
     let chart = total.rect();
@@ -108,7 +102,7 @@ fn pointing_at_bits_hovers_their_cube_without_a_tooltip() {
         let mut cubes = HashSet::new();
         for step in 0..60 {
             let x = chart.left() + 2.0 + step as f32 * 6.0;
-            point(&mut harness, egui::pos2(x, chart.bottom() + below));
+            point(&mut harness, pos2(x, chart.bottom() + below));
             cubes.extend(harness.state().selection.hovered);
         }
         assert!([0, 1].iter().all(|cube| cubes.contains(cube)), "{below}: {cubes:?}");
@@ -118,7 +112,7 @@ fn pointing_at_bits_hovers_their_cube_without_a_tooltip() {
 }
 
 #[test]
-fn the_header_of_a_packet_at_rest_has_a_label() {
+fn header_of_a_resting_packet_is_labelled() {
     let mut panel = panel(Page::Packet);
     let cubes = Snapshot { bodies: vec![BodyState::default(); 10] };
     let stages = ladder::CHANGED_FLAGS.stages;
@@ -129,7 +123,7 @@ fn the_header_of_a_packet_at_rest_has_a_label() {
 }
 
 #[test]
-fn every_kind_has_a_row_whatever_is_sent_and_buttons_stay_where_they_are() {
+fn every_kind_keeps_its_row_on_every_rung() {
     let mut tops = Vec::new();
     for rung in ladder::all() {
         let mut harness = open(measured(Page::Kinds, rung.stages));
@@ -150,7 +144,7 @@ fn every_kind_has_a_row_whatever_is_sent_and_buttons_stay_where_they_are() {
 }
 
 #[test]
-fn cubes_are_coloured_by_a_click_and_a_scale_that_shows_an_amount_is_fixed_by_another() {
+fn clicks_choose_colours_and_fix_the_scale() {
     let mut harness = harness(Page::Kinds);
     for colors in CubeColors::ALL {
         click(&mut harness, colors.name());
@@ -166,7 +160,7 @@ fn cubes_are_coloured_by_a_click_and_a_scale_that_shows_an_amount_is_fixed_by_an
 }
 
 #[test]
-fn a_viewer_cannot_colour_the_cubes_by_what_only_the_sender_knows() {
+fn viewer_lacks_colours_that_need_the_sender() {
     let mut harness = harness(Page::Kinds);
     change(&mut harness, |panel| {
         panel.server = Some(server(ConnectionStatus::Connected));

@@ -3,10 +3,9 @@
 use cubewire_codec::stages::Delta;
 
 use super::*;
-use crate::view::CubeColors;
 
 #[test]
-fn a_tab_opens_with_a_click_and_its_pages_with_another() {
+fn tabs_and_pages_open_with_a_click() {
     let mut harness = harness(Page::Help);
     for tab in Tab::ALL {
         harness.get_by_label(tab.title()).click();
@@ -51,7 +50,7 @@ fn a_click_sets_what_its_label_says() {
         (Page::Stages, "bits", |it| it.settings.sender.stages.delta == Delta::ChangedBits),
     ];
     for (page, label, is_set) in cases {
-        let mut harness = open_in(egui::vec2(1280.0, 900.0), panel(page));
+        let mut harness = open_in(vec2(1280.0, 900.0), panel(page));
         assert!(!is_set(harness.state()), "{page:?}: {label}");
         click(&mut harness, label);
         assert!(is_set(harness.state()), "{page:?}: {label}");
@@ -59,7 +58,7 @@ fn a_click_sets_what_its_label_says() {
 }
 
 #[test]
-fn every_page_ends_above_the_toolbar_on_every_rung() {
+fn pages_end_above_the_toolbar_on_every_rung() {
     let mut low = Vec::new();
     for (page, column, last) in [
         (Page::Ladder, Column::Cost, "at or below the target"),
@@ -94,7 +93,7 @@ fn no_page_repeats_what_is_elsewhere() {
     for page in pages() {
         let mut panel = measured(page, ladder::SIMULATED.stages);
         panel.sync = Some(LaneSync::default());
-        let harness = open_in(egui::vec2(1280.0, 900.0), panel);
+        let harness = open_in(vec2(1280.0, 900.0), panel);
         for label in ["Copy command", "Nudge", "Kind of jitter"] {
             assert!(!says(&harness, label), "{page:?}: {label}");
         }
@@ -102,9 +101,9 @@ fn no_page_repeats_what_is_elsewhere() {
 }
 
 #[test]
-fn a_page_that_goes_on_fades_at_its_end() {
+fn scrolling_page_fades_at_its_end() {
     for (page, goes_on) in [(Page::Ranges, true), (Page::Stages, false)] {
-        let is_faded = shapes(&harness(page)).any(|shape| matches!(shape, Shape::Mesh(_)));
+        let is_faded = shapes(&harness(page)).any(|(_, shape)| matches!(shape, Shape::Mesh(_)));
         assert_eq!(is_faded, goes_on, "{page:?}");
     }
 }
@@ -113,7 +112,7 @@ fn a_page_that_goes_on_fades_at_its_end() {
 type Said = (Page, fn(&mut Panel), fn(&mut Panel), &'static [&'static str]);
 
 #[test]
-fn a_page_says_what_is_special_about_what_it_shows() {
+fn pages_explain_special_states() {
     const INSTEAD: &[&str] =
         &["predicted-position instead of predicted: the two machines compute different results."];
     const REQUESTED: &[&str] = &["Requested from the server."];
@@ -175,10 +174,8 @@ const VIEWER: [&str; 5] = [
 ];
 
 fn serve(panel: &mut Panel) {
-    let serving = Serving {
-        address: "192.168.1.5:7000".to_owned(),
-        traffic: cubewire_bevy::SocketTraffic::default(),
-    };
+    let traffic = cubewire_bevy::SocketTraffic::default();
+    let serving = Serving { address: "192.168.1.5:7000".to_owned(), traffic };
     let peer = RemoteViewer {
         id: 1,
         address: VIEWER[0].to_owned(),
@@ -222,7 +219,7 @@ fn what_is_pointed_at_explains_itself() {
             panel.settings.sender.stages = predicted;
         }
         // Wide enough for the figures of the header.
-        let mut harness = open_in(egui::vec2(1600.0, 900.0), panel);
+        let mut harness = open_in(vec2(1600.0, 900.0), panel);
         hover(&mut harness, label);
         for text in texts {
             assert!(says(&harness, text), "{label}: {text}");

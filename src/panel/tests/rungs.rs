@@ -1,14 +1,9 @@
 //! The ladder and its columns.
 
-use cubewire_codec::stages::StageOptions;
-use cubewire_inspector::words::rounded;
-
 use super::*;
-use crate::replication::Accounting;
-use cubewire_inspector::style::Look;
 
 #[test]
-fn every_rung_is_in_sight_and_is_selected_by_a_click() {
+fn every_rung_is_selected_by_a_click() {
     let mut tops = Vec::new();
     for column in Column::ALL {
         let mut harness = open(measured(Page::Ladder, ladder::DELTA.stages));
@@ -35,9 +30,9 @@ fn every_rung_is_in_sight_and_is_selected_by_a_click() {
 }
 
 #[test]
-fn below_the_ladder_is_told_what_a_rung_does_and_nothing_moves() {
+fn hovered_rung_is_described_below_the_ladder() {
     let mut harness = open(measured(Page::Ladder, ladder::DELTA.stages));
-    let row = |harness: &Test| harness.get_all_by_label("predicted").last().unwrap().rect();
+    let row = |harness: &Test| last(harness, "predicted");
     assert!(says(&harness, ladder::DELTA.summary));
     assert!(says(&harness, "at or below the target of 256 kbps"));
     let before = row(&harness);
@@ -50,13 +45,13 @@ fn below_the_ladder_is_told_what_a_rung_does_and_nothing_moves() {
         ..ladder::DELTA.stages.options()
     };
     harness.state_mut().settings.sender.stages = options.check().unwrap();
-    point(&mut harness, egui::Pos2::ZERO);
+    point(&mut harness, Pos2::ZERO);
     assert!(says(&harness, "Custom: no rung has these stages."));
     assert_eq!(words(&harness, "custom").count(), 1, "the picker");
 }
 
 /// Clicks on the switch in the row of a rung, unless it is refused. Returns whether it was clicked.
-fn switch(harness: &mut Test, rung: &ladder::Rung) -> bool {
+fn switch(harness: &mut Test, rung: &Rung) -> bool {
     let label = format!("stage of {}", rung.name);
     let switch = harness.get_by_label(&label);
     let is_possible = !switch.accesskit_node().is_disabled();
@@ -66,7 +61,7 @@ fn switch(harness: &mut Test, rung: &ladder::Rung) -> bool {
 }
 
 #[test]
-fn two_clicks_on_the_first_page_switch_a_stage_off_and_on() {
+fn two_clicks_switch_a_stage_off_and_on() {
     for rung in ladder::all() {
         let mut harness = open(measured(Page::default(), rung.stages));
         let stages = |harness: &Test| harness.state().settings.sender.stages;
@@ -83,7 +78,7 @@ fn two_clicks_on_the_first_page_switch_a_stage_off_and_on() {
 }
 
 #[test]
-fn a_switch_that_is_refused_says_why_and_a_name_selects_its_rung() {
+fn refused_switch_says_why_and_names_select_rungs() {
     let mut harness = open(measured(Page::default(), ladder::CHANGED_FLAGS.stages));
     for (rung, reason) in [
         ("position", "Relative positions need quantized positions"),
@@ -99,14 +94,14 @@ fn a_switch_that_is_refused_says_why_and_a_name_selects_its_rung() {
     let mut expected = *ladder::CHANGED_FLAGS.stages;
     expected.relative_position = cubewire_codec::stages::RelativePosition::Off;
     assert_eq!(*harness.state().settings.sender.stages, expected);
-    point(&mut harness, egui::Pos2::ZERO);
+    point(&mut harness, Pos2::ZERO);
     assert!(says(&harness, "Custom: no rung has these stages."));
     click_last(&mut harness, "delta");
     assert_eq!(harness.state().settings.sender.stages, ladder::DELTA.stages);
 }
 
 #[test]
-fn the_ladder_marks_the_rung_of_the_tick_that_the_views_show() {
+fn ladder_marks_the_rung_of_the_displayed_tick() {
     let mut panel = measured(Page::Ladder, ladder::DELTA.stages);
     panel.meter = meter_of(400, &PacketRecord::default(), |tick, sample, _| {
         sample.stages = match tick {
@@ -128,7 +123,7 @@ fn the_ladder_marks_the_rung_of_the_tick_that_the_views_show() {
 }
 
 #[test]
-fn the_rung_of_the_other_lane_costs_what_its_headline_says() {
+fn rung_of_the_other_lane_costs_its_bandwidth() {
     for (left_is_lane, rows) in [(false, 1), (true, 2)] {
         let mut panel = measured(Page::Ladder, ladder::DELTA.stages);
         let kbps = rounded(panel.meter.kbps(Accounting::PayloadAndUdp));
@@ -139,58 +134,54 @@ fn the_rung_of_the_other_lane_costs_what_its_headline_says() {
 }
 
 #[test]
-fn in_a_low_window_the_present_rung_is_scrolled_into_sight() {
+fn low_window_scrolls_to_the_present_rung() {
     let mut panel = measured(Page::Ladder, ladder::UNCOMPRESSED.stages);
     panel.state.size_if_narrow = Some(PanelSize::Whole);
     let mut harness = open_in(LOW, panel);
-    let first = harness.get_all_by_label("uncompressed").last().unwrap();
-    let rows = (toolbar(&harness) - first.rect().top()) / 20.0;
+    let rows = (toolbar(&harness) - last(&harness, "uncompressed").top()) / 20.0;
     assert!(rows > 12.0, "{rows} are in sight");
-    harness.set_size(egui::vec2(1280.0, 480.0));
+    harness.set_size(vec2(1280.0, 480.0));
     harness.run();
-    let bottom =
-        |harness: &Test| harness.get_all_by_label("simulated").last().unwrap().rect().max.y;
+    let row = |harness: &Test| last(harness, "simulated");
     let toolbar = toolbar(&harness);
-    assert!(bottom(&harness) > toolbar, "it is out of sight at first");
+    assert!(row(&harness).max.y > toolbar, "it is out of sight at first");
     harness.state_mut().settings.sender.stages = ladder::SIMULATED.stages;
     harness.run_steps(20);
-    assert!(bottom(&harness) <= toolbar);
+    assert!(row(&harness).max.y <= toolbar);
     // Also when the page is opened, and after the window became lower.
     change(&mut harness, |panel| panel.state.page = Page::Help);
     harness.set_size(SIZE);
     harness.state_mut().state.page = Page::Ladder;
     harness.run_steps(20);
-    harness.set_size(egui::vec2(1280.0, 480.0));
+    harness.set_size(vec2(1280.0, 480.0));
     harness.run_steps(20);
-    let kept_in_sight = bottom(&harness);
-    assert!(kept_in_sight <= toolbar, "{kept_in_sight}");
-    let row = harness.get_all_by_label("simulated").last().unwrap();
-    let kept = |data: &egui::util::IdTypeMap| data.get_temp::<f32>(egui::Id::new("present rung"));
-    assert_eq!(harness.ctx.data(kept), Some(row.rect().center().y));
+    let row = row(&harness);
+    assert!(row.max.y <= toolbar, "{row}");
+    let kept = |data: &egui::util::IdTypeMap| data.get_temp::<f32>(Id::new("present rung"));
+    assert_eq!(harness.ctx.data(kept), Some(row.center().y));
 }
 
 #[test]
-fn a_curve_says_its_rung_and_rate_under_the_pointer_and_a_click_selects_it() {
+fn pointed_curve_names_its_rung_and_is_selectable() {
     let mut harness = open(table(Column::OverTime, ladder::DELTA.stages));
     let plot = harness.get_by_label_contains("over time, kbps").rect();
     for x in [plot.center().x, plot.right() - 4.0] {
-        point(&mut harness, egui::pos2(x, plot.top() + 4.0));
+        point(&mut harness, pos2(x, plot.top() + 4.0));
         assert!(says(&harness, "uncompressed: 17"));
     }
-    harness.get_by_label_contains("over time, kbps").click();
-    harness.run();
+    click_on(&mut harness, "over time, kbps");
     let clicked = harness.state().settings.sender.stages;
     assert!(clicked != ladder::DELTA.stages && ladder::rung_of(clicked).is_some());
 }
 
-fn last_figure(harness: &Test, rung: ladder::Rung) -> String {
-    let row = harness.get_all_by_label(rung.name).last().unwrap().rect();
+fn last_figure(harness: &Test, rung: Rung) -> String {
+    let row = last(harness, rung.name);
     let figures = texts(harness).filter(|(_, rect)| row.contains(rect.center()));
     figures.max_by(|a, b| a.1.right().total_cmp(&b.1.right())).unwrap().0.to_owned()
 }
 
 #[test]
-fn without_a_stage_the_lane_costs_more_and_a_row_says_of_what_part() {
+fn rows_show_the_cost_without_each_stage() {
     let mut harness = open(table(Column::Without, ladder::CHANGED_FLAGS.stages));
     // Later stages in this list save more.
     let saved = [ladder::CHANGED_FLAGS, ladder::RELATIVE_ORIENTATION, ladder::RELATIVE_POSITION];
@@ -203,11 +194,11 @@ fn without_a_stage_the_lane_costs_more_and_a_row_says_of_what_part() {
         (ladder::CHANGED_FLAGS, "No changed flags: "),
         (ladder::POSITION, "Full position and with it relative position: "),
     ] {
-        harness.hover_at(harness.get_all_by_label(rung.name).last().unwrap().rect().center());
+        harness.hover_at(last(&harness, rung.name).center());
         harness.run_steps(60);
         assert!(says(&harness, said), "{said}");
     }
-    harness.hover_at(egui::Pos2::ZERO);
+    harness.hover_at(Pos2::ZERO);
     // On a slow machine, both pages show the age of the figures.
     for (page, old) in
         [(Page::Ladder, "one less, 5.1 s ago"), (Page::Stages, "saved kbps 5.1 s ago")]
@@ -236,24 +227,23 @@ fn without_a_stage_the_lane_costs_more_and_a_row_says_of_what_part() {
 }
 
 #[test]
-fn while_nothing_arrives_or_moves_no_ratio_is_shown() {
+fn no_ratio_without_arrivals_or_motion() {
     let resting = PacketRecord {
         arrival: Some(ARRIVAL),
         changed_bodies: 0,
         ..packet_of(ladder::SIMULATED.stages)
     };
+    let lost = packet_of(ladder::SIMULATED.stages);
     let shown = [(Column::Cost, "×"), (Column::Savings, "×"), (Column::Savings, "less.")];
-    for ((column, ratio), packet) in shown
-        .into_iter()
-        .flat_map(|shown| [(shown, packet_of(ladder::SIMULATED.stages)), (shown, resting.clone())])
+    for ((column, ratio), packet) in
+        shown.into_iter().flat_map(|shown| [(shown, &lost), (shown, &resting)])
     {
         let mut harness = open(table(column, ladder::SIMULATED.stages));
         let has_ratio = |harness: &Test| paints(harness, |text| text.ends_with(ratio));
         assert!(has_ratio(&harness), "{column:?}");
         for tick in 400..520 {
-            let stages = ladder::SIMULATED.stages;
-            let sample =
-                Sample { tick, stages, snapshots: vec![packet.clone()], ..Sample::default() };
+            let (stages, snapshots) = (ladder::SIMULATED.stages, vec![packet.clone()]);
+            let sample = Sample { tick, stages, snapshots, ..Sample::default() };
             harness.state_mut().meter.begin(sample);
         }
         harness.run();
@@ -278,11 +268,10 @@ fn within_a_budget_ratios_compare_costs_without_it() {
 }
 
 #[test]
-fn the_top_rung_says_whether_both_ends_are_in_sync_within_the_page() {
-    let (mut synced, mut sending) = (LaneSync::default(), LaneSync::default());
-    synced.tick = 800;
-    synced.status = SyncStatus::Synced { since: 200 };
-    sending.state_progress = Some((8, 21));
+fn top_rung_says_whether_ends_are_in_sync() {
+    let status = SyncStatus::Synced { since: 200 };
+    let synced = LaneSync { tick: 800, status, ..LaneSync::default() };
+    let sending = LaneSync { state_progress: Some((8, 21)), ..LaneSync::default() };
     for (sync, text) in [
         (synced, "In sync for 10.0 s"),
         (sending, "Predicted; sending a state: 8 of 21 chunks."),

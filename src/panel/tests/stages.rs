@@ -13,7 +13,7 @@ fn with_stages(page: Page, stages: Stages) -> Test {
 }
 
 #[test]
-fn an_option_with_an_asterisk_changes_what_is_in_its_way_and_one_that_is_dim_nothing() {
+fn marked_option_changes_others_and_dim_option_none() {
     let mut harness = with_stages(Page::Stages, ladder::POSITION.stages);
     let is_marked = |harness: &Test| paints(harness, |text| text == "separate*");
     assert!(is_marked(&harness) && !is_disabled(&harness, "separate"));
@@ -35,7 +35,7 @@ fn an_option_with_an_asterisk_changes_what_is_in_its_way_and_one_that_is_dim_not
 }
 
 #[test]
-fn every_stage_says_what_it_saves_if_that_is_measured_of_these_stages() {
+fn every_stage_shows_its_measured_savings() {
     for rung in ladder::all() {
         let mut harness = open(measured(Page::Stages, rung.stages));
         for name in ["Orientation", "Coding", "Changed flags"] {
@@ -44,11 +44,8 @@ fn every_stage_says_what_it_saves_if_that_is_measured_of_these_stages() {
         let is_uncompressed = rung.stages == ladder::UNCOMPRESSED.stages;
         assert_eq!(says(&harness, "Orientation: saves 0 kbps"), is_uncompressed);
         // The measurement lags behind a change of stages.
-        let stages = match is_uncompressed {
-            true => ladder::DELTA.stages,
-            false => ladder::UNCOMPRESSED.stages,
-        };
-        change(&mut harness, |panel| panel.settings.sender.stages = stages);
+        let other = if is_uncompressed { ladder::DELTA } else { ladder::UNCOMPRESSED };
+        change(&mut harness, |panel| panel.settings.sender.stages = other.stages);
         assert!(says(&harness, "Orientation: saves … kbps"), "{}", rung.name);
     }
     // Without measurements, the page shows no savings, not savings of 0.
@@ -56,22 +53,22 @@ fn every_stage_says_what_it_saves_if_that_is_measured_of_these_stages() {
 }
 
 #[test]
-fn what_stages_save_is_measured_while_they_are_shown() {
+fn savings_are_measured_while_stages_are_shown() {
     let mut app = App::new();
     app.insert_resource(panel(Page::Stages).state)
         .init_resource::<WantsAblation>()
         .add_systems(Update, want_ablation);
-    app.update();
-    assert!(app.world().resource::<WantsAblation>().0);
-    app.world_mut().resource_mut::<PanelState>().page = Page::Ranges;
-    app.update();
-    assert!(!app.world().resource::<WantsAblation>().0);
+    for (page, is_measured) in [(Page::Stages, true), (Page::Ranges, false)] {
+        app.world_mut().resource_mut::<PanelState>().page = page;
+        app.update();
+        assert_eq!(app.world().resource::<WantsAblation>().0, is_measured);
+    }
 }
 
 /// Drags the knob of a slider to a distance from its left end.
 fn drag(harness: &mut Test, name: &str, x: f32) {
     let slider = harness.get_by_role_and_label(Role::Slider, name).rect();
-    let at = egui::pos2(slider.left() + x, slider.center().y);
+    let at = pos2(slider.left() + x, slider.center().y);
     harness.drag_at(at);
     harness.run();
     harness.drop_at(at);
@@ -81,7 +78,7 @@ fn drag(harness: &mut Test, name: &str, x: f32) {
 type IsSet = fn(Stages) -> bool;
 
 #[test]
-fn sliders_set_what_the_codec_accepts_and_are_left_out_without_their_stage() {
+fn sliders_set_legal_values_of_present_stages() {
     let mut harness = with_stages(Page::Ranges, ladder::RELATIVE_ORIENTATION.stages);
     let set: [(_, IsSet); 3] = [
         ("Position grid", |it| {
@@ -104,7 +101,7 @@ fn sliders_set_what_the_codec_accepts_and_are_left_out_without_their_stage() {
 }
 
 #[test]
-fn the_ranges_that_can_be_set_come_first_and_cost_and_error_are_in_sight() {
+fn adjustable_ranges_come_first() {
     let (position, index) = ("Position difference", "Distance to the next cube");
     for (rung, first, second) in
         [(ladder::CHANGED_FLAGS, position, index), (ladder::RELATIVE_INDEX, index, position)]
@@ -123,16 +120,12 @@ fn waiting(count: usize) -> Test {
     let mut panel = panel(Page::Budget);
     panel.settings.sender.budget = Some(64);
     let wait = |index: usize| {
-        SendState::Waiting(Wait {
-            since: if index == 3 { 370 } else { 386 },
-            error: match index {
-                3 => 0.012,
-                30.. => 0.0,
-                _ => 0.006,
-            },
-            priority: 11.3,
-            more_urgent: index,
-        })
+        let (since, error) = match index {
+            3 => (370, 0.012),
+            30.. => (386, 0.0),
+            _ => (386, 0.006),
+        };
+        SendState::Waiting(Wait { since, error, priority: 11.3, more_urgent: index })
     };
     let up_to_date = SendState::UpToDate { sent: Some(300) };
     panel.send_states.now = (0..count).map(wait).chain((count..50).map(|_| up_to_date)).collect();
@@ -144,7 +137,7 @@ fn waiting(count: usize) -> Test {
 }
 
 #[test]
-fn a_budget_is_switched_on_and_off_and_keeps_its_size() {
+fn switched_off_budget_keeps_its_size() {
     let mut harness = harness(Page::Budget);
     let budget = |harness: &Test| harness.state().settings.sender.budget;
     click(&mut harness, "on");
@@ -170,14 +163,13 @@ fn a_budget_is_switched_on_and_off_and_keeps_its_size() {
 }
 
 #[test]
-fn the_cubes_that_moved_farthest_are_named_first_and_the_others_counted() {
+fn farthest_cubes_are_named_first_others_counted() {
     let harness = waiting(40);
     assert!(says(&harness, "Waited in the last second: 40 cubes"));
     assert!(says(&harness, "Cube 3: moved 0.6 mm a tick, 317 ms, 12.0 mm"));
     let top = |cube: usize| {
         let name = format!("Cube {cube}: ");
-        let row = harness.query_by_label_contains(&name);
-        row.map(|row| row.rect().min.y)
+        harness.query_by_label_contains(&name).map(|row| row.rect().min.y)
     };
     assert!(top(3) < top(0) && top(3).is_some());
     let shown = (0..40).filter(|cube| top(*cube).is_some()).count();
@@ -188,7 +180,7 @@ fn the_cubes_that_moved_farthest_are_named_first_and_the_others_counted() {
 }
 
 #[test]
-fn pointing_at_a_cube_that_waits_hovers_it_and_a_click_selects_it() {
+fn waiting_cube_is_hovered_and_selected() {
     let mut harness = waiting(10);
     harness.get_by_label_contains("Cube 3: ").hover();
     harness.run();

@@ -1,12 +1,8 @@
 //! The card of the tour, the button that opens it, and the cards that explain the screen.
 
-use cubewire_codec::ladder::LADDER;
-
 use super::*;
-use crate::panel::style::free;
-use crate::theme::egui_color;
 
-fn at(index: usize, size: egui::Vec2) -> Test {
+fn at(index: usize, size: Vec2) -> Test {
     let mut panel = panel(Page::Ladder);
     panel.status.tour = Some(Tour { index: Some(index), plays: true, ..Tour::default() });
     let step = &STEPS[index];
@@ -16,12 +12,11 @@ fn at(index: usize, size: egui::Vec2) -> Test {
 }
 
 #[test]
-fn every_step_has_its_text_and_buttons_that_turn_the_pages() {
+fn every_step_has_its_text_and_buttons() {
     for (index, step) in STEPS.iter().enumerate() {
         let mut harness = at(index, SIZE);
-        for text in
-            [step.title, step.text, step.difference, &format!("{} of {}", index + 1, STEPS.len())]
-        {
+        let number = format!("{} of {}", index + 1, STEPS.len());
+        for text in [step.title, step.text, step.difference, &number] {
             assert!(harness.query_by_label(text).is_some(), "{text}");
         }
         if let Some(value) = step.article {
@@ -30,8 +25,7 @@ fn every_step_has_its_text_and_buttons_that_turn_the_pages() {
             let said = format!("{name}: {value} {unit}");
             assert!(says(&harness, &said), "{said}");
         }
-        let is_last = index + 1 == STEPS.len();
-        let next = if is_last { "Done F5" } else { "Next F5" };
+        let next = if index + 1 == STEPS.len() { "Done F5" } else { "Next F5" };
         for (name, action) in
             [("Back F4", Action::TourBack), (next, Action::TourNext), ("Leave Esc", Action::Tour)]
         {
@@ -51,17 +45,16 @@ fn every_step_has_its_text_and_buttons_that_turn_the_pages() {
 #[test]
 fn a_dot_leads_to_its_step() {
     let mut harness = at(2, SIZE);
-    let name = format!("10. {}", STEPS[9].title);
-    click(&mut harness, &name);
+    click(&mut harness, &format!("10. {}", STEPS[9].title));
     assert_eq!(harness.state().actions, [Action::TourStep(9)]);
 }
 
 #[test]
-fn the_card_is_below_the_halves_with_all_of_its_text() {
+fn card_below_the_halves_holds_its_text() {
     let mut outside = Vec::new();
     for (size, chosen, share) in [
         (SIZE, None, 0.36),
-        (egui::vec2(1920.0, 1080.0), None, 0.36),
+        (vec2(1920.0, 1080.0), None, 0.36),
         (LOW, None, 0.36),
         (LOW, Some(PanelSize::Whole), 0.6),
     ] {
@@ -70,9 +63,9 @@ fn the_card_is_below_the_halves_with_all_of_its_text() {
             change(&mut harness, |panel| panel.state.size_if_narrow = chosen);
             let inset = harness.state().drawn.inset;
             let window = harness.ctx.viewport_rect();
-            let card = egui::Rect::from_min_max(
-                egui::pos2(0.0, window.bottom() - inset.bottom),
-                egui::pos2(window.right() - inset.right, window.bottom()),
+            let card = Rect::from_min_max(
+                pos2(0.0, window.bottom() - inset.bottom),
+                pos2(window.right() - inset.right, window.bottom()),
             );
             assert!(card.height() < share * window.height(), "{card:?}");
             let buttons = harness.get_by_label("Leave Esc").rect();
@@ -104,7 +97,7 @@ fn texts_in_rows(harness: &Test) -> impl Iterator<Item = (&str, Vec<f32>)> {
 }
 
 #[test]
-fn what_is_seen_now_is_the_mean_of_the_last_second() {
+fn measured_figure_is_the_last_seconds_mean() {
     for (index, text) in [
         (0, "here, now: 4.0 mm"),
         // 520 bytes on average, plus 28 bytes of headers.
@@ -118,7 +111,7 @@ fn what_is_seen_now_is_the_mean_of_the_last_second() {
 }
 
 #[test]
-fn the_tour_ends_with_a_card_from_the_first_rung_to_the_last() {
+fn tour_ends_with_a_card_of_all_rungs() {
     let mut harness = at(0, SIZE);
     harness.state_mut().status.tour = Some(Tour { index: Some(STEPS.len()), ..Tour::default() });
     change(&mut harness, |panel| {
@@ -148,16 +141,13 @@ fn a_task_is_ticked_once_it_is_done() {
         tick.accesskit_node().toggled() == Some(egui::accesskit::Toggled::True)
     };
     assert!(!ticked(&harness));
-    harness.state_mut().status.tour.as_mut().unwrap().is_done = true;
-    harness.run();
+    change(&mut harness, |panel| panel.status.tour.as_mut().unwrap().is_done = true);
     assert!(ticked(&harness));
 }
 
 #[test]
-fn the_cards_that_explain_the_screen_leave_a_ball_in_sight_on_every_rung() {
-    for (size, cards) in
-        [(SIZE, 4), (LOW, 1), (egui::vec2(1280.0, 660.0), 4), (egui::vec2(1280.0, 600.0), 1)]
-    {
+fn explaining_cards_keep_the_ball_in_sight() {
+    for (size, cards) in [(SIZE, 4), (LOW, 1), (vec2(1280.0, 660.0), 4), (vec2(1280.0, 600.0), 1)] {
         for rung in LADDER {
             let mut panel = panel(Page::Ladder);
             panel.settings.sender.stages = rung.stages;
@@ -168,16 +158,14 @@ fn the_cards_that_explain_the_screen_leave_a_ball_in_sight_on_every_rung() {
             let picture = free(&harness.ctx, harness.state().drawn.inset);
             let (left, right) = picture.split_left_right_at_fraction(0.5);
             let titles = ["The simulation", "What another machine sees", "What it costs", "Start"];
-            let shown = titles.iter().filter_map(|title| {
-                let id = egui::Id::new(("explanation", *title));
-                harness.ctx.memory(|memory| memory.area_rect(id))
-            });
-            let shown: Vec<_> = shown.collect();
+            let ids = titles.iter().map(|title| Id::new(("explanation", *title)));
+            let rect = |id| harness.ctx.memory(|memory| memory.area_rect(id));
+            let shown: Vec<_> = ids.filter_map(rect).collect();
             assert_eq!(shown.len(), cards, "{size}");
             for half in [left, right] {
-                let centre = half.center() - egui::vec2(0.0, 0.02 * half.height());
-                let ball =
-                    egui::Rect::from_center_size(centre, egui::Vec2::splat(0.25 * half.height()));
+                let centre = half.center() - vec2(0.0, 0.02 * half.height());
+                let size = Vec2::splat(0.25 * half.height());
+                let ball = Rect::from_center_size(centre, size);
                 for card in &shown {
                     assert!(!card.intersects(ball), "{card} at {size}, {}", rung.name);
                 }
@@ -187,7 +175,7 @@ fn the_cards_that_explain_the_screen_leave_a_ball_in_sight_on_every_rung() {
 }
 
 #[test]
-fn the_explanation_has_a_button_that_begins_the_tour_where_there_is_one() {
+fn explanation_offers_an_available_tour() {
     let mut harness = harness(Page::Ladder);
     change(&mut harness, |panel| panel.state.explaining = true);
     assert!(!says(&harness, "Take the tour"));
@@ -209,19 +197,18 @@ fn low(is_explained: bool, step: Option<usize>) -> Test {
 }
 
 #[test]
-fn one_button_at_a_time_is_the_one_to_press() {
+fn exactly_one_button_is_primary() {
     for (is_explained, step) in [(false, None), (true, None), (false, Some(3))] {
         let harness = low(is_explained, step);
         let filled = egui_color(Theme::default().colors().right);
-        let buttons = shapes(&harness).filter(|shape| {
-            matches!(shape, Shape::Rect(rect) if rect.fill == filled && rect.rect.height() > 20.0)
-        });
+        let is_button = |shape: &Shape| matches!(shape, Shape::Rect(rect) if rect.fill == filled && rect.rect.height() > 20.0);
+        let buttons = shapes(&harness).filter(|(_, shape)| is_button(shape));
         assert_eq!(buttons.count(), 1, "{is_explained}, {step:?}");
     }
 }
 
 #[test]
-fn in_a_low_window_the_first_card_and_the_timeline_leave_the_ball_in_sight() {
+fn low_window_keeps_the_ball_in_sight() {
     let mut harness = low(true, None);
     let picture = LOW.y - harness.state().drawn.inset.bottom;
     let card = harness.get_by_label("Start").rect();

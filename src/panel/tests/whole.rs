@@ -35,7 +35,7 @@ fn every_button_and_entry_asks_for_its_action() {
 }
 
 #[test]
-fn a_list_is_painted_in_the_frame_of_the_click_that_opens_it() {
+fn list_is_painted_in_the_frame_it_opens() {
     let is_open = |harness: &Test, entry| paints(harness, |text| text == entry);
     let mut harness = harness(Page::Help);
     harness.get_by_label_contains("Look").click();
@@ -44,17 +44,16 @@ fn a_list_is_painted_in_the_frame_of_the_click_that_opens_it() {
     let left = |name: &str| words(&harness, name).next().expect(name).1.pos.x;
     let names = ["View: both halves", "Trails: hidden", "Timeline: hidden"];
     assert_eq!(names.map(left), [left("Camera: turn back"); 3]);
-    press(&mut harness, egui::Key::Escape);
+    press(&mut harness, Key::Escape);
     harness.get_by_value("changed-flags").click();
     harness.step();
     assert!(is_open(&harness, "relative-index"));
     let mut entries = words(&harness, "relative-index");
-    let is_opaque = entries.all(|(_, text)| text.fallback_color.is_opaque());
-    assert!(is_opaque, "it does not fade in");
+    assert!(entries.all(|(_, text)| text.fallback_color.is_opaque()), "it does not fade in");
 }
 
 #[test]
-fn the_list_of_rungs_has_all_of_them_in_sight() {
+fn list_of_rungs_shows_every_rung() {
     for (size, panel_size) in
         [(SIZE, PanelSize::Whole), (LOW, PanelSize::Whole), (LOW, PanelSize::Slim)]
     {
@@ -72,7 +71,7 @@ fn the_list_of_rungs_has_all_of_them_in_sight() {
 }
 
 #[test]
-fn the_cubes_are_far_away_where_none_is_near_the_player() {
+fn player_is_alone_without_near_cubes() {
     let mut world = CubeWorld::default().current().clone();
     assert!(!is_alone(&world));
     world.bodies[PLAYER].position.x += 100.0;
@@ -107,7 +106,7 @@ fn a_viewer_shows_only_what_works_there() {
 }
 
 #[test]
-fn the_panel_is_whole_a_slim_bar_or_hidden_and_in_a_narrow_window_slim_until_asked_for() {
+fn narrow_window_starts_with_the_slim_bar() {
     let mut harness = harness(Page::Ladder);
     let whole = harness.state().drawn.inset;
     assert_eq!((whole.right, whole.bottom), (356.0, 0.0));
@@ -132,9 +131,8 @@ fn the_panel_is_whole_a_slim_bar_or_hidden_and_in_a_narrow_window_slim_until_ask
 }
 
 #[test]
-fn a_half_has_at_least_460_points_in_a_window_of_1280() {
-    for (size, width) in
-        [(SIZE, 356.0), (egui::vec2(1440.0, 900.0), 400.0), (egui::vec2(1600.0, 900.0), 408.0)]
+fn panel_leaves_460_points_for_each_half() {
+    for (size, width) in [(SIZE, 356.0), (vec2(1440.0, 900.0), 400.0), (vec2(1600.0, 900.0), 408.0)]
     {
         let inset = open_in(size, panel(Page::Ladder)).state().drawn.inset.right;
         assert_eq!(inset, width);
@@ -144,13 +142,9 @@ fn a_half_has_at_least_460_points_in_a_window_of_1280() {
 }
 
 #[test]
-fn one_click_compares_two_lanes_and_another_ends_it() {
-    for (size, panel_size) in [
-        (SIZE, PanelSize::Whole),
-        (SIZE, PanelSize::Slim),
-        (LOW, PanelSize::Whole),
-        (LOW, PanelSize::Slim),
-    ] {
+fn clicks_start_and_end_a_comparison() {
+    let (whole, slim) = (PanelSize::Whole, PanelSize::Slim);
+    for (size, panel_size) in [(SIZE, whole), (SIZE, slim), (LOW, whole), (LOW, slim)] {
         let mut panel = panel(Page::Ladder);
         panel.state.size = panel_size;
         panel.state.size_if_narrow = Some(panel_size);
@@ -171,7 +165,7 @@ fn one_click_compares_two_lanes_and_another_ends_it() {
 }
 
 #[test]
-fn the_graph_changes_its_scale_and_span_and_freezes() {
+fn graph_changes_scale_and_span_and_freezes() {
     let mut harness = harness(Page::Ladder);
     for axis in [Axis::Linear, Axis::Logarithmic, Axis::Automatic] {
         let name = harness.state().state.axis.name();
@@ -183,14 +177,14 @@ fn the_graph_changes_its_scale_and_span_and_freezes() {
         click(&mut harness, &span);
         assert_eq!(harness.state().state.graph_seconds.0, seconds);
     }
-    click(&mut harness, "freeze");
-    assert!(harness.state().state.frozen.is_some());
-    click(&mut harness, "freeze");
-    assert!(harness.state().state.frozen.is_none());
+    for is_frozen in [true, false] {
+        click(&mut harness, "freeze");
+        assert_eq!(harness.state().state.frozen.is_some(), is_frozen);
+    }
 }
 
 #[test]
-fn the_explanation_says_what_is_seen_and_which_keys_there_are() {
+fn explanation_names_the_halves_and_keys() {
     let mut harness = harness(Page::Ladder);
     assert!(!says(&harness, "What another machine sees"));
     change(&mut harness, |panel| panel.state.explaining = true);
@@ -209,7 +203,7 @@ fn the_explanation_says_what_is_seen_and_which_keys_there_are() {
 }
 
 #[test]
-fn the_zero_of_an_axis_stands_beside_its_line() {
+fn axis_zero_is_level_with_its_line() {
     let harness = harness(Page::Ladder);
     let middle = |label: &str| {
         let mut found = texts(&harness).filter(|(text, _)| *text == label);
@@ -221,7 +215,7 @@ fn the_zero_of_an_axis_stands_beside_its_line() {
 }
 
 #[test]
-fn the_card_films_the_chosen_length_and_copies_a_command() {
+fn card_films_the_chosen_length_or_copies_it() {
     let mut harness = harness(Page::Ladder);
     click_on(&mut harness, "Film this");
     assert_eq!(harness.state().actions, [Action::Film]);
@@ -239,7 +233,7 @@ fn the_card_films_the_chosen_length_and_copies_a_command() {
 }
 
 #[test]
-fn while_a_film_is_rendered_its_progress_replaces_the_button() {
+fn progress_of_a_film_replaces_the_button() {
     let mut harness = harness(Page::Ladder);
     change(&mut harness, |panel| {
         panel.state.size = PanelSize::Hidden;
@@ -247,11 +241,9 @@ fn while_a_film_is_rendered_its_progress_replaces_the_button() {
         panel.status.film = Some(FilmProgress { fraction: 0.43, left_seconds: None });
     });
     assert_eq!(words(&harness, "43 %").count(), 1);
-    for (left_seconds, text) in [(7, "43 %, about 7 s left"), (150, "43 %, about 3 min left")] {
-        let left_seconds = Some(left_seconds);
-        change(&mut harness, |panel| {
-            panel.status.film = Some(FilmProgress { fraction: 0.43, left_seconds });
-        });
+    for (seconds, text) in [(7, "43 %, about 7 s left"), (150, "43 %, about 3 min left")] {
+        let film = FilmProgress { fraction: 0.43, left_seconds: Some(seconds) };
+        change(&mut harness, |panel| panel.status.film = Some(film));
         assert_eq!(words(&harness, text).count(), 1, "{text}");
     }
     assert!(!says(&harness, "Film this"));
@@ -274,12 +266,11 @@ fn the_button_that_films_stays_in_its_place() {
     click(&mut harness, "Save");
     let stop = harness.get_by_label_contains("Stop the film").rect();
     change(&mut harness, |panel| panel.status.film = None);
-    let film = harness.get_by_label_contains("Film the last seconds").rect();
-    assert_eq!(film, stop);
+    assert_eq!(harness.get_by_label_contains("Film the last seconds").rect(), stop);
 }
 
 #[test]
-fn the_size_changes_by_steps_or_follows_the_window() {
+fn text_size_changes_by_steps_or_follows_window() {
     let mut harness = harness(Page::Help);
     for (button, factor) in
         [("+", Some(1.1)), ("+", Some(1.2)), ("−", Some(1.1)), ("by window", None)]
@@ -290,7 +281,7 @@ fn the_size_changes_by_steps_or_follows_the_window() {
 }
 
 #[test]
-fn the_keys_of_most_use_are_in_sight_and_all_of_them_on_a_card() {
+fn common_keys_are_shown_and_all_on_request() {
     let mut harness = harness(Page::Help);
     for label in ["R: reset", "F3: take the tour", "Reset the panel"] {
         let bottom = bottom(&harness, label);
@@ -315,7 +306,7 @@ fn the_keys_of_most_use_are_in_sight_and_all_of_them_on_a_card() {
         let last = harness.get_by_label(rows.last().unwrap()).rect();
         assert!(last.max.y < SIZE.y && last.max.x < SIZE.x - 356.0);
         match closes {
-            "Esc" => harness.key_press(egui::Key::Escape),
+            "Esc" => harness.key_press(Key::Escape),
             "click" => harness.get_by_label(&rows[0]).click(),
             _ => {
                 click(&mut harness, "Network");

@@ -1,9 +1,7 @@
 //! The visible part of the recorded ticks, and its columns, which are one pixel wide, or one tick if a tick is wider.
 
-use std::ops::RangeInclusive;
-
 use crate::panel::prelude::*;
-use crate::replication::{ArrivalCounts, LaneMeter, METER_TICKS, kbps};
+use crate::replication::{ArrivalCounts, METER_TICKS, kbps};
 
 /// Returns the visible part of the [whole] time span. The wheel zooms, a double click zooms out, and F zooms to `range`. The
 /// part follows `moment`, and is the whole again when the game resumes. The ends may be between two ticks. The first tick is
@@ -105,10 +103,10 @@ pub(super) fn columns(
 mod tests {
     use super::*;
     use crate::panel::tests::{ARRIVAL, meter_of};
-    use crate::replication::{METER_TICKS, PacketArrival, PacketRecord};
+    use crate::replication::{METER_TICKS, PacketArrival};
 
     #[test]
-    fn the_timeline_has_room_for_twice_as_much_whenever_it_is_full() {
+    fn full_timeline_doubles_its_time_span() {
         let minute = METER_TICKS as u64;
         let mut spans: Vec<u64> = (1..2 * minute).map(whole).collect();
         for (recorded, span) in (1..).zip(&spans) {
@@ -128,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_has_the_largest_packet_and_every_mark_of_its_ticks() {
+    fn column_shows_largest_packet_and_every_mark() {
         let columns = columns(&meter(), &(0.0..=METER_TICKS as f64), 600.0);
         let columns: Vec<_> = columns.into_iter().map(|(_, column)| column).collect();
         assert_eq!(columns.len(), 600);
@@ -143,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_keeps_its_ticks_while_the_minute_moves_on() {
+    fn columns_keep_their_ticks_while_time_passes() {
         let end = METER_TICKS as f64;
         let before = columns(&meter(), &(0.0..=end), 700.0);
         for ticks in 1..60 {

@@ -4,9 +4,8 @@ use std::ptr;
 
 use super::Strip;
 use crate::panel::flags::paint as flag;
-use crate::panel::lane::Measured;
 use crate::panel::prelude::*;
-use crate::replication::{Accounting, ArrivalCounts, Fate, LaneMeter, Totals, rung_name};
+use crate::replication::{ArrivalCounts, Fate};
 
 /// Texts about the recording and about the controls, the longest first.
 pub(super) fn hints(strip: &Strip<'_>, recorded: u64) -> [String; 3] {
@@ -55,7 +54,6 @@ pub(super) fn legend(ui: &Ui, row: Rect) -> f32 {
     bytes.x - 6.0
 }
 
-/// Draws the times at the ends and in the middle, below the rows.
 pub(super) fn times(ui: &Ui, chart: &Chart, newest: u64) {
     let (from, to) = (*chart.x.start(), *chart.x.end());
     let ago = |tick: f64| seconds(newest as f64 + 1.0 - tick);
@@ -71,37 +69,31 @@ pub(super) fn describe(measured: &Measured<'_>, tick: i64, newest: u64) -> Strin
     let ago = seconds(newest as f64 - tick as f64).max(0.0);
     let side = measured.side.name();
     let sample = u64::try_from(tick).ok().and_then(|tick| measured.meter.at(tick));
-    let Some(sample) = sample else {
-        return format!("{side}, {ago:.2} s ago: not recorded");
-    };
+    let Some(sample) = sample else { return format!("{side}, {ago:.2} s ago: not recorded") };
     let rung = rung_name(sample.stages);
     let Some(packet) = sample.snapshots.first() else {
         return format!("{side}, {ago:.2} s ago: {rung}, no packet in this tick");
     };
-    let ticks = |count: u16| ticks(count.into());
     let arrival = match packet.fate(sample.tick, measured.meter.settled_tick()) {
-        Fate::Arrived(arrival) if arrival.is_late => {
-            format!("arrived {} later, too late", ticks(arrival.after_ticks))
+        Fate::Arrived(arrival) => {
+            let late = if arrival.is_late { ", too late" } else { "" };
+            format!("arrived {} later{late}", ticks(arrival.after_ticks.into()))
         }
-        Fate::Arrived(arrival) => format!("arrived {} later", ticks(arrival.after_ticks)),
         Fate::Lost => "lost".to_owned(),
         Fate::InFlight => "on its way".to_owned(),
     };
     let bytes = packet.payload_bytes;
     let changed = match packet.changed_bodies {
-        1 => "1 cube".to_owned(),
-        cubes => format!("{cubes} cubes"),
+        1 => "1 cube changed".to_owned(),
+        cubes => format!("{cubes} cubes changed"),
     };
-    format!(
-        "{side}, {ago:.2} s ago: {rung}, {bytes} bytes of payload, {changed} changed, {arrival}"
-    )
+    format!("{side}, {ago:.2} s ago: {rung}, {bytes} bytes of payload, {changed}, {arrival}")
 }
 
 fn seconds(ticks: f64) -> f64 {
     ticks / f64::from(TICKS_PER_SECOND)
 }
 
-/// Draws the totals of each row next to it, and their time span below.
 pub(super) fn totals(
     ui: &Ui,
     area: Rect,
@@ -187,14 +179,13 @@ impl Sums {
 
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::ladder;
 
     use super::*;
     use crate::panel::tests::{ARRIVAL, meter_of};
-    use crate::replication::{LaneSettings, PacketArrival, PacketRecord, Sample};
+    use crate::replication::PacketArrival;
 
     #[test]
-    fn what_was_before_the_start_is_as_long_ago_as_it_is_pointed_at() {
+    fn ticks_before_the_start_have_their_age() {
         let meter = meter_of(60, &PacketRecord::default(), |_, _, _| {});
         let measured =
             Measured { side: Side::Right, meter: &meter, settings: LaneSettings::default() };
@@ -205,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_has_the_totals_of_its_ticks_alone() {
+    fn range_has_the_totals_of_its_ticks() {
         let meter = meter_of(600, &PacketRecord::default(), |tick, sample, packet| {
             sample.stages = ladder::DELTA.stages;
             packet.payload_bytes = if tick == 120 { 400 } else { 100 };

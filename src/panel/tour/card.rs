@@ -4,7 +4,6 @@
 use std::cmp::Ordering;
 
 use super::{STEPS, Tour, TourStep};
-use crate::panel::lane::LaneView;
 use crate::panel::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -49,7 +48,6 @@ impl Guide {
         article.into_iter().chain(seen).collect()
     }
 
-    /// Text with all figures in a line, and their difference from the article.
     fn line(&self, look: Look) -> String {
         let [what, unit] = self.step.watch.name_and_unit();
         let figures = self.figures(look).into_iter();
@@ -63,7 +61,6 @@ impl Guide {
     }
 }
 
-/// Draws the card. Returns its height and the action of the pressed button.
 pub(crate) fn draw(root: &mut Ui, guide: &Guide) -> (f32, Option<Action>) {
     let color = Side::Right.color_in(Look::of(root));
     let edge = Panel::bottom(Id::new("tour"));
@@ -71,7 +68,7 @@ pub(crate) fn draw(root: &mut Ui, guide: &Guide) -> (f32, Option<Action>) {
     let bottom = root.available_rect_before_wrap().bottom();
     let (rect, pressed) = docked(root, edge, None, margin, |ui| {
         ui.spacing_mut().item_spacing.y = GAP;
-        match ui.available_width() < WIDE {
+        match ui.available_width() < 772.0 {
             true => narrow(ui, guide),
             false => wide(ui, guide),
         }
@@ -114,7 +111,6 @@ fn wide(ui: &mut Ui, guide: &Guide) -> Option<Action> {
     pressed
 }
 
-/// Draws the figures in a row under their heading; below them their difference from the article and the task.
 fn figures(ui: &mut Ui, guide: &Guide) {
     let look = Look::of(ui);
     let [what, unit] = guide.step.watch.name_and_unit();
@@ -143,10 +139,9 @@ fn task(ui: &mut Ui, guide: &Guide) {
     }
 }
 
-/// Draws a card without columns: the buttons, and below them the texts.
 fn narrow(ui: &mut Ui, guide: &Guide) -> Option<Action> {
     let look = Look::of(ui);
-    let has_room = ui.available_width() >= BESIDE_BUTTONS;
+    let has_room = ui.available_width() >= 600.0;
     let title = |ui: &mut Ui| {
         ui.add(Label::new(RichText::new(guide.step.title).size(BODY)).truncate());
     };
@@ -193,8 +188,7 @@ fn row(
         ui.spacing_mut().item_spacing.x = 8.0;
         ui.spacing_mut().interact_size.y = height;
         let mut pressed = None;
-        let is_last = guide.index + 1 == STEPS.len();
-        let next = if is_last { "Done" } else { "Next" };
+        let next = if guide.index + 1 == STEPS.len() { "Done" } else { "Next" };
         for (name, key, width, kind) in [
             (next, Action::TourNext, next_width, Kind::Primary),
             ("Back", Action::TourBack, 76.0, Kind::Usual),
@@ -253,7 +247,3 @@ fn dots(ui: &mut Ui, guide: &Guide) -> Option<Action> {
 const BESIDE: f32 = 24.0;
 const EDGE: f32 = 3.0;
 const HEIGHT: f32 = 125.0;
-
-/// Smallest widths with figures next to the text, and with the title next to the buttons, logical points.
-const WIDE: f32 = 772.0;
-const BESIDE_BUTTONS: f32 = 600.0;

@@ -1,12 +1,7 @@
 //! The card at the end of the tour: bandwidth from the first rung to the last.
 
-use cubewire_codec::ladder::LADDER;
-
 use super::steps::STEPS;
-use crate::panel::lane::LaneView;
 use crate::panel::prelude::*;
-use crate::replication::TARGET_KBPS;
-use crate::view::Inset;
 
 /// Draws the card over the view, between the headline and the captions of the halves. A narrow window has a lower
 /// headline. Returns the action of the pressed button.
@@ -17,9 +12,9 @@ pub(crate) fn draw_end(
     is_narrow: bool,
 ) -> Option<Action> {
     let mut picture = free(ctx, inset);
-    picture.max.y -= CAPTIONS;
-    picture.min.y += if is_narrow { LOW_HEADLINE } else { HIGH_HEADLINE };
-    let width = WIDTH.min(picture.width() - 32.0);
+    picture.max.y -= 40.0;
+    picture.min.y += if is_narrow { 68.0 } else { 96.0 };
+    let width = 708_f32.min(picture.width() - 32.0);
     let costs = lane.rung_costs();
     let kbps = LADDER.map(|rung| costs.kbps(&rung));
     let area = over_views("end of the tour").pivot(Align2::CENTER_CENTER);
@@ -28,9 +23,9 @@ pub(crate) fn draw_end(
         let card = frame.inner_margin(Margin::symmetric(24, 20)).show(ui, |ui| {
             ui.set_width(width - 52.0);
             ui.spacing_mut().item_spacing = Vec2::splat(8.0);
-            said(ui, lane, &kbps, picture.height() >= HEIGHT);
+            said(ui, lane, &kbps, picture.height() >= 356.0);
             // A narrow card has more rows of text.
-            bars(ui, &kbps, if width < NARROW { LOW_BARS } else { BARS });
+            bars(ui, &kbps, if width < NARROW { 80.0 } else { 116.0 });
             buttons(ui)
         });
         card.inner
@@ -78,7 +73,7 @@ fn bars(ui: &mut Ui, kbps: &[Option<f64>], height: f32) {
                 false => look.above_target,
             };
             chart.bar(left + 0.05..=left + 0.95, kbps, color);
-            if plot.width() / right as f32 > COLUMN {
+            if plot.width() / right as f32 > 34.0 {
                 let cost = match kbps {
                     1_000.0..9_950.0 => format!("{:.1}k", kbps / 1_000.0),
                     _ => short(kbps),
@@ -130,15 +125,5 @@ fn buttons(ui: &mut Ui) -> Option<Action> {
 }
 
 /// Sizes and distances, logical points.
-const WIDTH: f32 = 708.0;
 const NARROW: f32 = 500.0;
-const HEIGHT: f32 = 356.0;
-const CAPTIONS: f32 = 40.0;
-const LOW_HEADLINE: f32 = 68.0;
-const HIGH_HEADLINE: f32 = 96.0;
 const HEADLINE: f32 = 40.0;
-const BARS: f32 = 116.0;
-const LOW_BARS: f32 = 80.0;
-
-/// Smallest width of a column with a label of its cost, logical points.
-const COLUMN: f32 = 34.0;

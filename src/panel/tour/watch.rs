@@ -6,7 +6,6 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::replication::{Accounting, LaneMeter};
 
-/// A number that the tour shows next to the article's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watch {
     /// The bandwidth in article accounting.

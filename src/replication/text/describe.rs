@@ -50,8 +50,7 @@ impl LaneSettings {
             (true, true, true) => "real network, cut".to_owned(),
             (true, false, _) => format!("real network, plus {}", link(simulated)),
         };
-        let usual = Self::default();
-        let rate = (self.sender.send_interval_ticks != usual.sender.send_interval_ticks)
+        let rate = (self.sender.send_interval_ticks != Self::default().sender.send_interval_ticks)
             .then(|| self.describe_rate());
         [Some(network), rate, self.unusual_interpolation()].into_iter().flatten().collect()
     }
@@ -60,8 +59,7 @@ impl LaneSettings {
     pub fn describe_network(&self) -> String {
         let conditions = &self.link.conditions;
         let no_loss = Preset::of(conditions).is_none() && loss(conditions.loss).is_none();
-        let no_loss = if no_loss { ", no loss" } else { "" };
-        link(conditions) + no_loss
+        link(conditions) + if no_loss { ", no loss" } else { "" }
     }
 
     /// Like [`describe`](Self::describe), but with the default send rate and, if it is known in advance, the delay of the
@@ -223,8 +221,7 @@ fn link_change(old: &Conditions, new: &Conditions) -> Option<String> {
         }
     };
     if old.cut != new.cut {
-        let text = if new.cut { "link cut" } else { "link restored" };
-        parts.push(text.to_owned());
+        parts.push(if new.cut { "link cut" } else { "link restored" }.to_owned());
     }
     (!parts.is_empty()).then(|| parts.join(", "))
 }
@@ -246,8 +243,7 @@ fn loss(loss: Loss) -> Option<String> {
     if mean == 0.0 {
         return None;
     }
-    let is_in_bursts = matches!(loss, Loss::GilbertElliott { .. });
-    let how = if is_in_bursts { "lost in bursts" } else { "lost" };
+    let how = if matches!(loss, Loss::GilbertElliott { .. }) { "lost in bursts" } else { "lost" };
     Some(format!("{} {how}", percent(mean)))
 }
 
@@ -320,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_is_named_with_what_it_does_not_replace() {
+    fn trace_is_named_with_the_remaining_conditions() {
         let mut lane = lane("rung:delta,link:4g+duplicate=0.05+loss=0.5");
         let trace = cubewire_link::Trace::from_csv("sent_ms,delay_ms\n0,1\n");
         lane.link.conditions.trace = Some(trace.unwrap().into());
@@ -332,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn over_a_real_network_only_what_is_added_is_simulated() {
+    fn real_network_is_described_with_additions() {
         for (text, wanted) in [
             ("link:perfect,rate:20", "real network, nothing added, 20 a second"),
             ("link:4g", "real network, plus 4G"),
@@ -355,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fallback_is_said_where_arithmetic_coding_was_chosen() {
+    fn fallback_is_described_if_arithmetic_was_chosen() {
         let of = |text: &str, reason| fallback(lane(text).sender.stages, reason);
         let model = Some(FallbackReason::Model);
         assert_eq!(

@@ -1,7 +1,5 @@
 //! The lines of the graph and their common axis.
 
-use std::ops::RangeInclusive;
-
 use serde::{Deserialize, Serialize};
 
 use super::series::{Point, Series};
@@ -33,7 +31,6 @@ pub struct Span {
     pub target: Option<f64>,
 }
 
-/// All lines and their common axis.
 #[derive(Clone, Debug)]
 pub struct Lines<'a> {
     pub all: Vec<Line<'a>>,
@@ -48,7 +45,6 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Returns the lines of the newest [`Span::seconds`].
     pub fn new(sources: &'a [Source], span: Span) -> Self {
         let ticks = (span.seconds * span.ticks_per_second) as usize;
         let all = sources.iter().map(|source| Line {
@@ -90,10 +86,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Returns the budgets within the axis, each with its time span in seconds and its rate in kbps.
-    fn drawn<'s>(
-        &'s self,
-        line: &'s Line<'a>,
-    ) -> impl Iterator<Item = (RangeInclusive<f64>, f64)> + use<'s, 'a> {
+    fn drawn(&self, line: &Line<'_>) -> impl Iterator<Item = (RangeInclusive<f64>, f64)> {
         line.series.budgets().filter(|(_, kbps)| self.ends.contains(kbps))
     }
 
@@ -121,8 +114,7 @@ impl<'a> Lines<'a> {
 
     pub fn draw(&self, chart: &Chart, look: Look, width: f32) {
         if let Some(target) = self.target {
-            let whole = -self.seconds..=0.0;
-            chart.level(whole, target, Stroke::new(1.0, look.ink), Some(5.0));
+            chart.level(-self.seconds..=0.0, target, Stroke::new(1.0, look.ink), Some(5.0));
         }
         // A budget is per line, so the area above it cannot be shaded if there are several lines.
         let has_veil = self.all.len() == 1;
@@ -130,7 +122,7 @@ impl<'a> Lines<'a> {
             let Line { source, series } = line;
             for (times, kbps) in self.drawn(line) {
                 if has_veil {
-                    chart.veil(times.clone(), kbps, look.warning.gamma_multiply(VEIL));
+                    chart.veil(times.clone(), kbps, look.warning.gamma_multiply(0.1));
                 }
                 chart.level(times, kbps, Stroke::new(2.0, look.warning), Some(BUDGET_DASH));
             }
@@ -142,9 +134,6 @@ impl<'a> Lines<'a> {
 
 /// Length of a budget's dashes, in logical points. The dashes distinguish a budget from a line of a similar colour.
 pub(super) const BUDGET_DASH: f32 = 2.0;
-
-/// Opacity of the area above a budget.
-const VEIL: f32 = 0.1;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Axis {
@@ -200,37 +189,31 @@ const HEADERS_KBPS: f64 = 15.0;
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
 
     /// Returns 5 seconds of packets with `before` bytes, followed by 10 seconds of packets with `after` bytes.
     fn points(before: usize, after: usize) -> Vec<Point> {
-        let points = (0..15 * 60).map(|tick| Point {
-            tick,
-            bytes: if tick < 5 * 60 { before } else { after },
-            ..Point::default()
-        });
-        points.collect()
+        let bytes = |tick| if tick < 5 * 60 { before } else { after };
+        let point = |tick| Point { tick, bytes: bytes(tick), ..Point::default() };
+        (0..15 * 60).map(point).collect()
     }
 
     #[test]
-    fn the_automatic_axis_is_logarithmic_while_rates_differ_much() {
-        let steady = points(528, 528);
-        let from_rest = points(32, 628);
-        let from_above = points(36_028, 628);
+    fn automatic_axis_is_logarithmic_if_rates_differ_much() {
+        let (steady, from_rest, from_above) =
+            (points(528, 528), points(32, 628), points(36_028, 628));
         let (all, recent) = (15 * 60, 9 * 60);
-        let is_logarithmic = |lanes: &[(&Vec<Point>, usize)]| {
-            let lines = lanes.iter();
-            let lines: Vec<_> =
-                lines.map(|(points, ticks)| Series::new(points, *ticks, 60)).collect();
-            Axis::Automatic.scale(lines.iter()) == Scale::Logarithmic
-        };
-        assert!(!is_logarithmic(&[(&steady, all)]));
-        assert!(!is_logarithmic(&[(&from_rest, all)]));
-        assert!(is_logarithmic(&[(&from_above, all)]));
-        // The graph no longer includes the rates before the switch.
-        assert!(!is_logarithmic(&[(&from_above, recent)]));
-        assert!(is_logarithmic(&[(&steady, recent), (&points(36_028, 36_028), recent)]));
-        assert!(!is_logarithmic(&[(&steady, recent), (&from_above, recent)]));
+        // In the recent ticks, the graph no longer includes the rates before the switch.
+        for (lanes, ticks, scale) in [
+            (&[&steady][..], all, Scale::Linear),
+            (&[&from_rest], all, Scale::Linear),
+            (&[&from_above], all, Scale::Logarithmic),
+            (&[&from_above], recent, Scale::Linear),
+            (&[&steady, &points(36_028, 36_028)], recent, Scale::Logarithmic),
+            (&[&steady, &from_above], recent, Scale::Linear),
+        ] {
+            let series: Vec<_> = lanes.iter().map(|lane| Series::new(lane, ticks, 60)).collect();
+            assert_eq!(Axis::Automatic.scale(series.iter()), scale);
+        }
     }
 }

@@ -8,7 +8,6 @@ use cubewire_protocol::record::kbps;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Point {
     pub tick: u64,
-    /// Bytes sent in this tick.
     pub bytes: usize,
     pub budget_kbps: Option<u32>,
     pub has_losses: bool,
@@ -35,12 +34,10 @@ impl<'a> Series<'a> {
         let mut kbps = smooth(&bytes, ticks_per_second);
         let before = points.len().saturating_sub(ticks);
         kbps.drain(..before);
+        let rates = kbps.iter().copied();
         let mut series = Self {
             points: &points[before..],
-            range: kbps.iter().fold(None, |range, &kbps| {
-                let (low, high) = range.unwrap_or((kbps, kbps));
-                Some((kbps.min(low), kbps.max(high)))
-            }),
+            range: rates.clone().reduce(f64::min).zip(rates.reduce(f64::max)),
             range_without_peaks: None,
             kbps,
             ticks_per_second,
@@ -56,8 +53,7 @@ impl<'a> Series<'a> {
         let (_, &mut largest, _) = sorted.select_nth_unstable_by(index, f64::total_cmp);
         // The newest rate may last, so it is always within the range.
         let is_over = self.kbps.last().is_none_or(|&newest| newest <= largest);
-        let is_peak = peak > 2.0 * largest && is_over;
-        Some((smallest, if is_peak { largest } else { peak }))
+        Some((smallest, if peak > 2.0 * largest && is_over { largest } else { peak }))
     }
 
     /// Returns the time and the rate of the largest point in each run of points above a rate.
@@ -86,8 +82,7 @@ impl<'a> Series<'a> {
         runs.filter_map(move |run| {
             let first = end;
             end += run.len();
-            let times = self.seconds(first)..=self.seconds(end - 1);
-            Some((times, run[0].budget_kbps?.into()))
+            Some((self.seconds(first)..=self.seconds(end - 1), run[0].budget_kbps?.into()))
         })
     }
 
@@ -144,20 +139,18 @@ mod tests {
     }
 
     #[test]
-    fn a_single_large_packet_is_spread_over_the_window() {
+    fn large_packet_is_spread_over_the_window() {
         let mut bytes = vec![0; 100];
         bytes[10] = 6_000;
-        let smoothed = smooth(&bytes, 60);
-        assert_eq!(smoothed[9], 0.0);
-        assert!((smoothed[59] - kbps(100, 1, 60)).abs() < 1e-9);
-        assert!((smoothed[69] - kbps(100, 1, 60)).abs() < 1e-9);
-        assert_eq!(smoothed[70], 0.0);
+        let (smoothed, spread) = (smooth(&bytes, 60), kbps(100, 1, 60));
         // The window is not shorter near the start.
-        assert!((smoothed[10] - kbps(100, 1, 60)).abs() < 1e-9);
+        for (index, rate) in [(9, 0.0), (10, spread), (59, spread), (69, spread), (70, 0.0)] {
+            assert!((smoothed[index] - rate).abs() < 1e-9, "{index}");
+        }
     }
 
     #[test]
-    fn a_constant_rate_is_a_level_line_at_every_send_interval() {
+    fn constant_rate_gives_level_line_at_every_interval() {
         for (interval, ticks_per_second) in
             [(1, 30), (1, 60), (2, 60), (3, 60), (4, 60), (6, 60), (12, 60)]
         {
@@ -173,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_series_is_downsampled_and_keeps_its_newest_point() {
+    fn long_series_is_downsampled_but_keeps_newest_point() {
         let many = points(3_600);
         let series = Series::new(&many, 3_600, 60);
         let indices: Vec<usize> = series.thinned().collect();
@@ -186,9 +179,7 @@ mod tests {
         };
         assert_eq!(ticks(&series)[10..500], ticks(&later)[10..500]);
 
-        let few = points(30);
-        let series = Series::new(&few, 600, 60);
-        assert_eq!(series.thinned().count(), 30);
+        assert_eq!(Series::new(&points(30), 600, 60).thinned().count(), 30);
         let nothing = Series::new(&[], 600, 60);
         assert_eq!((nothing.thinned().count(), nothing.range), (0, None));
     }
@@ -206,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_large_packet_does_not_set_the_scale_and_is_reported_as_a_peak() {
+    fn large_packet_is_a_peak_outside_the_scale() {
         let mut points = points(400);
         points[3].bytes = 140_000;
         let series = Series::new(&points, 400, 60);
@@ -239,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn budgets_and_losses_are_where_the_samples_have_them() {
+    fn budgets_and_losses_keep_the_times_of_samples() {
         let mut points = points(121);
         for (index, point) in points.iter_mut().enumerate() {
             point.has_losses = index == 60;
@@ -252,8 +243,7 @@ mod tests {
         let series = Series::new(&points, 121, 60);
         let budgets: Vec<_> = series.budgets().collect();
         let first = series.seconds(31)..=series.seconds(60);
-        let second = series.seconds(61)..=0.0;
-        assert_eq!(budgets, [(first, 64.0), (second, 32.0)]);
+        assert_eq!(budgets, [(first, 64.0), (series.seconds(61)..=0.0, 32.0)]);
         assert_eq!(series.losses().collect::<Vec<_>>(), [-1.0]);
     }
 }

@@ -6,7 +6,6 @@ use cubewire_codec::{BitItem, BitKind};
 
 use super::rows::whole_bits;
 use super::span::Span;
-use crate::names::Highlight;
 use crate::prelude::*;
 
 /// Draws the bytes, as many per row as fit. Below each byte, its eight bits have the colours of their kinds. Bits of
@@ -53,14 +52,13 @@ pub(super) fn draw<'a>(
 
 /// Returns the number of bytes that fit in a row of this width, as a multiple of four if at least four fit.
 const fn columns(room: f32) -> usize {
-    match (room / MIN_PITCH).max(1.0) as usize {
+    match (room / 20.0).max(1.0) as usize {
         few @ ..4 => few,
         fitting => fitting / 4 * 4,
     }
 }
 
 /// Spans of the packet's bits that belong to one item each, in packet order.
-#[derive(Debug)]
 pub(super) struct Bits(Vec<Span>);
 
 fn end(span: &Span) -> usize {
@@ -78,8 +76,7 @@ impl Bits {
                 let kinds = [BitKind::Inputs, BitKind::State, BitKind::Selection];
                 span.body.is_some() || span.kind.is_some_and(|kind| kinds.contains(&kind))
             };
-            let first_bin = spans.iter().position(is_bin);
-            spans.truncate(first_bin.unwrap_or(spans.len()));
+            spans.truncate(spans.iter().position(is_bin).unwrap_or(spans.len()));
         }
         Self(spans)
     }
@@ -102,10 +99,7 @@ impl Row {
     fn cell(&self, column: usize) -> Rect {
         let pitch = (self.area.width() - self.offset) / self.columns as f32;
         let left = self.area.left() + self.offset + column as f32 * pitch;
-        Rect::from_min_size(
-            Pos2::new(left, self.area.top()),
-            vec2(pitch - CELL_GAP, self.area.height()),
-        )
+        Rect::from_min_size(Pos2::new(left, self.area.top()), vec2(pitch - 2.0, self.area.height()))
     }
 
     /// Returns the index of the bit at a point, or `None` between bytes.
@@ -133,8 +127,7 @@ impl Row {
             hex(painter, look.ink);
             let cells: [_; 8] = array::from_fn(|bit| {
                 let span = bits.span_at((self.first + column) * 8 + bit);
-                let kind = span.and_then(|span| span.kind);
-                (kind, span.is_some_and(is_lit))
+                (span.and_then(|span| span.kind), span.is_some_and(is_lit))
             });
             let mut left = cell.left();
             for run in cells.chunk_by(|one, other| one == other) {
@@ -156,8 +149,6 @@ impl Row {
 
 /// Logical points.
 pub const ROW_HEIGHT: f32 = 20.0;
-const MIN_PITCH: f32 = 20.0;
-const CELL_GAP: f32 = 2.0;
 const OFFSET_GAP: f32 = 9.0;
 
 #[cfg(test)]
@@ -173,11 +164,10 @@ mod tests {
     }
 
     #[test]
-    fn every_bit_of_a_bit_packed_packet_has_an_item_and_no_bin_has_one() {
+    fn only_bit_packed_bits_have_an_item() {
         for rung in ladder::all() {
             let packet = packet_of(rung.stages);
-            let items = packet.ledger.items().unwrap();
-            let bits = Bits::of(items.iter().copied(), &packet.bytes);
+            let bits = Bits::of(packet.ledger.items().unwrap().iter().copied(), &packet.bytes);
             let all = packet.bytes.len() * 8;
             let owned = (0..all).filter(|&bit| bits.span_at(bit).is_some()).count();
             if rung.stages.delta.is_arithmetic() {

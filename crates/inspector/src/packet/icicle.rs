@@ -1,10 +1,7 @@
 //! Painting of the icicle chart. Widths are proportional to bits.
 
-use std::ops::Range;
-
 use super::rows::Order;
 use super::span::{Span, amount};
-use crate::names::{Highlight, Names};
 use crate::prelude::*;
 use crate::widgets;
 
@@ -100,7 +97,6 @@ impl Row<'_> {
         Rect::from_x_y_ranges(left..=right, self.area.y_range())
     }
 
-    /// Draws the spans. Returns the one under the pointer.
     fn draw<'s>(&self, ui: &Ui, spans: &'s [Span], pointer: Option<Pos2>) -> Option<&'s Span> {
         let mut hovered = None;
         // Start of a run of spans too narrow to see. They are drawn as one, so that they stay visible.
@@ -142,14 +138,14 @@ impl Row<'_> {
 
     /// Paints a span. Spans too narrow for a gap alternate in shade instead. Labels without enough room are left out.
     fn paint(&self, ui: &Ui, rect: Rect, span: &Span, is_odd: bool) {
-        let has_gap = rect.width() > GAP_WIDTH;
+        let has_gap = rect.width() > 3.0;
         let shade = if has_gap || !is_odd { 1.0 } else { 0.75 };
         let filled = rect.with_max_x(rect.right() - f32::from(has_gap));
         self.painter.rect_filled(filled, 0.0, self.color(span).gamma_multiply(shade));
         let label = |kind| egui_color(self.look.colors().bit_kind_label(kind));
         let ink = span.kind.map_or(self.look.ink, label);
         let inside = filled.intersect(self.area);
-        if inside.width() <= LEAST_LABEL || rect.height() < LINE {
+        if inside.width() <= 16.0 || rect.height() < LINE {
             return;
         }
         let name = match (span.part, span.kind, span.body) {
@@ -170,13 +166,9 @@ impl Row<'_> {
         }
     }
 
-    /// Frames the hovered and selected bodies, down to the bottom of the chart.
     fn frame_highlighted(&self, spans: &[Span], bottom: f32, highlight: Highlight) {
-        let highlight = spans.iter().filter(|span| {
-            span.body.is_some()
-                && (span.body == highlight.hovered || span.body == highlight.selected)
-        });
-        for span in highlight {
+        let lit = [highlight.hovered, highlight.selected];
+        for span in spans.iter().filter(|span| span.body.is_some() && lit.contains(&span.body)) {
             let (left, right) = self.ends(span);
             let rect = self.rect(left - FRAME, right + FRAME).with_max_y(bottom);
             let stroke = Stroke::new(FRAME, self.look.ink);
@@ -188,10 +180,8 @@ impl Row<'_> {
 /// Logical points.
 pub(super) const HEIGHT: f32 = 55.0;
 const MIN_WIDTH: f32 = 1.0;
-const GAP_WIDTH: f32 = 3.0;
 const FRAME: f32 = 2.0;
 const PADDING: f32 = 5.0;
-const LEAST_LABEL: f32 = 16.0;
 
 /// Smallest visible part of the packet, as a fraction.
 const MIN_PART: f64 = 0.002;

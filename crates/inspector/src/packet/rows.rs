@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_has_all_bits_of_the_packet_on_every_rung() {
+    fn every_row_has_all_bits_on_every_rung() {
         for rung in ladder::all() {
             let items = items_of(rung);
             let all = packet_of(rung.stages).bytes.len() as f64 * 8.0;
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn by_kind_there_is_one_span_for_each_kind_and_the_dearest_body_is_first() {
+    fn kinds_have_one_span_with_largest_body_first() {
         let rows = rows(items_of(ladder::RELATIVE_ORIENTATION), Order::Kind);
         let kinds = rows[0].iter().map(|span| span.kind.unwrap().index());
         assert!(kinds.is_sorted_by(|a, b| a < b), "{:?}", rows[0]);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_span_covers_what_has_its_kind_its_body_and_its_part() {
+    fn span_covers_its_kind_body_and_part() {
         let items = items_of(ladder::SMALLEST_THREE);
         let bits = whole_bits(items.iter().copied());
         for span in rows(items, Order::Kind).into_iter().flatten() {
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lowest_row_divides_fields_into_prefix_and_components() {
+    fn lowest_row_divides_fields_into_prefix_and_components() {
         let (parts, names) = parts_of(ladder::SMALLEST_THREE, BitKind::Orientation);
         assert_eq!(names, ["prefix", "a", "b", "c"]);
         let offsets = parts.iter().map(|part| part.offset.unwrap() - parts[0].offset.unwrap());

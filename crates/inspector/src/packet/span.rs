@@ -5,7 +5,6 @@ use cubewire_codec::{BitItem, BitKind, Form};
 use crate::names::Names;
 use crate::words::{grouped, rounded};
 
-/// A range of bits of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Span {
     /// Start in the chart, in bits.
@@ -37,7 +36,6 @@ impl Span {
         }
     }
 
-    /// Returns whether `other` lies within this span.
     pub fn covers(&self, other: &Self) -> bool {
         (self.kind.is_none() || self.kind == other.kind)
             && (self.body.is_none() || self.body == other.body)
@@ -92,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_span_says_what_it_is_at_several_lengths() {
+    fn span_describes_itself_at_several_lengths() {
         let plan = Plan::cubes();
         let names = Names::of_cubes(&plan);
         let field = Span {

@@ -20,7 +20,7 @@ pub(crate) struct Held {
 impl Held {
     /// Copies the last packets. Returns `None` if there is no packet yet.
     fn new(view: &View<'_>) -> Option<Self> {
-        let packets = view.record().packets().rev().take(HELD);
+        let packets = view.measure.record.packets().rev().take(HELD);
         let packets = packets.filter(|packet| packet.detail.is_some());
         let mut packets: Vec<_> = packets.cloned().collect();
         packets.reverse();
@@ -31,7 +31,6 @@ impl Held {
         self.packets.get(self.oldest() - self.newer)
     }
 
-    /// Returns the value of [`newer`](Self::newer) for the oldest packet.
     fn oldest(&self) -> usize {
         self.packets.len().saturating_sub(1)
     }

@@ -13,7 +13,9 @@ impl View<'_> {
     pub(super) fn stages(&self, ui: &mut Ui) -> Option<Stages> {
         let used = match self.end {
             End::Server { peer, .. } => peer.settings().map(|settings| settings.stages),
-            End::Client { .. } => self.record().packets().next_back().map(|packet| packet.stages),
+            End::Client { .. } => {
+                self.measure.record.packets().next_back().map(|packet| packet.stages)
+            }
         };
         let mut pressed = None;
         let mut is_rung = false;
@@ -29,13 +31,13 @@ impl View<'_> {
             note(ui, "Custom: no rung has these stages.");
         }
         self.explain_costs(ui);
-        let refused = match self.end {
-            End::Server { peer, .. } => peer.refusal().map(|why| ("Refused", why)),
+        let (what, why) = match self.end {
+            End::Server { peer, .. } => ("Refused", peer.refusal()),
             End::Client { replication, .. } => {
-                replication.answer().and_then(Result::err).map(|why| ("Declined", why))
+                ("Declined", replication.answer().and_then(Result::err))
             }
         };
-        if let Some((what, why)) = refused {
+        if let Some(why) = why {
             note(ui, format!("{what}: {why}."));
         }
         pressed
@@ -61,7 +63,6 @@ impl View<'_> {
         }
     }
 
-    /// Returns the cost of a rung, in kilobits per second. `None` until it is measured.
     fn kbps(&self, rung: &Rung) -> Option<f64> {
         let End::Server { ladder, .. } = self.end else { return None };
         ladder?.rows().iter().find(|row| row.of == *rung)?.kbps(0)
@@ -70,22 +71,20 @@ impl View<'_> {
     /// Draws a note on the costs: their unit, their age if above a second, and the fraction of ticks they are measured on.
     fn explain_costs(&self, ui: &mut Ui) {
         let End::Server { ladder: Some(ladder), tick, .. } = self.end else { return };
-        let text = match ladder.age_ticks(tick) {
-            None => "Measuring the bandwidth of each rung \u{2026}".to_owned(),
-            Some(age) => {
-                let seconds = age as f64 / f64::from(self.rate());
-                let percent = 100.0 * ladder.share();
-                let sampled = match percent < 99.5 {
-                    true => format!(", from {percent:.0} % of the ticks"),
-                    false => String::new(),
-                };
-                match seconds > 1.0 {
-                    true => format!("kbps {seconds:.0} s ago{sampled}, without a budget."),
-                    false => format!("kbps in the last second{sampled}, without a budget."),
-                }
-            }
+        let Some(age) = ladder.age_ticks(tick) else {
+            note(ui, "Measuring the bandwidth of each rung \u{2026}");
+            return;
         };
-        note(ui, &text);
+        let seconds = age as f64 / f64::from(self.rate());
+        let when = match seconds > 1.0 {
+            true => format!("{seconds:.0} s ago"),
+            false => "in the last second".to_owned(),
+        };
+        let sampled = match 100.0 * ladder.share() {
+            percent @ ..99.5 => format!(", from {percent:.0} % of the ticks"),
+            _ => String::new(),
+        };
+        note(ui, format!("kbps {when}{sampled}, without a budget."));
     }
 }
 

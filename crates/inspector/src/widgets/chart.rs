@@ -4,7 +4,6 @@
 //! gestures have to be disabled one by one.
 
 use std::fmt;
-use std::ops::RangeInclusive;
 
 use crate::prelude::*;
 
@@ -141,7 +140,7 @@ impl Chart {
     /// lowest.
     pub fn axis(&self, ui: &Ui) {
         let marks = self.scale.marks(&self.y);
-        let every = marks.len().div_ceil(MAX_LABELS).max(1);
+        let every = marks.len().div_ceil(4).max(1);
         let label = |(index, &mark): (usize, &f64)| match index.is_multiple_of(every) {
             true => (mark, short(mark)),
             false => (mark, String::new()),
@@ -211,25 +210,18 @@ impl Chart {
 
     /// Fills the area above a value.
     pub fn veil(&self, x: RangeInclusive<f64>, above: f64, color: Color32) {
-        let veil = Rect::from_min_max(
-            pos2(self.x_of(*x.start()), self.rect.top()),
-            self.at(*x.end(), above),
-        );
-        self.painter.rect_filled(veil, 0.0, color);
+        let top = pos2(self.x_of(*x.start()), self.rect.top());
+        self.painter.rect_filled(Rect::from_min_max(top, self.at(*x.end(), above)), 0.0, color);
     }
 
     pub fn bar(&self, x: RangeInclusive<f64>, y: f64, color: Color32) {
-        let bar = Rect::from_min_max(
-            self.at(*x.start(), y),
-            pos2(self.x_of(*x.end()), self.rect.bottom()),
-        );
-        self.painter.rect_filled(bar, 0.0, color);
+        let bottom = pos2(self.x_of(*x.end()), self.rect.bottom());
+        self.painter.rect_filled(Rect::from_min_max(self.at(*x.start(), y), bottom), 0.0, color);
     }
 
     /// Draws the time labels of a plot of the last seconds.
     pub fn ago(&self, ui: &Ui, seconds: u32) {
-        let (ago, half) = (format!("{seconds} s ago"), format!("{} s", seconds / 2));
-        self.times(ui, [&ago, &half, "now"]);
+        self.times(ui, [&format!("{seconds} s ago"), &format!("{} s", seconds / 2), "now"]);
     }
 
     /// Draws labels below the plot at the start, middle and end of the horizontal axis. If there is no room, the middle
@@ -264,8 +256,6 @@ pub fn line_between(painter: &Painter, ends: [Pos2; 2], stroke: Stroke, dash: Op
 
 pub const AXIS: f32 = 40.0;
 
-const MAX_LABELS: usize = 4;
-
 /// Distance between labels, in logical points.
 const APART: f32 = 8.0;
 
@@ -283,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_has_two_to_five_steps_or_its_decades() {
+    fn axis_has_two_to_five_steps_or_decades() {
         for largest in [1.0, 9.9, 10.0, 256.0, 300.0, 499.0, 999.0, 20_000.0] {
             let marks = Scale::Linear.marks(&Scale::Linear.ends(0.0, largest));
             assert!((3..=7).contains(&marks.len()), "{marks:?} to {largest}");

@@ -1,11 +1,9 @@
 //! Controls in rows, each with a name at the left; segmented switches, chips, and drop-down lists.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use crate::prelude::*;
 
-/// Creates the segments of a switch from values, names and hover texts.
 pub fn choices<T, const N: usize>(of: [(T, &'static str, &'static str); N]) -> [Choice<T>; N] {
     of.map(|(value, name, about)| Choice::new(value, name, about))
 }
@@ -18,10 +16,8 @@ pub fn switch<T: PartialEq + Clone>(
     value: &mut T,
     choices: &[Choice<T>],
 ) -> Response {
-    let row = named(ui, label, name, SMALL, |ui| {
-        segmented(ui, ui.available_width(), value, choices);
-    });
-    row.0
+    let draw = |ui: &mut Ui| segmented(ui, ui.available_width(), value, choices);
+    named(ui, label, name, SMALL, draw).0
 }
 
 /// Draws a widget that is disabled if there is a refusal. Its hover text is the refusal followed by `about`.
@@ -87,7 +83,6 @@ pub fn opens(response: &Response) {
     }
 }
 
-/// Draws a button with the current choice, which opens a list.
 pub fn picker(
     ui: &mut Ui,
     id: &str,
@@ -140,23 +135,21 @@ pub fn list(
         });
 }
 
+type Text = Cow<'static, str>;
+
 #[derive(Clone, Debug)]
 pub struct Choice<T> {
     pub value: T,
-    pub name: Cow<'static, str>,
-    pub about: Cow<'static, str>,
+    pub name: Text,
+    pub about: Text,
     /// Why it cannot be chosen; `None` if it can.
-    pub refusal: Option<Cow<'static, str>>,
+    pub refusal: Option<Text>,
     /// Whether it shows an asterisk: choosing it changes more than this switch.
     pub is_marked: bool,
 }
 
 impl<T> Choice<T> {
-    pub fn new(
-        value: T,
-        name: impl Into<Cow<'static, str>>,
-        about: impl Into<Cow<'static, str>>,
-    ) -> Self {
+    pub fn new(value: T, name: impl Into<Text>, about: impl Into<Text>) -> Self {
         Self { value, name: name.into(), about: about.into(), refusal: None, is_marked: false }
     }
 
@@ -183,8 +176,7 @@ pub fn segmented<T: PartialEq + Clone>(
         let right = left + name + padding;
         let rect = Rect::from_min_max(pos2(left, all.top()), pos2(right, all.bottom()));
         left = right + 1.0;
-        let response = segment(ui, rect, choice, *value == choice.value);
-        if response.clicked() {
+        if segment(ui, rect, choice, *value == choice.value).clicked() {
             *value = choice.value.clone();
             // Earlier segments were already drawn with the old value.
             ui.ctx().request_discard("another segment is chosen");

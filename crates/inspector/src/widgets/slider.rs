@@ -1,7 +1,5 @@
 //! Sliders, each with a number field.
 
-use std::ops::RangeInclusive;
-
 use crate::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -54,8 +52,7 @@ impl Slide {
     /// Returns the position of a value, from the left end of the slider.
     pub fn x_of(&self, value: f64) -> f32 {
         let margin = self.size.y / HEIGHT_OF_RADIUS;
-        let fraction = self.scale.fraction(value, &self.range) as f32;
-        egui::lerp(margin..=self.size.x - margin, fraction)
+        egui::lerp(margin..=self.size.x - margin, self.scale.fraction(value, &self.range) as f32)
     }
 }
 
@@ -76,7 +73,6 @@ pub struct Parameter<'a> {
 }
 
 impl Parameter<'_> {
-    /// Draws the row. Returns the combined response of slider and field.
     pub fn draw(&self, ui: &mut Ui, value: &mut u8) -> Response {
         let [label, width, number] = self.widths;
         let slide = Slide {

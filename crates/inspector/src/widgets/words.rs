@@ -1,7 +1,5 @@
 //! Lines and paragraphs of text, and keyboard keys.
 
-use std::sync::Arc;
-
 use crate::prelude::*;
 
 /// Draws a line of 12-point text, truncated at the page's edge.
@@ -38,8 +36,7 @@ pub fn note(ui: &mut Ui, words: impl Into<String>) -> Response {
 
 /// Draws text in as few lines as there is room for, of similar lengths.
 pub fn paragraph(ui: &mut Ui, words: &str, size: f32, color: Color32) -> Response {
-    let words = balanced(ui, words, size, color, ui.available_width());
-    ui.add(Label::new(words))
+    ui.add(Label::new(balanced(ui, words, size, color, ui.available_width())))
 }
 
 /// Lays out text in as few lines as the width allows, of similar lengths, so that no line has a single word.

@@ -144,9 +144,7 @@ pub(crate) fn draw_costs(ui: &mut Ui, title: &str, costs: &[(&str, f64, f64)]) {
     let top = ui.cursor().top();
     for &(name, kbps, less) in costs {
         let row = Row::show(ui, ROW, name);
-        if let Some(index) =
-            cubewire_codec::ladder::LADDER.iter().position(|rung| rung.name == name)
-        {
+        if let Some(index) = LADDER.iter().position(|rung| rung.name == name) {
             key(ui.painter(), row.rect, 0.0, &(index + 1).to_string(), look.muted);
         }
         row.text(ui, At::Left(NAME), name, BODY, look.ink);

@@ -1,7 +1,7 @@
 //! Bars for snapshots that arrived in time, arrived late, or were lost, for each quarter of a second.
 
 use crate::panel::prelude::*;
-use crate::replication::{ArrivalCounts, LaneMeter};
+use crate::replication::ArrivalCounts;
 
 pub(super) fn draw(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     heading(ui, "What arrived", format!("{seconds} s")).on_hover_text(
@@ -29,7 +29,7 @@ fn quarters(meter: &LaneMeter, seconds: u32) -> Vec<ArrivalCounts> {
 /// Draws the bars: on-time arrivals from the bottom, late ones above them, and losses from the top.
 fn plot(ui: &mut Ui, quarters: &[ArrivalCounts], seconds: u32) {
     let look = Look::of(ui);
-    let (plot, response) = plot_area(ui, HEIGHT);
+    let (plot, response) = plot_area(ui, 36.0);
     let most = quarters.iter().map(|quarter| quarter.0.iter().sum()).fold(1, usize::max) as f64;
     let count = quarters.len() as f64;
     let chart = Chart::new(ui, plot, 0.0..=count, 0.0..=most, Scale::Linear);
@@ -56,7 +56,6 @@ fn plot(ui: &mut Ui, quarters: &[ArrivalCounts], seconds: u32) {
     }
 }
 
-/// Draws the counts of the plotted snapshots, which are also the legend of the bars.
 fn counts(ui: &mut Ui, arrivals: ArrivalCounts) {
     let look = Look::of(ui);
     let ArrivalCounts([in_time, late, lost]) = arrivals;
@@ -69,7 +68,7 @@ fn counts(ui: &mut Ui, arrivals: ArrivalCounts) {
         words[index] += &format!(", {}", share(index));
     }
     let row = Row::show(ui, ROW, &words.join("; "));
-    let width_of = |words: &String| width(ui, words, SMALL) + BESIDE;
+    let width_of = |words: &String| width(ui, words, SMALL) + 31.0;
     if words.iter().map(width_of).sum::<f32>() > row.rect.width() {
         words = short;
     }
@@ -84,18 +83,14 @@ fn counts(ui: &mut Ui, arrivals: ArrivalCounts) {
 /// A quarter of a second, ticks.
 const QUARTER: u64 = TICKS_PER_SECOND as u64 / 4;
 
-/// Logical points: height of the plot, and width of a count without its text.
-const HEIGHT: f32 = 36.0;
-const BESIDE: f32 = 31.0;
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::panel::tests::{ARRIVAL, meter_of};
-    use crate::replication::{PacketArrival, PacketRecord};
+    use crate::replication::PacketArrival;
 
     #[test]
-    fn snapshots_are_counted_in_the_quarter_in_which_they_were_sent() {
+    fn snapshots_count_in_the_quarter_of_sending() {
         let packet = PacketRecord::default();
         let mut meter = meter_of(150, &packet, |tick, sample, packet| {
             let is_late = tick < 15;

@@ -1,15 +1,11 @@
 //! Conditions of the simulated link.
 
-use std::time::Duration;
-
 use cubewire_link::{Conditions, Jitter, Loss, Reordering};
 
 use super::super::pickers;
 use crate::panel::prelude::*;
 
-/// Draws the picker of the network presets and the description of the present one.
 pub(super) fn presets(ui: &mut Ui, link: &mut Conditions) {
-    let look = Look::of(ui);
     let about = pickers::network_of(link).about;
     let networks = pickers::networks(link.cut);
     ui.horizontal_wrapped(|ui| {
@@ -22,7 +18,7 @@ pub(super) fn presets(ui: &mut Ui, link: &mut Conditions) {
         }
     });
     ui.add_space(GAP);
-    reserved(ui, &about, look.muted, networks.iter().map(|network| &*network.about));
+    reserved(ui, &about, Look::of(ui).muted, networks.iter().map(|network| &*network.about));
     ui.add_space(2.0);
 }
 
@@ -77,11 +73,9 @@ const FIGURES: [Figure; 6] = [
         about: "The share of packets that is held back, so that later ones overtake them.",
         get: |link| 100.0 * link.reordering.map_or(0.0, |held| held.probability),
         set: |link, percent| {
-            let reordering = Reordering {
-                probability: percent / 100.0,
-                ..link.reordering.unwrap_or(USUAL_REORDERING)
-            };
-            link.reordering = (percent > 0.0).then_some(reordering);
+            let held = link.reordering.unwrap_or(USUAL_REORDERING);
+            let held = Reordering { probability: percent / 100.0, ..held };
+            link.reordering = (percent > 0.0).then_some(held);
         },
     },
 ];
@@ -111,8 +105,7 @@ pub(super) fn fields(ui: &mut Ui, link: &mut Conditions) {
                 };
                 let drag = DragValue::new(&mut value).range(range).speed(speed);
                 let drag = drag.fixed_decimals(decimals);
-                let entry = entry(ui, width, name, drag, figure.unit).on_hover_text(figure.about);
-                if entry.changed() {
+                if entry(ui, width, name, drag, figure.unit).on_hover_text(figure.about).changed() {
                     (figure.set)(link, value);
                 }
             }
@@ -195,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fields_show_what_was_set_and_that_is_legal() {
+    fn fields_show_the_set_values_which_are_legal() {
         for wanted in [
             [8.0, 12.0, 5.0, 1.0, 3.0, 5.0],
             [8.0, 0.0, 50.0, 10.0, 0.0, 0.0],
@@ -217,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_jitter_keeps_its_kind_and_has_the_mean_that_was_set() {
+    fn jitter_keeps_its_kind_and_gets_the_mean() {
         let wanted = Duration::from_millis(12);
         for before in [
             Jitter::None,

@@ -1,22 +1,17 @@
 //! The selected cube: its error, its state within the budget, and its last packets.
 
-use std::sync::Arc;
-
-use cubewire_codec::BitKind;
 use cubewire_inspector::packet::{Span, amount, fields, short_form};
 use cubewire_protocol::SendState;
 
 use super::identity;
-use crate::history::Selection;
-use crate::panel::lane::LaneView;
 use crate::panel::prelude::*;
-use crate::panel::terms;
 use crate::replication::{CubeError, millimetres};
 
 /// Returns the height with three packets in the table, logical points.
 pub(super) fn height(send_state: Option<SendState>) -> f32 {
     let lines = 5 + usize::from(send_state.is_some());
-    DIVIDER + BUTTON + GAP + GRAPH_HEIGHT + lines as f32 * LINE
+    // A divider takes 9 points.
+    9.0 + BUTTON + GAP + GRAPH_HEIGHT + lines as f32 * LINE
 }
 
 pub(super) fn draw(ui: &mut Ui, cube: usize, lane: &mut LaneView<'_>) {
@@ -31,7 +26,7 @@ pub(super) fn draw(ui: &mut Ui, cube: usize, lane: &mut LaneView<'_>) {
     let look = Look::of(ui);
     let head = ["tick", "position", "orientation", "other", "bits", "forms"];
     row(ui, "the last packets of the cube", &head, look.muted);
-    let (id, height) = ("packets of the cube", (page_left(ui) / LINE).floor().max(MIN_ROWS) * LINE);
+    let (id, height) = ("packets of the cube", (page_left(ui) / LINE).floor().max(3.0) * LINE);
     list(ui, id, height, LINE, shares.len(), |ui, shown| {
         for share in &shares[shown] {
             let cells = [
@@ -86,8 +81,7 @@ fn title(ui: &mut Ui, cube: usize, error: Option<&CubeError>, selection: &mut Se
         let clear = button(ui, CLEAR, "Clear", "", Kind::Secondary);
         let kind = if selection.follows { Kind::On } else { Kind::Secondary };
         let follow = button(ui, FOLLOW, "Follow", "", kind);
-        let follow = follow.on_hover_text("The cameras follow this cube instead of the player's.");
-        if follow.clicked() {
+        if follow.on_hover_text("The cameras follow this cube instead of the player's.").clicked() {
             selection.follows = !selection.follows;
         }
         if clear.clicked() {
@@ -223,12 +217,9 @@ impl Share {
 const PACKETS: usize = 60;
 
 /// Sizes and distances, logical points.
-const DIVIDER: f32 = 9.0;
 const GRAPH_HEIGHT: f32 = 40.0;
 const FOLLOW: f32 = 62.0;
 const CLEAR: f32 = 54.0;
-
-const MIN_ROWS: f32 = 3.0;
 
 #[cfg(test)]
 mod tests {

@@ -1,11 +1,8 @@
 //! The two ranges of a stage: a histogram of the values, and sliders for the ranges.
 
-use cubewire_codec::ladder::Rung;
-use cubewire_codec::{BitKind, StageOptions, Stages};
-
 use super::edit;
 use crate::panel::prelude::*;
-use crate::replication::{DELTA_BITS, Totals};
+use crate::replication::DELTA_BITS;
 
 /// A histogram of value sizes, and the ranges that encode them.
 pub(super) struct Block<'a> {
@@ -26,7 +23,6 @@ pub(super) struct Block<'a> {
 }
 
 impl Block<'_> {
-    /// Draws the block. A change takes effect if the codec accepts it.
     pub(super) fn draw(&self, ui: &mut Ui, stages: &mut Stages, second: &Totals) {
         divider(ui);
         let bits = match second.sent_bodies {
@@ -47,7 +43,6 @@ impl Block<'_> {
         });
     }
 
-    /// Draws a bar for each number of bits, and lines at the ends of the ranges.
     fn histogram(&self, ui: &mut Ui) {
         let look = Look::of(ui);
         let width = ui.available_width() - BESIDE - SLIDERS;
@@ -95,7 +90,6 @@ impl Block<'_> {
         response.on_hover_text_at_pointer(said.unwrap_or_default() + self.about);
     }
 
-    /// Draws the sliders of both ranges, or a note with the rung that has such ranges.
     fn sliders(&self, ui: &mut Ui, stages: &mut Stages) {
         let Some([small, large]) = self.ranges else {
             ui.add_space(LINE);
@@ -125,7 +119,6 @@ impl Block<'_> {
     }
 }
 
-/// Text with the shares of the small range, of the large range, and of whole values.
 fn shares(ranges: [u8; 2], counts: &[f32; DELTA_BITS], beyond: f32) -> String {
     let all: f32 = counts.iter().sum();
     if all == 0.0 {
@@ -159,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shares_are_those_of_each_range_and_of_what_is_beyond() {
+    fn shares_cover_both_ranges_and_the_rest() {
         let mut counts = [0.0; DELTA_BITS];
         (counts[2], counts[5], counts[6], counts[12]) = (10.0, 10.0, 60.0, 20.0);
         let said = |beyond| shares([5, 9], &counts, beyond);

@@ -1,10 +1,9 @@
 //! Measured bandwidth and replica error of each combination of stages that was used, and their plot.
 
 use bevy::prelude::{ResMut, Resource, Single, With};
-use cubewire_codec::Stages;
 
 use crate::panel::prelude::*;
-use crate::replication::{LaneMeter, TARGET_KBPS, rung_or_stages, usual};
+use crate::replication::{rung_or_stages, usual};
 use crate::view::Selected;
 
 /// Draws the plot. `second` has the totals that are the source of the lane's other figures.
@@ -19,12 +18,10 @@ pub(super) fn draw(ui: &mut Ui, stages: Stages, second: Option<&Totals>, tradeof
             degrees: second.mean_error_degrees()?,
         })
     });
-    let figures = now.map_or_else(
-        || "now …".to_owned(),
-        |now| format!("now {} kbps, {:.2} mm", rounded(now.kbps), now.mm),
-    );
+    let figures = now.map(|now| format!("now {} kbps, {:.2} mm", rounded(now.kbps), now.mm));
+    let figures = figures.unwrap_or_else(|| "now …".to_owned());
     heading(ui, "Cost and error", figures).on_hover_text(ABOUT);
-    let (plot, response) = plot_area(ui, PLOT);
+    let (plot, response) = plot_area(ui, 72.0);
     let chart = chart(ui, plot, tried);
     axes(ui, &chart);
     let at = |tried: &Tradeoff| (tried.kbps.log10(), micrometres(tried));
@@ -46,7 +43,7 @@ pub(super) fn draw(ui: &mut Ui, stages: Stages, second: Option<&Totals>, tradeof
     let near = response.hover_pos().and_then(|pointer| {
         let distance = |tried: &&Tradeoff| place(tried).distance(pointer);
         let nearest = tried.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
-        nearest.filter(|tried| distance(tried) < NEAR)
+        nearest.filter(|tried| distance(tried) < 12.0)
     });
     response.on_hover_text_at_pointer(near.map_or_else(|| ABOUT.to_owned(), about));
 }
@@ -66,19 +63,18 @@ fn chart(ui: &Ui, plot: Rect, tried: &[Tradeoff]) -> Chart {
 fn axes(ui: &Ui, chart: &Chart) {
     let look = Look::of(ui);
     let marks = chart.scale.marks(&chart.y);
-    let every = marks.len().div_ceil(MAX_LABELS);
+    let every = marks.len().div_ceil(3);
     // From 100 mm on, labels in millimetres are too wide.
     let (unit, micrometres) = match marks.last() {
         Some(100_000.0..) => ("m", 1e6),
         _ => ("mm", 1e3),
     };
     let marks: Vec<f64> = marks.into_iter().step_by(every).collect();
-    let label = |(index, &mark): (usize, &f64)| match (index + 1 == marks.len(), mark / micrometres)
-    {
-        (true, last) => (mark, format!("{last} {unit}")),
-        (false, value) => (mark, value.to_string()),
+    let label = |&mark: &f64| {
+        let unit = if marks.last() == Some(&mark) { unit } else { "" };
+        (mark, format!("{} {unit}", mark / micrometres).trim_end().to_owned())
     };
-    chart.levels(ui, marks.iter().enumerate().map(label));
+    chart.levels(ui, marks.iter().map(label));
     let (first, last) = (chart.x.start().round() as i32, chart.x.end().round() as i32);
     let stroke = Stroke::new(1.0, look.line);
     for decade in first..=last {
@@ -102,25 +98,14 @@ fn micrometres(tried: &Tradeoff) -> f64 {
     1_000.0 * tried.mm
 }
 
-fn about(tried: &Tradeoff) -> String {
-    format!(
-        "{}: {} kbps, {:.2} mm, {:.2}°",
-        rung_or_stages(tried.stages),
-        rounded(tried.kbps),
-        tried.mm,
-        tried.degrees
-    )
+fn about(&Tradeoff { stages, kbps, mm, degrees }: &Tradeoff) -> String {
+    let (stages, kbps) = (rung_or_stages(stages), rounded(kbps));
+    format!("{stages}: {kbps} kbps, {mm:.2} mm, {degrees:.2}°")
 }
 
 const ABOUT: &str = "A point for each combination of stages that was used for 1.5 seconds while cubes moved. \
     Horizontal: kbps; vertical: the replica's mean error; both logarithmic. The large point is the last second. \
     Move a slider or change the rung to add points. Hover over a point for its stages.";
-
-const MAX_LABELS: usize = 3;
-
-/// Sizes and distances, logical points.
-const PLOT: f32 = 72.0;
-const NEAR: f32 = 12.0;
 
 const MAX_TRIED: usize = 200;
 
@@ -186,7 +171,6 @@ const _: () = assert!(SETTLING_TICKS > TICKS_PER_SECOND as usize);
 
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::ladder::LADDER;
 
     use super::*;
 
@@ -195,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn every_combination_has_one_point_which_follows_the_figures_and_the_newest_are_kept() {
+    fn each_combination_has_one_averaged_point() {
         let mut tradeoffs = Tradeoffs::default();
         for rung in LADDER {
             tradeoffs.add(tried(rung.stages, 100.0));

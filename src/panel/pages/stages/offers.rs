@@ -5,12 +5,10 @@ use std::mem;
 use cubewire_codec::stages::{
     ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Velocity,
 };
-use cubewire_codec::{StageOptions, Stages};
 
 use super::name;
 use crate::panel::prelude::*;
-use crate::panel::terms;
-use crate::replication::{NINE_BITS, Part, Repair, repaired};
+use crate::replication::{NINE_BITS, Repair, repaired};
 
 /// Returns the options of a part's switch, from left to right. Their values are the legal stages with that option and the
 /// fewest other changes.
@@ -35,31 +33,20 @@ pub(super) fn of(part: Part, present: Stages) -> Vec<Choice<Stages>> {
     offers.collect()
 }
 
-/// Returns the present options with each variant of a part, legal or not.
 fn variants(part: Part, now: StageOptions) -> Vec<StageOptions> {
-    let deltas = Delta::ALL.into_iter();
+    let [coded, listed] = [true, false]
+        .map(|coded| Delta::ALL.into_iter().filter(move |it| it.is_arithmetic() == coded));
     match part {
-        Part::Orientation => {
-            let all = [Orientation::Full, NINE_BITS];
-            each(now, |it| &mut it.orientation, all)
-        }
+        Part::Orientation => each(now, |it| &mut it.orientation, [Orientation::Full, NINE_BITS]),
         Part::Velocity => each(now, |it| &mut it.velocity, Velocity::ALL),
         Part::Position => each(now, |it| &mut it.position, Position::ALL),
-        Part::Delta => {
-            let listed = deltas.filter(|it| !it.is_arithmetic());
-            each(now, |it| &mut it.delta, listed)
-        }
+        Part::Delta => each(now, |it| &mut it.delta, listed),
         Part::RelativePosition => each(now, |it| &mut it.relative_position, RelativePosition::ALL),
         Part::RelativeOrientation => {
-            let all = RelativeOrientation::ALL;
-            each(now, |it| &mut it.relative_orientation, all)
+            each(now, |it| &mut it.relative_orientation, RelativeOrientation::ALL)
         }
         Part::ChangedFlags => each(now, |it| &mut it.changed_flags, ChangedFlags::ALL),
-        _ => {
-            let coded = deltas.filter(|it| it.is_arithmetic());
-            let all = [fixed_bits(now.delta)].into_iter().chain(coded);
-            each(now, |it| &mut it.delta, all)
-        }
+        _ => each(now, |it| &mut it.delta, [fixed_bits(now.delta)].into_iter().chain(coded)),
     }
 }
 
@@ -80,7 +67,6 @@ fn each<T: Copy>(
     variants.collect()
 }
 
-/// The refusal of variants of the delta while arithmetic coding is on.
 pub(crate) const CODED: &str =
     "Switch off arithmetic coding first: it includes the selection of cubes.";
 
@@ -139,7 +125,6 @@ pub(super) const fn fixed_bits(delta: Delta) -> Delta {
 
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::ladder;
 
     use super::super::SWITCHES;
     use super::*;
@@ -149,12 +134,11 @@ mod tests {
         let mut present = *ladder::RELATIVE_POSITION.stages;
         present.relative_position = RelativePosition::TwoRanges { small: 4, large: 8 };
         let present = present.check().unwrap();
-        let offers = of(Part::RelativePosition, present);
-        assert_eq!(offers[1].value, present);
+        assert_eq!(of(Part::RelativePosition, present)[1].value, present);
     }
 
     #[test]
-    fn one_option_is_on_and_each_changes_as_few_other_stages_as_possible() {
+    fn options_change_as_few_stages_as_possible() {
         let legal: Vec<Stages> = Stages::every_legal(&[9]).collect();
         for &present in &legal {
             for (part, name) in SWITCHES {
