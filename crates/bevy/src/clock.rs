@@ -40,7 +40,7 @@ impl Clocks<'_> {
     }
 }
 
-/// Returns the time of a connection: zero if the entity has none.
+/// Returns the time of a connection: zero if the entity has no clock.
 pub(crate) fn now(world: &World, connection: Entity) -> Duration {
     match world.get::<ConnectionClock>(connection) {
         Some(ConnectionClock::Real) => world.resource::<Time<Real>>().elapsed(),

@@ -220,7 +220,7 @@ impl MessageBuffer {
     }
 }
 
-/// Queues the reason for the end of a connection as the last message to the other end. For the observers of a plugin whose
+/// Queues the reason for the end of a connection as the last message to the other end. A plugin adds this observer if its
 /// connections have a session of [`cubewire_protocol`].
 pub fn tell_why(
     ended: On<Disconnected>,

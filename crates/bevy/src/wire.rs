@@ -1,4 +1,4 @@
-//! Reliable messages between server and client, beside the messages of the session, encoded with postcard.
+//! Reliable messages of the app between server and client, encoded with postcard. The session has its own.
 //!
 //! The session's messages begin with a byte ([`SESSION`](cubewire_protocol::SESSION)) that is no variant of these enums.
 

@@ -27,8 +27,7 @@ pub(crate) struct EncodeCost {
     pub(crate) throttle: Throttle,
     /// Position among the connections.
     pub(crate) index: u64,
-    /// Selects the ticks in which a throttled connection sends. Connections that share packets have the same turn, because only
-    /// packets of the same tick are shared.
+    /// Selects the ticks in which a throttled connection sends. Connections can share packets only if their turns are the same.
     turn: u64,
 }
 

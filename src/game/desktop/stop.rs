@@ -32,8 +32,8 @@ const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 /// The first received signal, or 0.
 static SIGNAL: AtomicUsize = AtomicUsize::new(0);
 
-/// Time after a signal in which further signals repeat its request. `timeout` sends its signal twice: to the program and
-/// to its process group.
+/// Signals within this time after a signal repeat its request. `timeout` sends its signal twice: to the program and to its
+/// process group.
 #[cfg(unix)]
 const SAME_REQUEST: Duration = Duration::from_secs(1);
 

@@ -21,7 +21,7 @@ impl Default for EncodeLimit {
     }
 }
 
-/// Encodes the packets of a tick in parallel. Packets for which no time is left are skipped.
+/// Encodes the packets of a tick in parallel. Skips packets if no time is left.
 #[allow(clippy::disallowed_methods, reason = "Bevy's clock works in a browser, too")]
 pub fn encode(tick: u64, jobs: &mut [SendJob<'_>], limit: Option<&EncodeLimit>) {
     encode_jobs(jobs, |mut due| {

@@ -21,7 +21,7 @@ pub struct ReplicationSender {
     pub(super) view: ClientView,
 }
 
-/// What a client sees, and the settings that the game has for it.
+/// The bodies that a client sees, and the game's settings for it.
 #[derive(Debug, Default)]
 pub(super) struct ClientView {
     pub(super) settings: ConnectionSettings,

@@ -243,7 +243,7 @@ impl ClientConnection {
         upstream::take(&feedback, &mut self.inputs)
     }
 
-    /// Returns the last message to a server whose connection the client ends.
+    /// Returns the client's last message to the server, when it ends the connection.
     pub fn farewell(reason: &str) -> Vec<u8> {
         ClientMessage::Left(&one_line(reason)).encode()
     }

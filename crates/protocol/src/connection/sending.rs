@@ -34,7 +34,7 @@ pub enum RateControl {
     Always,
 }
 
-/// What only some connections send, or prefer.
+/// Additional data and preferences of some connections.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extras<'a> {
     /// Inputs of a scene that the client simulates: see [`SnapshotSender::send_simulated`].

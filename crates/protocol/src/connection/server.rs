@@ -254,9 +254,8 @@ impl ServerConnection {
         }
     }
 
-    /// Returns the settings in use: the stages of the packets, and the rest after the limits of time and rate. `None`
-    /// before the first [`set_settings`](Self::set_settings). The stages are those of `predicted` if the client
-    /// [awaits a reset](Self::awaits_reset).
+    /// Returns the settings in use after the limits of time and rate. `None` before the first
+    /// [`set_settings`](Self::set_settings). While the client [awaits a reset](Self::awaits_reset), the stages are `predicted`.
     pub fn settings(&self) -> Option<Settings> {
         let settings = self.sending.as_ref()?.granted()?;
         match self.awaits_reset() {
