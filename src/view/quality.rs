@@ -158,19 +158,14 @@ pub(super) fn adjust(
     let is_behind = *had_focus && !window.focused;
     if is_behind || game.is_paused() {
         *frames = Frames::default();
-        if notices.slow.is_some() {
-            notices.slow = None;
-        }
+        notices.slow = None;
         return;
     }
     let Some((mean, percent)) = frames.add(real.delta(), game.delta()) else {
         return;
     };
     let is_slow = percent < SLOW_PERCENT;
-    let slow = is_slow.then(|| format!("Slow graphics: playing at {percent} % speed"));
-    if notices.slow != slow {
-        notices.slow = slow;
-    }
+    notices.slow = is_slow.then(|| format!("Slow graphics: playing at {percent} % speed"));
     match *detail {
         _ if inputs.is_any_held() => {}
         Detail::Low => {

@@ -120,10 +120,7 @@ fn follow(
         let seconds_per_frame = (now - start).as_secs_f64() / (frames - first) as f64;
         (seconds_per_frame * (of_all - frames) as f64).ceil() as u32
     });
-    let film = Some(FilmProgress { fraction: frames as f32 / of_all as f32, left_seconds });
-    if notices.film != film {
-        notices.film = film;
-    }
+    notices.film = Some(FilmProgress { fraction: frames as f32 / of_all as f32, left_seconds });
     if filming.thread.is_finished() {
         commands.queue(finish);
     }
