@@ -256,24 +256,18 @@ fn colour(
     for (_, cube, transform, ..) in cubes.iter().filter(|(half, ..)| **half == Side::Left) {
         under[cube.index] = *transform;
     }
-    for (&half, cube, mut transform, mut visibility, mut mesh, mut material) in &mut cubes {
+    for (&half, cube, transform, mut visibility, mut mesh, mut material) in &mut cubes {
         if all || cube.is_changed() {
             let is_over = is_over && half == Side::Right;
             let is_shown = !is_over || stands_out(&cube, &transform, &under[cube.index]);
             // Compare before writing, so that change detection skips cubes with the same look.
             visibility.set_if_neq(super::visibility(is_shown));
             let wanted = paint.of(&cube, half, *mode, *colors, &costs);
-            if mesh.0 != *wanted.0 {
-                mesh.0 = wanted.0.clone();
-            }
-            if material.0 != *wanted.1 {
-                material.0 = wanted.1.clone();
-            }
+            mesh.set_if_neq(Mesh3d(wanted.0.clone()));
+            material.set_if_neq(Surface(wanted.1.clone()));
             let is_outline = *wanted.0 == paint.outline;
             let size = side(cube.index) * if is_outline { OUTLINE_SIZE } else { 1.0 };
-            if transform.scale.x != size {
-                transform.scale = Vec3::splat(size);
-            }
+            transform.map_unchanged(|pose| &mut pose.scale).set_if_neq(Vec3::splat(size));
         }
     }
 }
