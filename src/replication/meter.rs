@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bevy::prelude::*;
-use cubewire_bevy::DirectionTraffic;
+use cubewire_bevy::{DirectionTraffic, MessageBuffer, Traffic};
 use cubewire_codec::DecodeError;
 #[cfg(test)]
 use cubewire_codec::{
@@ -80,6 +80,18 @@ impl LaneMeter {
     pub(super) fn refuse(&mut self, error: DecodeError) {
         self.refused += 1;
         self.last_refusal = Some(error);
+    }
+}
+
+/// Traffic of a connection that its lane's meter has already counted.
+#[derive(Component, Debug, Default)]
+pub(crate) struct Counted(Traffic);
+
+impl Counted {
+    /// Returns the traffic of the connection since the last call.
+    pub(super) fn advance(&mut self, buffer: &MessageBuffer) -> Traffic {
+        let before = std::mem::replace(&mut self.0, buffer.traffic);
+        buffer.traffic.since(&before)
     }
 }
 

@@ -162,10 +162,7 @@ mod tests {
     fn meter(sender: &SenderSettings, ticks: u64, switched: u64) -> LaneMeter {
         LaneMeter::from_samples((0..ticks).map(|tick| Sample {
             tick,
-            stages: match tick + switched < ticks {
-                true => POSITION.stages,
-                false => sender.stages,
-            },
+            stages: if tick + switched < ticks { POSITION.stages } else { sender.stages },
             send_interval_ticks: sender.send_interval_ticks,
             budget_kbps: sender.kept_budget(),
             snapshots: vec![PacketRecord { payload_bytes: 97, ..PacketRecord::default() }],

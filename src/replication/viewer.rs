@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use cubewire_bevy::{
-    Clocks, ConnectionClock, CubewireSystems, Disconnected, MessageBuffer, Traffic, disconnect,
+    Clocks, ConnectionClock, CubewireSystems, Disconnected, MessageBuffer, disconnect,
 };
 use cubewire_codec::BitLedger;
 use cubewire_protocol::record::Sample;
@@ -17,9 +17,9 @@ use cubewire_scene::{CUBES, TICKS_PER_SECOND};
 
 use super::digest::{self, Digest};
 use super::lane::LaneSync;
-use super::meter::{Detailed, LaneMeter};
+use super::meter::{Counted, Detailed, LaneMeter};
 use super::receive::{self, Decoded};
-use super::remote::{ConnectionStatus, ServerConnection};
+use super::remote::{ConnectionStatus, ServerLink};
 use super::settings::{PlayoutSettings, SenderSettings};
 use super::transport::{End, ReceiverBuffer, TransportSystems, bound};
 use super::{Replica, ReplicationSystems, displayed, spawn, sync, text};
@@ -33,7 +33,7 @@ impl Plugin for ViewerPlugin {
             .in_set(CubewireSystems::Deliver)
             .in_set(TransportSystems::Receive(End::Client));
         app.insert_resource(Time::<Fixed>::from_hz(f64::from(TICKS_PER_SECOND)))
-            .init_resource::<ServerConnection>()
+            .init_resource::<ServerLink>()
             .add_observer(cubewire_bevy::transport::tell_why)
             .add_observer(lose)
             .add_observer(spawn::change)
@@ -86,10 +86,6 @@ impl Joining {
     }
 }
 
-/// Traffic of the connection that the lane's meter has already counted.
-#[derive(Component, Debug, Default)]
-pub(crate) struct Counted(Traffic);
-
 /// Maximum size of a snapshot message. An uncompressed snapshot takes 31 slices.
 const MAX_SNAPSHOT_BYTES: usize = 64 * SLICE_BYTES;
 
@@ -105,7 +101,7 @@ type ViewedLane<'a> = (
 /// Processes the server's messages, requests the lane's sender settings, and delivers snapshots to the lane.
 fn receive_messages(
     clocks: Clocks,
-    mut server: ResMut<ServerConnection>,
+    mut server: ResMut<ServerLink>,
     connection: Option<Single<(Entity, &mut MessageBuffer, &mut Joining)>>,
     lane: Single<ViewedLane<'_>>,
     mut commands: Commands,
@@ -197,7 +193,7 @@ fn flush(connection: &mut ClientConnection, buffer: &mut MessageBuffer) {
 fn lose(
     ended: On<Disconnected>,
     connections: Query<(), With<Joining>>,
-    mut server: ResMut<ServerConnection>,
+    mut server: ResMut<ServerLink>,
 ) {
     if connections.contains(ended.entity) {
         server.status = ConnectionStatus::Lost(ended.reason.clone());
@@ -208,7 +204,7 @@ fn lose(
 /// Begins the sample of a tick, numbered by the viewer. The sample's budget is the one granted by the server.
 fn begin(
     mut tick: Local<u64>,
-    server: Res<ServerConnection>,
+    server: Res<ServerLink>,
     mut lanes: Query<(&SenderSettings, &mut LaneMeter)>,
 ) {
     *tick += 1;
@@ -260,7 +256,6 @@ pub(crate) fn account(
     let Some((buffer, mut counted)) = connection.map(Single::into_inner) else {
         return;
     };
-    let traffic = buffer.traffic.since(&counted.0);
-    counted.0 = buffer.traffic;
+    let traffic = counted.advance(buffer);
     meter.count_traffic(&traffic.received, &traffic.sent);
 }
