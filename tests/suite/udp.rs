@@ -35,10 +35,7 @@ pub(crate) const TIMEOUT_SECONDS: usize = 5;
 /// ports and, on Linux, at a random address in 127.0.0.0/8.
 fn own_address() -> SocketAddr {
     let [a, b, c] = rand::random::<[u8; 3]>().map(|byte| byte % 254 + 1);
-    let ip = match cfg!(target_os = "linux") {
-        true => [127, a, b, c],
-        false => [127, 0, 0, 1],
-    };
+    let ip = if cfg!(target_os = "linux") { [127, a, b, c] } else { [127, 0, 0, 1] };
     (ip, rand::random_range(10_000..30_000)).into()
 }
 

@@ -289,10 +289,7 @@ impl Picture {
 
     /// Returns the pixels of a half without figures and labels. The panel must be hidden.
     fn half(&self, right: bool) -> Vec<[u8; 3]> {
-        let columns = match right {
-            true => COLUMNS / 2 + 2..COLUMNS,
-            false => 0..COLUMNS / 2 - 2,
-        };
+        let columns = if right { COLUMNS / 2 + 2..COLUMNS } else { 0..COLUMNS / 2 - 2 };
         self.pixels(columns, SCENE)
     }
 

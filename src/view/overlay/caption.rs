@@ -59,10 +59,7 @@ impl Overlay {
         let rest = links.chain(shorter).map(|parts| {
             let parts: Vec<_> = parts.into_iter().flatten().collect();
             let rest = parts.join(" · ");
-            match name.is_empty() || rest.is_empty() {
-                true => rest,
-                false => format!(" · {rest}"),
-            }
+            if name.is_empty() || rest.is_empty() { rest } else { format!(" · {rest}") }
         });
         let rest = rest.collect();
         (name, rest)

@@ -152,10 +152,7 @@ impl Quantity {
         let differ = lanes.windows(2).any(|pair| pair[0] != pair[1]);
         let is_sent_alike = lanes.windows(2).all(|pair| sends(pair[0]) == sends(pair[1]));
         let have_budgets = lanes.iter().all(|lane| lane.sender.kept_budget().is_some());
-        match differ && (is_sent_alike || have_budgets) {
-            true => Self::Error,
-            false => Self::Bandwidth,
-        }
+        if differ && (is_sent_alike || have_budgets) { Self::Error } else { Self::Bandwidth }
     }
 
     /// Whether the lane had the same settings, and an error if that is measured, throughout this second.

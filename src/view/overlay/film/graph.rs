@@ -103,10 +103,7 @@ pub(super) fn about(curves: &Curves) -> String {
 /// Returns a scale that reaches the largest value of the film so far, and its ends. A linear scale starts at 0, so that
 /// heights are in proportion.
 fn axis(curves: &Curves) -> (Scale, RangeInclusive<f64>) {
-    let scale = match curves.is_logarithmic {
-        true => Scale::Logarithmic,
-        false => Scale::Linear,
-    };
+    let scale = if curves.is_logarithmic { Scale::Logarithmic } else { Scale::Linear };
     // Lower end of a logarithmic scale, and smallest upper end of a linear one.
     let from = match curves.quantity {
         Quantity::Bandwidth => 10.0,
