@@ -106,9 +106,7 @@ impl ViewArgs {
         self.windowless.start_digest(&mut viewer.app)?;
         let mut was_connected = false;
         let goes_on = |app: &App| {
-            let Some(connection) = app.world().get_resource::<ServerLink>() else {
-                return true;
-            };
+            let Some(connection) = app.world().get_resource::<ServerLink>() else { return true };
             if connection.status == ConnectionStatus::Connected && !was_connected {
                 was_connected = true;
                 let number = connection.id.unwrap_or_default();

@@ -128,9 +128,7 @@ mod tests {
     fn every_letter_of_a_control_has_a_place_on_a_us_keyboard() {
         for binding in &BINDINGS {
             for (trigger, action) in binding.presses {
-                let Trigger::Letter(letter) = *trigger else {
-                    continue;
-                };
+                let Trigger::Letter(letter) = *trigger else { continue };
                 let place = US_KEYBOARD.iter().find(|(_, character)| *character == letter);
                 let (place, _) = place.unwrap_or_else(|| panic!("{action:?}"));
                 assert_eq!(format!("{place:?}"), format!("Key{}", letter.to_ascii_uppercase()));

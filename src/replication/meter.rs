@@ -76,11 +76,6 @@ impl LaneMeter {
             control_bytes: (snapshots.control_bytes + acks.control_bytes) as usize,
         });
     }
-
-    pub(super) fn refuse(&mut self, error: DecodeError) {
-        self.refused += 1;
-        self.last_refusal = Some(error);
-    }
 }
 
 /// Traffic of a connection that its lane's meter has already counted.

@@ -45,9 +45,7 @@ pub(super) fn observe(
     let is_never_rebuilt = rebuilds.is_some_and(|rebuilds| rebuilds.never);
     let granted = server.and_then(|server| server.granted);
     for (meter, asked, mut sender, decoded, mut sync) in &mut lanes {
-        let Some(sample) = meter.samples().back() else {
-            continue;
-        };
+        let Some(sample) = meter.samples().back() else { continue };
         let packets = sample.snapshots.iter();
         let state_bits: f64 = packets.map(|packet| packet.ledger.kind(BitKind::State)).sum();
         sync.state_kilobits += state_bits / 1000.0;

@@ -102,13 +102,10 @@ type ViewedLane<'a> = (
 fn receive_messages(
     clocks: Clocks,
     mut server: ResMut<ServerLink>,
-    connection: Option<Single<(Entity, &mut MessageBuffer, &mut Joining)>>,
+    connection: Single<(Entity, &mut MessageBuffer, &mut Joining)>,
     lane: Single<ViewedLane<'_>>,
     mut commands: Commands,
 ) {
-    let Some(connection) = connection else {
-        return;
-    };
     let (entity, mut buffer, mut joining) = connection.into_inner();
     let (lane, sender, playout, clock, mut receiver_buffer, mut replica) = lane.into_inner();
     let now = clocks.now(clock);
@@ -117,9 +114,7 @@ fn receive_messages(
     let mut messages = incoming.messages.into_iter();
     while let Some(message) = messages.next() {
         let connection = joining.0.as_mut().or(replica.as_mut().map(|replica| &mut replica.0));
-        let Some(connection) = connection else {
-            break;
-        };
+        let Some(connection) = connection else { break };
         let heard = connection.on_message(now, &message).map_err(|error| error.to_string());
         let outcome = match heard {
             Ok(ClientEvent::Welcome { bodies: CUBES }) => {
@@ -251,11 +246,9 @@ fn post(
 /// Counts the traffic of the connection in the lane's meter.
 pub(crate) fn account(
     mut meter: Single<&mut LaneMeter>,
-    connection: Option<Single<(&MessageBuffer, &mut Counted), With<Joining>>>,
+    connection: Single<(&MessageBuffer, &mut Counted), With<Joining>>,
 ) {
-    let Some((buffer, mut counted)) = connection.map(Single::into_inner) else {
-        return;
-    };
+    let (buffer, mut counted) = connection.into_inner();
     let traffic = counted.advance(buffer);
     meter.count_traffic(&traffic.received, &traffic.sent);
 }

@@ -229,8 +229,6 @@ fn publish(
     server.set_if_neq(now);
 }
 
-fn count_losses(connection: Option<Single<&UdpConnection>>, mut meter: Single<&mut LaneMeter>) {
-    if let Some(connection) = connection {
-        meter.link = connection.link_stats();
-    }
+fn count_losses(connection: Single<&UdpConnection>, mut meter: Single<&mut LaneMeter>) {
+    meter.link = connection.link_stats();
 }

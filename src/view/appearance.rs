@@ -47,7 +47,8 @@ impl Plugin for AppearancePlugin {
             .init_resource::<Quality>()
             .init_resource::<Detail>()
             .init_resource::<Sharpness>()
-            .init_resource::<LargestTexture>()
+            // The minimum of WebGL2, until the adapter is known.
+            .insert_resource(LargestTexture(2048))
             .add_systems(
                 Startup,
                 (camera::spawn, trails::spawn, floor::spawn, stage::spawn, player::spawn).chain(),
@@ -136,9 +137,7 @@ impl Paint {
         if colors == CubeColors::Form {
             return cost.form.map_or(&self.not_sent, |form| &self.forms[form as usize]);
         }
-        let Some(fraction) = costs.scale.fraction(cost.amount) else {
-            return &self.not_sent;
-        };
+        let Some(fraction) = costs.scale.fraction(cost.amount) else { return &self.not_sent };
         let index = (fraction * (AMOUNTS - 1) as f32).round() as usize;
         &self.amounts[index.min(AMOUNTS - 1)]
     }
@@ -243,12 +242,9 @@ fn colour(
     mode: Res<ViewMode>,
     colors: Res<CubeColors>,
     costs: Res<Costs>,
-    paint: Option<Res<Paint>>,
+    paint: If<Res<Paint>>,
     mut cubes: Query<DressedCube<'_>>,
 ) {
-    let Some(paint) = paint else {
-        return;
-    };
     let is_over = *mode == ViewMode::Difference;
     let has_costs = *colors != CubeColors::Interaction;
     let all = mode.is_changed() || colors.is_changed() || has_costs || is_over;

@@ -82,18 +82,7 @@ impl Sharpness {
 #[derive(Resource, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LargestTexture(pub(super) u32);
 
-impl Default for LargestTexture {
-    /// 2048, the minimum of WebGL2.
-    fn default() -> Self {
-        Self(2048)
-    }
-}
-
 impl Detail {
-    pub(super) const fn has_occlusion(self) -> bool {
-        matches!(self, Self::High { occlusion: true, .. })
-    }
-
     /// Samples for textures seen at an angle. Only 1 in software: with more, llvmpipe 15 needs minutes for some frames
     /// with a floor up to the horizon.
     pub(super) const fn anisotropy(self) -> u16 {
@@ -161,9 +150,7 @@ pub(super) fn adjust(
         notices.slow = None;
         return;
     }
-    let Some((mean, percent)) = frames.add(real.delta(), game.delta()) else {
-        return;
-    };
+    let Some((mean, percent)) = frames.add(real.delta(), game.delta()) else { return };
     let is_slow = percent < SLOW_PERCENT;
     notices.slow = is_slow.then(|| format!("Slow graphics: playing at {percent} % speed"));
     match *detail {

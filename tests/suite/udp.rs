@@ -108,9 +108,7 @@ pub(crate) fn viewer(game: &HeadlessGame, rung: &str) -> HeadlessViewer {
 /// free.
 pub(crate) fn deliver() {
     let is_done = || {
-        let Ok(processors) = fs::read_to_string("/proc/net/softnet_stat") else {
-            return Some(());
-        };
+        let Ok(processors) = fs::read_to_string("/proc/net/softnet_stat") else { return Some(()) };
         // The twelfth column is the length of the backlog, hexadecimal.
         let mut waiting = processors.lines().filter_map(|line| line.split(' ').nth(11));
         let is_none = |count: &str| count.bytes().all(|digit| digit == b'0');

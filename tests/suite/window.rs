@@ -66,9 +66,7 @@ struct Cli {
 /// The program itself: if a test started this process, it opens the window and keeps writing its report.
 #[test]
 fn the_window_itself() {
-    let (Ok(path), Ok(arguments)) = (env::var(REPORT), env::var(ARGUMENTS)) else {
-        return;
-    };
+    let (Ok(path), Ok(arguments)) = (env::var(REPORT), env::var(ARGUMENTS)) else { return };
     let settings = Cli::parse_from(arguments.lines()).window.settings();
     let settings = settings.unwrap();
     let mut app = window::open(&settings);

@@ -45,9 +45,7 @@ pub(super) fn on_action(
 }
 
 pub(super) fn on_film(action: On<Action>, mut commands: Commands) {
-    let Action::CopyFilm(film) = *action else {
-        return;
-    };
+    let Action::CopyFilm(film) = *action else { return };
     commands.queue(move |world: &mut World| {
         let said = copy_film(film, world);
         let mut notices = world.resource_mut::<Notices>();

@@ -70,9 +70,7 @@ pub(in crate::view) fn draw(
     };
     let panes = panes.iter().filter(|(_, pane)| !pane.area.is_empty());
     let panes: Vec<_> = panes.map(|(&side, pane)| (side, in_points(pane.area))).collect();
-    let Some(picture) = panes.iter().map(|&(_, area)| area).reduce(Rect::union) else {
-        return;
-    };
+    let Some(picture) = panes.iter().map(|&(_, area)| area).reduce(Rect::union) else { return };
     let painter = ctx.layer_painter(LayerId::background());
     let window = ctx.viewport_rect();
     if let Some(card) = &inputs.overlay.card {
@@ -141,9 +139,7 @@ impl OverlayLane<'_> {
     /// Descriptions of all settings but the rung. In a film, without the parts in `common`.
     fn link(&self, common: Option<&[String]>) -> Vec<String> {
         let lane = &self.settings;
-        let Some(common) = common else {
-            return lane.describe(self.is_remote);
-        };
+        let Some(common) = common else { return lane.describe(self.is_remote) };
         let mut parts = lane.describe_in_full();
         if lane.sender.kept_budget().is_some() || lane.playout.delay == PlayoutDelay::Adaptive {
             let newest = self.meter.samples().back();

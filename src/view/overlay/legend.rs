@@ -13,9 +13,7 @@ use crate::view::costs::{Costs, CubeColors, Scale};
 
 impl Pen<'_> {
     pub(super) fn legend(&self, picture: Rect, colors: CubeColors, costs: &Costs) {
-        let Some(title) = colors.title() else {
-            return;
-        };
+        let Some(title) = colors.title() else { return };
         let (is_known, is_form) = (costs.unknown.is_none(), colors == CubeColors::Form);
         let is_low = picture.height() < LOW;
         let is_listed = |form: &Option<Form>| match is_form {

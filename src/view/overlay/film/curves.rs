@@ -157,9 +157,7 @@ impl Quantity {
 
     /// Whether the lane had the same settings, and an error if that is measured, throughout this second.
     fn is_settled(self, second: &[&Sample]) -> bool {
-        let [oldest, .., newest] = second else {
-            return false;
-        };
+        let [oldest, .., newest] = second else { return false };
         let is_measured = self == Self::Bandwidth || oldest.replica_error.tick.is_some();
         is_measured && second.iter().all(|sample| sample.is_sent_like(newest))
     }

@@ -53,9 +53,7 @@ impl Pen<'_> {
     /// left. Without room next to a newer flag, only the line is painted.
     fn flags(&self, plot: Rect, curves: &Curves) {
         let (colors, small) = (self.colors(), self.sizes.small);
-        let Some(now) = curves.curves.iter().map(|curve| curve.newest_tick).max() else {
-            return;
-        };
+        let Some(now) = curves.curves.iter().map(|curve| curve.newest_tick).max() else { return };
         let mut right = plot.max.x;
         for flag in curves.flags.iter().rev().filter(|flag| flag.tick <= now) {
             let x = plot.max.x - (now - flag.tick) as f32 / TICKS as f32 * plot.width();
