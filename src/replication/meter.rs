@@ -136,8 +136,7 @@ pub(crate) fn itemized(stages: Stages, initial: &Snapshot, moved: &Snapshot) -> 
     let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
     current.quantize(moved, stages.precision()).unwrap();
     let mut packet = Packet { ledger: BitLedger::itemized(), ..Packet::default() };
-    let encoded = encoder.encode(Sequence(7), stages, &current, None, &mut packet, None);
-    encoded.unwrap();
+    encoder.encode(Sequence(7), stages, &current, None, &mut packet, None).unwrap();
     packet
 }
 

@@ -207,8 +207,7 @@ fn begin(
         // Before the first packet, assume the stages that the server will use: the requested ones, or their fallback.
         let asked = meter.fallback.and(FallbackReason::instead_of(settings.stages));
         let asked = asked.unwrap_or(settings.stages);
-        let last = meter.samples().back();
-        let stages = last.map_or(asked, |sample| sample.stages);
+        let stages = meter.samples().back().map_or(asked, |sample| sample.stages);
         meter.begin(Sample {
             tick: *tick,
             stages,

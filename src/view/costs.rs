@@ -228,8 +228,7 @@ pub(super) fn measure(
     let mut steady_tick = None;
     for side in Side::ALL {
         // The half of the simulation uses the costs of the lane in the other half.
-        let of_half = lanes.iter().find(|(half, ..)| **half == side);
-        let lane = of_half.or_else(|| lanes.iter().next());
+        let lane = lanes.iter().find(|(half, ..)| **half == side).or_else(|| lanes.iter().next());
         let half = &mut costs.halves[side as usize];
         half.clear();
         let Some((_, meter, errors, send_states, history)) = lane else { continue };

@@ -306,8 +306,7 @@ impl Picture {
     /// Number of pixels in the panel's background colour in the right half.
     fn surface(&self) -> usize {
         let Rgb(red, green, blue) = LIGHT.ground;
-        let half = self.half(true);
-        half.iter().filter(|&&pixel| pixel == [red, green, blue]).count()
+        self.half(true).iter().filter(|&&pixel| pixel == [red, green, blue]).count()
     }
 
     /// Number of pixels of large type at the top of a half. Type has the colours of the halves, while the sky is

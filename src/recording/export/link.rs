@@ -110,8 +110,7 @@ fn differences(script: &Script, ticks: u64, is_after_reset: bool, view: &ViewSta
         (view.mode != ViewMode::Split, "both halves are side by side".to_owned()),
         (view.has_trails, "there are no trails".to_owned()),
     ];
-    let differing = all.into_iter().filter(|(differs, _)| *differs);
-    differing.map(|(_, how)| how).collect()
+    all.into_iter().filter(|(differs, _)| *differs).map(|(_, how)| how).collect()
 }
 
 /// Query parameters of a page with these halves. `None` for a lane without a text form.

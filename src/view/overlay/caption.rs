@@ -89,8 +89,7 @@ impl Pen<'_> {
             let part = (&line[..], self.sizes.small, self.colors().ink);
             !self.line(&[part], width - self.beside()).elided
         };
-        let found = rest.iter().find(fits);
-        found.map_or("", String::as_str)
+        rest.iter().find(fits).map_or("", String::as_str)
     }
 }
 

@@ -110,8 +110,7 @@ pub(in crate::view) fn draw(
     let common = is_film.then(|| match &inputs.overlay.column {
         // The columns have no captions.
         Some(column) => {
-            let exaggerated = inputs.exaggeration.text();
-            exaggerated.into_iter().chain(column.common.clone()).collect()
+            inputs.exaggeration.text().into_iter().chain(column.common.clone()).collect()
         }
         None => film::common(lanes.iter().map(|lane| &lane.settings)),
     });
@@ -196,8 +195,7 @@ impl OverlayInputs<'_, '_> {
             // The headline shows the error of a single lane with a budget, and of all lanes of a film.
             let error = |lane: &OverlayLane<'_>| {
                 let is_headed = is_alone && lane.heads_error();
-                let cost = lane.cost.as_ref();
-                cost.filter(|_| !is_headed && !is_compared)?.error()
+                lane.cost.as_ref().filter(|_| !is_headed && !is_compared)?.error()
             };
             let lane = half.lane;
             let (name, rest) = self.overlay.caption(

@@ -148,8 +148,7 @@ fn amount(amount: f32) -> String {
         0.995.. => 1,
         _ => 2,
     };
-    let text = format!("{amount:.decimals$}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    format!("{amount:.decimals$}").trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn ramp(bar: Rect) -> Mesh {
