@@ -89,10 +89,7 @@ pub fn main() -> ExitCode {
                 true => cubewire_cli::fail(format_args!("standard output: {error}")),
                 false => cubewire_cli::fail(&error),
             };
-            match error.is::<Stopped>() {
-                true => stop::exit_code().into(),
-                false => failed,
-            }
+            if error.is::<Stopped>() { stop::exit_code().into() } else { failed }
         }
     }
 }

@@ -208,10 +208,7 @@ impl Keyboard<'_> {
     }
 
     fn letter(&self, key: KeyCode) -> Option<char> {
-        match &self.letters {
-            Some(letters) => letters.of(key),
-            None => Letters::default().of(key),
-        }
+        self.letters.as_ref().map_or_else(|| Letters::default().of(key), |it| it.of(key))
     }
 
     /// Returns the held keys, or no keys while the panel takes keyboard input.

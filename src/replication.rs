@@ -63,7 +63,7 @@ pub use meter::{Detailed, LaneMeter, METER_TICKS, Mean, TARGET_KBPS, kbps, milli
 pub(crate) use meter::{itemized, sample};
 pub use rebuilds::{Rebuilds, RebuildsAsRecorded};
 pub use receive::LaneCheck;
-pub use remote::{ConnectionStatus, Reconnect, RemoteViewer, ServerConnection, Serving};
+pub use remote::{ConnectionStatus, Reconnect, RemoteViewer, ServerLink, Serving};
 pub(crate) use replica_error::RecentStates;
 pub use rung_costs::RungCosts;
 pub use serve::{Admitted, ServePlugin};

@@ -158,10 +158,7 @@ impl ViewMode {
 }
 
 const fn visibility(is_shown: bool) -> Visibility {
-    match is_shown {
-        true => Visibility::Inherited,
-        false => Visibility::Hidden,
-    }
+    if is_shown { Visibility::Inherited } else { Visibility::Hidden }
 }
 
 fn on_action(

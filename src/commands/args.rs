@@ -58,8 +58,7 @@ pub(super) fn interpolations() -> String {
 }
 
 pub(super) fn rates() -> String {
-    let rates = SEND_INTERVALS.map(|ticks| (TICKS_PER_SECOND / ticks).to_string());
-    rates.join(", ")
+    SEND_INTERVALS.map(|ticks| (TICKS_PER_SECOND / ticks).to_string()).join(", ")
 }
 
 #[derive(Clone, Copy, Debug, Args)]
@@ -108,8 +107,7 @@ impl LaneArgs {
             change.apply(lane)?;
         }
         if self.budget.is_some() {
-            let kept = lane.sender.check_budget();
-            kept.map_err(|why| format!("--budget: {why}"))?;
+            lane.sender.check_budget().map_err(|why| format!("--budget: {why}"))?;
         }
         if let Some(network) = self.network {
             lane.link.conditions = network.conditions.clone();

@@ -98,10 +98,7 @@ impl PlayReplayArgs {
     }
 
     fn count_ticks(&self, script: &Script) -> u64 {
-        match self.frame.seconds {
-            Some(seconds) => ticks(seconds),
-            None => script.ticks,
-        }
+        self.frame.seconds.map_or(script.ticks, ticks)
     }
 
     fn play(&self, script: Script, out: &mut impl Write) -> Result<(), Failure> {

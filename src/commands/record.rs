@@ -258,8 +258,7 @@ impl RecordArgs {
             0 => {}
             2..=MAX_COLUMNS => {
                 for lane in &self.lane {
-                    let kept = lane.sender.check_budget();
-                    kept.map_err(|why| format!("--lane: {why}"))?;
+                    lane.sender.check_budget().map_err(|why| format!("--lane: {why}"))?;
                 }
                 return Ok(FilmContent::Columns {
                     lanes: self.lane.clone(),

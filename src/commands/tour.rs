@@ -32,9 +32,7 @@ impl TourArgs {
         // The tour plays its scripts instead of the game.
         let tour =
             WindowSettings { calm: true, tour: Some(self.step - 1), ..self.frame.settings()? };
-        let Some(missing) = display::missing() else {
-            return window::run(tour);
-        };
+        let Some(missing) = display::missing() else { return window::run(tour) };
         writeln!(
             out,
             "Cubewire cannot open a window, because {missing}. The texts of the tour follow."

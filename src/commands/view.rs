@@ -24,7 +24,7 @@ use crate::game::desktop::real_time::{self, RealTimePlugin};
 use crate::game::desktop::viewer::HeadlessViewer;
 use crate::game::window::WindowSettings;
 use crate::replication::{
-    self, Accounting, ConnectionStatus, LaneMeter, LaneSettings, LinkSettings, ServerConnection,
+    self, Accounting, ConnectionStatus, LaneMeter, LaneSettings, LinkSettings, ServerLink,
 };
 use crate::transport::udp::{UdpViewer, ViewerSettings};
 use crate::view::PaneContent;
@@ -106,9 +106,7 @@ impl ViewArgs {
         self.windowless.start_digest(&mut viewer.app)?;
         let mut was_connected = false;
         let goes_on = |app: &App| {
-            let Some(connection) = app.world().get_resource::<ServerConnection>() else {
-                return true;
-            };
+            let Some(connection) = app.world().get_resource::<ServerLink>() else { return true };
             if connection.status == ConnectionStatus::Connected && !was_connected {
                 was_connected = true;
                 let number = connection.id.unwrap_or_default();

@@ -56,9 +56,7 @@ fn sentences(
         turns.iter().any(|turn| turn.side == Side::Left && turn.content != PaneContent::Simulation);
     let mut sentences = Vec::new();
     for Turn { side, content, .. } in turns {
-        let PaneContent::Lane(lane) = content else {
-            continue;
-        };
+        let PaneContent::Lane(lane) = content else { continue };
         let warnings = [lane.velocity_warning(), lane.sender.check_budget().err()];
         for warning in warnings.into_iter().flatten() {
             let warning = match is_compared {

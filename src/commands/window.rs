@@ -70,9 +70,7 @@ impl WindowArgs {
     /// Opens the window. Without a display, prints the reason and the ladder.
     pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         let settings = self.settings()?;
-        let Some(missing) = display::missing() else {
-            return window::run(settings);
-        };
+        let Some(missing) = display::missing() else { return window::run(settings) };
         if self.sets_lanes() {
             say("lane options have no effect without a window, because the table has every rung");
         }

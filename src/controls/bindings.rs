@@ -246,8 +246,7 @@ mod tests {
     #[test]
     fn a_viewer_has_no_keys_of_the_game_and_its_actions_agree() {
         let about = |keys: &str, has_game| {
-            let row = BINDINGS.iter().find(|row| row.keys == keys).unwrap();
-            row.about_in(has_game)
+            BINDINGS.iter().find(|row| row.keys == keys).unwrap().about_in(has_game)
         };
         for keys in ["arrow keys", "Space", "R", "P", "V", "E", "F3", "F9"] {
             assert!(about(keys, true).is_some() && about(keys, false).is_none(), "{keys}");

@@ -16,8 +16,7 @@ impl Letters {
     /// Character of a key in lower case: see [`character`]. Before the first press of a key, its character on a US
     /// keyboard.
     pub fn of(&self, key: KeyCode) -> Option<char> {
-        let pressed = self.0.get(&key).copied();
-        pressed.unwrap_or_else(|| on_us_keyboard(key))
+        self.0.get(&key).copied().unwrap_or_else(|| on_us_keyboard(key))
     }
 }
 
@@ -38,8 +37,7 @@ pub fn character(input: &KeyboardInput) -> Option<char> {
             if !is_latin(first) {
                 return on_us_keyboard(input.key_code);
             }
-            let is_single = characters.next().is_none();
-            is_single.then(|| first.to_ascii_lowercase())
+            characters.next().is_none().then(|| first.to_ascii_lowercase())
         }
         Key::Unidentified(_) => on_us_keyboard(input.key_code),
         _ => None,
@@ -52,8 +50,7 @@ const fn is_latin(character: char) -> bool {
 }
 
 fn on_us_keyboard(key: KeyCode) -> Option<char> {
-    let found = US_KEYBOARD.iter().find(|(code, _)| *code == key);
-    found.map(|(_, character)| *character)
+    US_KEYBOARD.iter().find(|(code, _)| *code == key).map(|(_, character)| *character)
 }
 
 /// Characters that controls use, and their keys on a US keyboard.
@@ -128,9 +125,7 @@ mod tests {
     fn every_letter_of_a_control_has_a_place_on_a_us_keyboard() {
         for binding in &BINDINGS {
             for (trigger, action) in binding.presses {
-                let Trigger::Letter(letter) = *trigger else {
-                    continue;
-                };
+                let Trigger::Letter(letter) = *trigger else { continue };
                 let place = US_KEYBOARD.iter().find(|(_, character)| *character == letter);
                 let (place, _) = place.unwrap_or_else(|| panic!("{action:?}"));
                 assert_eq!(format!("{place:?}"), format!("Key{}", letter.to_ascii_uppercase()));

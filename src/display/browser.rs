@@ -33,10 +33,7 @@ pub(crate) fn browse(address: &str) {
 /// Bevy's default plugins with a window that fills the parent of its canvas. Logs go to the console.
 pub(crate) fn plugins(window: Window) -> PluginGroupBuilder {
     // Both backends use the shaders that are compiled for WebGL2.
-    let backends = match page::has_web_gpu() {
-        true => Backends::BROWSER_WEBGPU,
-        false => Backends::GL,
-    };
+    let backends = if page::has_web_gpu() { Backends::BROWSER_WEBGPU } else { Backends::GL };
     DefaultPlugins
         .set(WindowPlugin {
             primary_window: Some(Window {

@@ -16,7 +16,7 @@ use crate::controls::Action;
 use crate::history::{LaneHistory, Moment, Selection, WorldHistory};
 use crate::replication::{
     Ablation, ChangeLane, CubeError, CubeErrors, DeltaCounts, Lane, LaneMeter, LaneSettings,
-    LaneSettingsQuery, LaneSync, LiveLadder, SendStates, SenderSettings, ServerConnection, Serving,
+    LaneSettingsQuery, LaneSync, LiveLadder, SendStates, SenderSettings, ServerLink, Serving,
 };
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
@@ -45,7 +45,7 @@ pub(super) struct PanelInputs<'w, 's> {
     halves: Query<'w, 's, (&'static Side, LaneSettingsQuery, &'static LaneMeter), With<Lane>>,
     viewers: Query<'w, 's, Viewer<'static>, With<Lane>>,
     serving: Option<Res<'w, Serving>>,
-    connection: Option<Res<'w, ServerConnection>>,
+    connection: Option<Res<'w, ServerLink>>,
     world: Option<Res<'w, CubeWorld>>,
     clock: Res<'w, Time<Virtual>>,
     view: Option<Res<'w, ViewMode>>,

@@ -33,7 +33,7 @@ use super::prelude::*;
 use super::*;
 use crate::replication::{
     Ablation, ConnectionStatus, CubeError, LaneSync, LiveLadder, METER_TICKS, PacketArrival,
-    PlayoutDelay, RemoteViewer, ReplicaError, SendStates, ServerConnection, Serving, ablation,
+    PlayoutDelay, RemoteViewer, ReplicaError, SendStates, ServerLink, Serving, ablation,
     counted_ladder, itemized,
 };
 use crate::view::PaneContent;
@@ -47,7 +47,7 @@ struct Panel {
     meter: LaneMeter,
     halves: Option<Halves>,
     status: Status<'static>,
-    server: Option<ServerConnection>,
+    server: Option<ServerLink>,
     viewers: Option<(Serving, RemoteViewer)>,
     drawn: Drawn,
     selection: Selection,
@@ -301,9 +301,9 @@ fn type_over(harness: &mut Test, text: &str) {
     harness.run();
 }
 
-fn server(status: ConnectionStatus) -> ServerConnection {
+fn server(status: ConnectionStatus) -> ServerLink {
     let server = "192.168.1.5:7000".to_owned();
-    ServerConnection { server, status, round_trip: None, id: None, granted: None }
+    ServerLink { server, status, round_trip: None, id: None, granted: None }
 }
 
 fn pages() -> impl Iterator<Item = Page> {

@@ -275,9 +275,7 @@ impl Clip {
             world.despawn(entity);
             shown = None;
         }
-        let Some((index, lane)) = wanted else {
-            return;
-        };
+        let Some((index, lane)) = wanted else { return };
         let (Some(PaneContent::Lane(settings)), Some(sample)) =
             (lane.content(tick), lane.record.at(tick))
         else {

@@ -76,8 +76,7 @@ fn save(
 ) -> Result<String, FileError> {
     let mut file = NewFile::create_numbered(folder, extension).map_err(FileError::at(folder))?;
     let failed = FileError::at(file.path());
-    let written = write(&mut file).and_then(|()| file.finish());
-    let path = written.map_err(failed)?;
+    let path = write(&mut file).and_then(|()| file.finish()).map_err(failed)?;
     Ok(format!("{}: {about}", path.display()))
 }
 

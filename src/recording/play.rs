@@ -123,9 +123,7 @@ fn play(
 /// Applies a switch to the lane in its half, if there is one.
 fn apply(world: &mut World, switch: &Switch) -> Result {
     let side = switch.side();
-    let PaneContent::Lane(mut settings) = view::content(world, side) else {
-        return Ok(());
-    };
+    let PaneContent::Lane(mut settings) = view::content(world, side) else { return Ok(()) };
     match switch.apply(&mut settings) {
         Ok(()) => change(world, side, PaneContent::Lane(settings)),
         Err(error) => {

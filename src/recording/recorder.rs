@@ -68,10 +68,7 @@ fn on_action(
 fn show_length(log: Option<Res<InputLog>>, mut notices: ResMut<Notices>) {
     let ticks = log.and_then(|log| log.recorded_ticks());
     let seconds = ticks.map(|ticks| ticks as f64 / f64::from(TICKS_PER_SECOND));
-    let text = seconds.map(|seconds| format!("Replay {}", clock(seconds)));
-    if notices.replay != text {
-        notices.replay = text;
-    }
+    notices.replay = seconds.map(|seconds| format!("Replay {}", clock(seconds)));
 }
 
 fn end(folder: Res<RecordingFolder>, log: Option<ResMut<InputLog>>, mut notices: ResMut<Notices>) {

@@ -115,8 +115,7 @@ const FLAGS: [(Key, Flag); 6] = [
 
 impl Key {
     pub(super) fn of(mut held: Keys) -> Vec<Self> {
-        let held = FLAGS.into_iter().filter(|(_, flag)| *flag(&mut held));
-        held.map(|(key, _)| key).collect()
+        FLAGS.into_iter().filter(|(_, flag)| *flag(&mut held)).map(|(key, _)| key).collect()
     }
 }
 

@@ -85,8 +85,7 @@ impl Video {
             return Err(FileError::at(&self.path)(why));
         }
         let mut encoder = self.encoder.take().ok_or_else(|| self.given_up())?;
-        let added = encoder.add(frame);
-        added.map_err(FileError::at(&encoder.path()))?;
+        encoder.add(frame).map_err(FileError::at(&encoder.path()))?;
         self.encoder = Some(encoder);
         self.is_empty = false;
         Ok(())

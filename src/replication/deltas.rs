@@ -97,15 +97,11 @@ pub(super) fn count(
     let tick = world.tick();
     for (sender, meter, mut counts) in &mut lanes {
         let mut samples = meter.samples().iter().rev();
-        let (Some(sample), before) = (samples.next(), samples.next()) else {
-            continue;
-        };
+        let (Some(sample), before) = (samples.next(), samples.next()) else { continue };
         if before.is_some_and(|before| before.stages != sample.stages) {
             *counts = DeltaCounts::default();
         }
-        let Some(packet) = sample.snapshots.first() else {
-            continue;
-        };
+        let Some(packet) = sample.snapshots.first() else { continue };
         // Differences against the newest acked snapshot, even if the packet used another baseline.
         let get = |tick| sender.snapshots()?.get(tick);
         let age = packet.acked_ages_ticks[0];

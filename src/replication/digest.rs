@@ -10,7 +10,7 @@ use super::Replica;
 use super::lane::Sender;
 use super::meter::LaneMeter;
 use super::receive::Decoded;
-use super::remote::{RemoteViewer, ServerConnection};
+use super::remote::{RemoteViewer, ServerLink};
 use crate::files::NewFile;
 use crate::simulation::{CubeWorld, state_hash};
 
@@ -79,7 +79,7 @@ pub(super) fn of_sent(
 }
 
 pub(super) fn of_decoded(
-    server: Res<ServerConnection>,
+    server: Res<ServerLink>,
     mut digest: ResMut<Digest>,
     lanes: Query<(&Replica, &Decoded)>,
 ) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bevy::prelude::*;
-use cubewire_bevy::DirectionTraffic;
+use cubewire_bevy::{DirectionTraffic, MessageBuffer, Traffic};
 use cubewire_codec::DecodeError;
 #[cfg(test)]
 use cubewire_codec::{
@@ -76,10 +76,17 @@ impl LaneMeter {
             control_bytes: (snapshots.control_bytes + acks.control_bytes) as usize,
         });
     }
+}
 
-    pub(super) fn refuse(&mut self, error: DecodeError) {
-        self.refused += 1;
-        self.last_refusal = Some(error);
+/// Traffic of a connection that its lane's meter has already counted.
+#[derive(Component, Debug, Default)]
+pub(crate) struct Counted(Traffic);
+
+impl Counted {
+    /// Returns the traffic of the connection since the last call.
+    pub(super) fn advance(&mut self, buffer: &MessageBuffer) -> Traffic {
+        let before = std::mem::replace(&mut self.0, buffer.traffic);
+        buffer.traffic.since(&before)
     }
 }
 
@@ -129,8 +136,7 @@ pub(crate) fn itemized(stages: Stages, initial: &Snapshot, moved: &Snapshot) -> 
     let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
     current.quantize(moved, stages.precision()).unwrap();
     let mut packet = Packet { ledger: BitLedger::itemized(), ..Packet::default() };
-    let encoded = encoder.encode(Sequence(7), stages, &current, None, &mut packet, None);
-    encoded.unwrap();
+    encoder.encode(Sequence(7), stages, &current, None, &mut packet, None).unwrap();
     packet
 }
 

@@ -97,7 +97,10 @@ pub(super) fn receive(clocks: Clocks, mut lanes: Query<ReceivingLane>) {
                 }
                 Ok(PacketOutcome::Duplicate { .. }) => meter.duplicates += 1,
                 Ok(PacketOutcome::OutOfWindow { .. }) => meter.out_of_window += 1,
-                Err(error) => meter.refuse(error),
+                Err(error) => {
+                    meter.refused += 1;
+                    meter.last_refusal = Some(error);
+                }
             }
         }
         meter.silent_ticks = match receiver.newest() == newest_before {

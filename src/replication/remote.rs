@@ -32,7 +32,7 @@ pub struct Serving {
 
 /// Present in a viewer: the state of its connection to the server.
 #[derive(Resource, Clone, Debug, Default, PartialEq)]
-pub struct ServerConnection {
+pub struct ServerLink {
     pub server: String,
     pub status: ConnectionStatus,
     /// Round-trip time, measured by the transport. `None` without a connection.

@@ -89,8 +89,7 @@ impl RecentStates {
         let from = self.at(before)?;
         let to = self.at((before + 1).min(newest))?;
         let fraction = tick.fract() as f32;
-        let cubes = from.iter().zip(to);
-        Some(cubes.map(move |(from, to)| (from, between(from, to, fraction))))
+        Some(from.iter().zip(to).map(move |(from, to)| (from, between(from, to, fraction))))
     }
 
     fn at(&self, tick: u64) -> Option<&[BodyState]> {

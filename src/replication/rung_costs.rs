@@ -71,8 +71,7 @@ impl<'a> RungCosts<'a> {
     /// Kilobits per second on a rung, `None` until known. For the current rung this is the lane's measured bandwidth, as the
     /// shadow lags by a few ticks.
     pub fn kbps(&self, rung: &Rung) -> Option<f64> {
-        let own = self.own_kbps.filter(|_| self.stages == rung.stages);
-        own.or_else(|| self.encoded_kbps(rung))
+        self.own_kbps.filter(|_| self.stages == rung.stages).or_else(|| self.encoded_kbps(rung))
     }
 
     /// Like [`kbps`](Self::kbps), but from the shadow for every rung. Differences between rungs need figures of the same ticks.
@@ -162,10 +161,7 @@ mod tests {
     fn meter(sender: &SenderSettings, ticks: u64, switched: u64) -> LaneMeter {
         LaneMeter::from_samples((0..ticks).map(|tick| Sample {
             tick,
-            stages: match tick + switched < ticks {
-                true => POSITION.stages,
-                false => sender.stages,
-            },
+            stages: if tick + switched < ticks { POSITION.stages } else { sender.stages },
             send_interval_ticks: sender.send_interval_ticks,
             budget_kbps: sender.kept_budget(),
             snapshots: vec![PacketRecord { payload_bytes: 97, ..PacketRecord::default() }],

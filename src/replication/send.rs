@@ -76,9 +76,7 @@ pub(super) fn send(
         let connection = &mut lane.sender.into_inner().0;
         buffer.allow(connection, clocks.now(lane.clock), tick);
         meter.begin(connection.sample(tick));
-        let Some(sender) = connection.sender_mut() else {
-            continue;
-        };
+        let Some(sender) = connection.sender_mut() else { continue };
         sender.itemize(lane.is_detailed);
         let must_send = rebuilds.is_planned && sender.wants_state().is_some();
         // For a planned rebuild, send even between due ticks or while the last complete snapshot is still being sent.

@@ -4,14 +4,13 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use cubewire_bevy::{
-    Client, Clocks, ConnectionClock, CubewireSystems, EncodeLimit, MessageBuffer, Traffic,
-    disconnect,
+    Client, Clocks, ConnectionClock, CubewireSystems, EncodeLimit, MessageBuffer, disconnect,
 };
 use cubewire_protocol::{RateControl, ServerConnection, ServerEvent, Settings};
 
 use super::ReplicationSystems;
 use super::lane::Sender;
-use super::meter::LaneMeter;
+use super::meter::{Counted, LaneMeter};
 use super::remote::RemoteViewer;
 use super::send;
 use super::settings::{LaneSettings, SEND_INTERVALS, SenderSettings};
@@ -51,10 +50,6 @@ impl Plugin for ServePlugin {
 /// Number of viewers that have been admitted since the start.
 #[derive(Resource, Clone, Copy, Debug, Default)]
 pub struct Admitted(pub u64);
-
-/// Traffic of a viewer that its lane's meter has already counted.
-#[derive(Component, Debug, Default)]
-pub(super) struct Counted(Traffic);
 
 /// Maximum size of unacknowledged reliable messages. Six times the size of the welcome.
 const MAX_BACKLOG_BYTES: usize = 256 << 10;
@@ -181,8 +176,7 @@ type ServedLane<'a> =
 
 fn account(mut lanes: Query<ServedLane<'_>, With<SenderSettings>>) {
     for (buffer, sender, mut counted, mut meter, mut peer) in &mut lanes {
-        let traffic = buffer.traffic.since(&counted.0);
-        counted.0 = buffer.traffic;
+        let traffic = counted.advance(buffer);
         meter.count_traffic(&traffic.sent, &traffic.received);
         peer.granted = sender.0.settings().map(SenderSettings::from_wire);
         if let Some(rate) = sender.0.budget().and_then(|budget| budget.rate.as_ref()) {

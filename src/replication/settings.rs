@@ -227,10 +227,7 @@ impl Spelling<Stages> for RungText {
     }
 
     fn read(text: &str) -> Result<Stages, TextError> {
-        match text.contains('=') {
-            true => text.parse(),
-            false => rung(text).map(|rung| rung.stages),
-        }
+        if text.contains('=') { text.parse() } else { rung(text).map(|rung| rung.stages) }
     }
 }
 

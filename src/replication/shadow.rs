@@ -87,9 +87,7 @@ pub(super) fn queue(
     mut commands: Commands,
 ) -> Result {
     for (lane, mut ladder, of_parts, meter) in &mut lanes {
-        let Some(sample) = meter.samples().back() else {
-            continue;
-        };
+        let Some(sample) = meter.samples().back() else { continue };
         let sent = sample.snapshots.first();
         let sent = sent.map(|sent| newest(&world, &mut quantized, sent)).transpose()?;
         ladder.poll()?;

@@ -39,9 +39,7 @@ type ChangedLane<'a> = (
 );
 
 pub(crate) fn change(change: On<ChangeLane>, mut lanes: Query<ChangedLane<'_>>) {
-    let Ok((mut sender, link, playout, meter)) = lanes.get_mut(change.entity) else {
-        return;
-    };
+    let Ok((mut sender, link, playout, meter)) = lanes.get_mut(change.entity) else { return };
     let settings = change.settings.clone();
     if let Some(mut meter) = meter
         && !sender.is_sent_like(&settings.sender)

@@ -109,9 +109,7 @@ impl States {
 
     /// Replaces `cubes` with the states at a tick, with zero velocities. Returns false if the tick is not stored.
     pub fn read(&self, tick: u64, cubes: &mut Vec<BodyState>) -> bool {
-        let Some(ticks) = self.group_until(tick) else {
-            return false;
-        };
+        let Some(ticks) = self.group_until(tick) else { return false };
         cubes.clear();
         cubes.resize(self.newest.len(), BodyState::default());
         for change in ticks.iter().flatten() {

@@ -8,7 +8,7 @@ use super::Rebuilds;
 use super::lane::{LaneSync, LocalLane, Sender};
 use super::meter::LaneMeter;
 use super::receive::Decoded;
-use super::remote::ServerConnection;
+use super::remote::ServerLink;
 use super::settings::SenderSettings;
 
 /// Makes the receiver of a local lane lose its simulated world. Its packets are then encoded as on `predicted`, until it has
@@ -39,15 +39,13 @@ type ObservedLane<'a> = (
 
 pub(super) fn observe(
     rebuilds: Option<Res<Rebuilds>>,
-    server: Option<Res<ServerConnection>>,
+    server: Option<Res<ServerLink>>,
     mut lanes: Query<ObservedLane<'_>>,
 ) {
     let is_never_rebuilt = rebuilds.is_some_and(|rebuilds| rebuilds.never);
     let granted = server.and_then(|server| server.granted);
     for (meter, asked, mut sender, decoded, mut sync) in &mut lanes {
-        let Some(sample) = meter.samples().back() else {
-            continue;
-        };
+        let Some(sample) = meter.samples().back() else { continue };
         let packets = sample.snapshots.iter();
         let state_bits: f64 = packets.map(|packet| packet.ledger.kind(BitKind::State)).sum();
         sync.state_kilobits += state_bits / 1000.0;

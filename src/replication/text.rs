@@ -187,36 +187,26 @@ mod tests {
 
     #[test]
     fn errors_name_what_is_wrong() {
-        for (text, message) in [
-            ("delta", "`delta` is a rung: did you mean `rung:delta`?"),
-            ("rung:delta,4g", "`4g` is a link: did you mean `link:4g`?"),
-            ("simulaton", "unknown setting `simulaton`; choose one of rung, stages, "),
-            ("rugn:delta", "unknown setting `rugn` (did you mean `rung`?); choose one of rung, "),
-            (
-                "stage:delta=off",
-                "unknown setting `stage` (did you mean `stages`?); choose one of rung, stages, ",
-            ),
-            ("rung:detla", "unknown rung `detla` (did you mean `delta`?); choose one of uncompr"),
-            ("rung:xyz", "unknown rung `xyz`; choose one of uncompr"),
-            ("rung", "the rung is missing; choose one of uncompr"),
-            ("stages:delta=on", "unknown delta `on`; choose one of off, "),
-            (
-                "interpolation:cubic",
-                "unknown interpolation `cubic`; choose one of none, linear, hermite, extrapolate",
-            ),
-            ("rate:10,rate:20", "`rate` is given twice"),
-            (
-                "rung:delta,stages:delta=indices",
-                "a lane has either `rung:NAME` or `stages:…`, not both",
-            ),
-            ("rate:25", "rate must be 60, 30, 20 or 10, not `25`"),
-            (
-                "budget:8kbps",
-                "budget must be from 16kbps to 1024kbps, for example 64kbps, not `8kbps`",
-            ),
-            ("seed:-1", "seed must be a whole number from 0 to 18446744073709551615, not `-1`"),
-            ("link:loss=2", "loss is 2, which is out of range; "),
-        ] {
+        for row in "\
+            delta | `delta` is a rung: did you mean `rung:delta`?
+            rung:delta,4g | `4g` is a link: did you mean `link:4g`?
+            simulaton | unknown setting `simulaton`; choose one of rung, stages,
+            rugn:delta | unknown setting `rugn` (did you mean `rung`?); choose one of rung,
+            stage:delta=off | unknown setting `stage` (did you mean `stages`?); choose one of rung, stages,
+            rung:detla | unknown rung `detla` (did you mean `delta`?); choose one of uncompr
+            rung:xyz | unknown rung `xyz`; choose one of uncompr
+            rung | the rung is missing; choose one of uncompr
+            stages:delta=on | unknown delta `on`; choose one of off,
+            interpolation:cubic | unknown interpolation `cubic`; choose one of none, linear, hermite, extrapolate
+            rate:10,rate:20 | `rate` is given twice
+            rung:delta,stages:delta=indices | a lane has either `rung:NAME` or `stages:…`, not both
+            rate:25 | rate must be 60, 30, 20 or 10, not `25`
+            budget:8kbps | budget must be from 16kbps to 1024kbps, for example 64kbps, not `8kbps`
+            seed:-1 | seed must be a whole number from 0 to 18446744073709551615, not `-1`
+            link:loss=2 | loss is 2, which is out of range;"
+            .lines()
+        {
+            let (text, message) = row.trim_start().split_once(" | ").unwrap();
             let error = error(text);
             assert!(error.starts_with(message), "{error}");
         }

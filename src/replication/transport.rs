@@ -17,7 +17,7 @@
 //! ```
 //!
 //! A transport counts the bytes that it sends in [`LaneMeter::current`](super::LaneMeter). It describes the connection in
-//! [`RemoteViewer`](super::RemoteViewer), [`Serving`](super::Serving) and [`ServerConnection`](super::ServerConnection). Otherwise
+//! [`RemoteViewer`](super::RemoteViewer), [`Serving`](super::Serving) and [`ServerLink`](super::ServerLink). Otherwise
 //! [`replication`](super) does not depend on the transport.
 
 use bevy::prelude::*;

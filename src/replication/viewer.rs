@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use cubewire_bevy::{
-    Clocks, ConnectionClock, CubewireSystems, Disconnected, MessageBuffer, Traffic, disconnect,
+    Clocks, ConnectionClock, CubewireSystems, Disconnected, MessageBuffer, disconnect,
 };
 use cubewire_codec::BitLedger;
 use cubewire_protocol::record::Sample;
@@ -17,9 +17,9 @@ use cubewire_scene::{CUBES, TICKS_PER_SECOND};
 
 use super::digest::{self, Digest};
 use super::lane::LaneSync;
-use super::meter::{Detailed, LaneMeter};
+use super::meter::{Counted, Detailed, LaneMeter};
 use super::receive::{self, Decoded};
-use super::remote::{ConnectionStatus, ServerConnection};
+use super::remote::{ConnectionStatus, ServerLink};
 use super::settings::{PlayoutSettings, SenderSettings};
 use super::transport::{End, ReceiverBuffer, TransportSystems, bound};
 use super::{Replica, ReplicationSystems, displayed, spawn, sync, text};
@@ -33,7 +33,7 @@ impl Plugin for ViewerPlugin {
             .in_set(CubewireSystems::Deliver)
             .in_set(TransportSystems::Receive(End::Client));
         app.insert_resource(Time::<Fixed>::from_hz(f64::from(TICKS_PER_SECOND)))
-            .init_resource::<ServerConnection>()
+            .init_resource::<ServerLink>()
             .add_observer(cubewire_bevy::transport::tell_why)
             .add_observer(lose)
             .add_observer(spawn::change)
@@ -86,10 +86,6 @@ impl Joining {
     }
 }
 
-/// Traffic of the connection that the lane's meter has already counted.
-#[derive(Component, Debug, Default)]
-pub(crate) struct Counted(Traffic);
-
 /// Maximum size of a snapshot message. An uncompressed snapshot takes 31 slices.
 const MAX_SNAPSHOT_BYTES: usize = 64 * SLICE_BYTES;
 
@@ -105,14 +101,11 @@ type ViewedLane<'a> = (
 /// Processes the server's messages, requests the lane's sender settings, and delivers snapshots to the lane.
 fn receive_messages(
     clocks: Clocks,
-    mut server: ResMut<ServerConnection>,
-    connection: Option<Single<(Entity, &mut MessageBuffer, &mut Joining)>>,
+    mut server: ResMut<ServerLink>,
+    connection: Single<(Entity, &mut MessageBuffer, &mut Joining)>,
     lane: Single<ViewedLane<'_>>,
     mut commands: Commands,
 ) {
-    let Some(connection) = connection else {
-        return;
-    };
     let (entity, mut buffer, mut joining) = connection.into_inner();
     let (lane, sender, playout, clock, mut receiver_buffer, mut replica) = lane.into_inner();
     let now = clocks.now(clock);
@@ -121,9 +114,7 @@ fn receive_messages(
     let mut messages = incoming.messages.into_iter();
     while let Some(message) = messages.next() {
         let connection = joining.0.as_mut().or(replica.as_mut().map(|replica| &mut replica.0));
-        let Some(connection) = connection else {
-            break;
-        };
+        let Some(connection) = connection else { break };
         let heard = connection.on_message(now, &message).map_err(|error| error.to_string());
         let outcome = match heard {
             Ok(ClientEvent::Welcome { bodies: CUBES }) => {
@@ -197,7 +188,7 @@ fn flush(connection: &mut ClientConnection, buffer: &mut MessageBuffer) {
 fn lose(
     ended: On<Disconnected>,
     connections: Query<(), With<Joining>>,
-    mut server: ResMut<ServerConnection>,
+    mut server: ResMut<ServerLink>,
 ) {
     if connections.contains(ended.entity) {
         server.status = ConnectionStatus::Lost(ended.reason.clone());
@@ -208,7 +199,7 @@ fn lose(
 /// Begins the sample of a tick, numbered by the viewer. The sample's budget is the one granted by the server.
 fn begin(
     mut tick: Local<u64>,
-    server: Res<ServerConnection>,
+    server: Res<ServerLink>,
     mut lanes: Query<(&SenderSettings, &mut LaneMeter)>,
 ) {
     *tick += 1;
@@ -216,8 +207,7 @@ fn begin(
         // Before the first packet, assume the stages that the server will use: the requested ones, or their fallback.
         let asked = meter.fallback.and(FallbackReason::instead_of(settings.stages));
         let asked = asked.unwrap_or(settings.stages);
-        let last = meter.samples().back();
-        let stages = last.map_or(asked, |sample| sample.stages);
+        let stages = meter.samples().back().map_or(asked, |sample| sample.stages);
         meter.begin(Sample {
             tick: *tick,
             stages,
@@ -255,12 +245,9 @@ fn post(
 /// Counts the traffic of the connection in the lane's meter.
 pub(crate) fn account(
     mut meter: Single<&mut LaneMeter>,
-    connection: Option<Single<(&MessageBuffer, &mut Counted), With<Joining>>>,
+    connection: Single<(&MessageBuffer, &mut Counted), With<Joining>>,
 ) {
-    let Some((buffer, mut counted)) = connection.map(Single::into_inner) else {
-        return;
-    };
-    let traffic = buffer.traffic.since(&counted.0);
-    counted.0 = buffer.traffic;
+    let (buffer, mut counted) = connection.into_inner();
+    let traffic = counted.advance(buffer);
     meter.count_traffic(&traffic.received, &traffic.sent);
 }

@@ -23,9 +23,7 @@ impl Plugin for MemoryTransportPlugin {
 }
 
 fn connect(added: On<Add, LocalLane>, lanes: Query<&LinkSettings>, mut commands: Commands) {
-    let Ok(settings) = lanes.get(added.entity) else {
-        return;
-    };
+    let Ok(settings) = lanes.get(added.entity) else { return };
     // A link uses this seed and the next one, for its two directions. Different settings must not share any.
     let link = MemoryLink::new(&settings.conditions, settings.seed.wrapping_mul(2));
     commands.entity(added.entity).try_insert((link, MessageBuffer::new(HEADER_BYTES)));

@@ -19,7 +19,7 @@ use serde::{Serialize, Serializer};
 use crate::replication::transport::{End, TransportSystems};
 use crate::replication::{
     ConnectionStatus, Joining, LaneMeter, LinkSettings, Reconnect, RemoteViewer, SenderSettings,
-    ServePlugin, ServerConnection, Serving, account_of_viewer, contract,
+    ServePlugin, ServerLink, Serving, account_of_viewer, contract,
 };
 
 /// Maximum number of viewers. A viewer takes about 8 MB, and at most 20 MB, mainly for the last 256 snapshots, which are
@@ -180,11 +180,7 @@ impl Plugin for UdpViewerPlugin {
     }
 }
 
-fn reconnect(
-    _: On<Reconnect>,
-    mut viewer: ResMut<UdpViewer>,
-    mut server: ResMut<ServerConnection>,
-) {
+fn reconnect(_: On<Reconnect>, mut viewer: ResMut<UdpViewer>, mut server: ResMut<ServerLink>) {
     if matches!(server.status, ConnectionStatus::Lost(_)) {
         server.status = match viewer.settings.connect() {
             Ok(connection) => {
@@ -218,12 +214,12 @@ type Connection<'a> = (&'a UdpConnection, Option<&'a MessageBuffer>);
 fn publish(
     viewer: Res<UdpViewer>,
     connection: Option<Single<Connection<'_>>>,
-    mut server: ResMut<ServerConnection>,
+    mut server: ResMut<ServerLink>,
 ) {
     let connection = connection.as_deref();
     let address =
         connection.map_or(viewer.settings.server[0], |(connection, _)| connection.server());
-    let now = ServerConnection {
+    let now = ServerLink {
         server: address.to_string(),
         round_trip: connection.and_then(|(_, buffer)| buffer.as_ref()?.round_trip),
         id: connection.map(|(connection, _)| connection.client_id()),
@@ -233,8 +229,6 @@ fn publish(
     server.set_if_neq(now);
 }
 
-fn count_losses(connection: Option<Single<&UdpConnection>>, mut meter: Single<&mut LaneMeter>) {
-    if let Some(connection) = connection {
-        meter.link = connection.link_stats();
-    }
+fn count_losses(connection: Single<&UdpConnection>, mut meter: Single<&mut LaneMeter>) {
+    meter.link = connection.link_stats();
 }

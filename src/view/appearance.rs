@@ -47,7 +47,8 @@ impl Plugin for AppearancePlugin {
             .init_resource::<Quality>()
             .init_resource::<Detail>()
             .init_resource::<Sharpness>()
-            .init_resource::<LargestTexture>()
+            // The minimum of WebGL2, until the adapter is known.
+            .insert_resource(LargestTexture(2048))
             .add_systems(
                 Startup,
                 (camera::spawn, trails::spawn, floor::spawn, stage::spawn, player::spawn).chain(),
@@ -136,9 +137,7 @@ impl Paint {
         if colors == CubeColors::Form {
             return cost.form.map_or(&self.not_sent, |form| &self.forms[form as usize]);
         }
-        let Some(fraction) = costs.scale.fraction(cost.amount) else {
-            return &self.not_sent;
-        };
+        let Some(fraction) = costs.scale.fraction(cost.amount) else { return &self.not_sent };
         let index = (fraction * (AMOUNTS - 1) as f32).round() as usize;
         &self.amounts[index.min(AMOUNTS - 1)]
     }
@@ -243,12 +242,9 @@ fn colour(
     mode: Res<ViewMode>,
     colors: Res<CubeColors>,
     costs: Res<Costs>,
-    paint: Option<Res<Paint>>,
+    paint: If<Res<Paint>>,
     mut cubes: Query<DressedCube<'_>>,
 ) {
-    let Some(paint) = paint else {
-        return;
-    };
     let is_over = *mode == ViewMode::Difference;
     let has_costs = *colors != CubeColors::Interaction;
     let all = mode.is_changed() || colors.is_changed() || has_costs || is_over;
@@ -256,24 +252,18 @@ fn colour(
     for (_, cube, transform, ..) in cubes.iter().filter(|(half, ..)| **half == Side::Left) {
         under[cube.index] = *transform;
     }
-    for (&half, cube, mut transform, mut visibility, mut mesh, mut material) in &mut cubes {
+    for (&half, cube, transform, mut visibility, mut mesh, mut material) in &mut cubes {
         if all || cube.is_changed() {
             let is_over = is_over && half == Side::Right;
             let is_shown = !is_over || stands_out(&cube, &transform, &under[cube.index]);
             // Compare before writing, so that change detection skips cubes with the same look.
             visibility.set_if_neq(super::visibility(is_shown));
             let wanted = paint.of(&cube, half, *mode, *colors, &costs);
-            if mesh.0 != *wanted.0 {
-                mesh.0 = wanted.0.clone();
-            }
-            if material.0 != *wanted.1 {
-                material.0 = wanted.1.clone();
-            }
+            mesh.set_if_neq(Mesh3d(wanted.0.clone()));
+            material.set_if_neq(Surface(wanted.1.clone()));
             let is_outline = *wanted.0 == paint.outline;
             let size = side(cube.index) * if is_outline { OUTLINE_SIZE } else { 1.0 };
-            if transform.scale.x != size {
-                transform.scale = Vec3::splat(size);
-            }
+            transform.map_unchanged(|pose| &mut pose.scale).set_if_neq(Vec3::splat(size));
         }
     }
 }

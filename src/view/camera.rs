@@ -210,8 +210,7 @@ pub(super) fn follow(
         0.0 => 1.0,
         seconds => 1.0 - (-seconds / EASE_SECONDS).exp(),
     };
-    let selected = selection.cube.filter(|_| selection.follows);
-    let followed = selected.unwrap_or(PLAYER);
+    let followed = selection.cube.filter(|_| selection.follows).unwrap_or(PLAYER);
     for (side, mut follow, mut transform) in &mut cameras {
         let Some((_, _, player)) =
             cubes.iter().find(|(other, cube, _)| *other == side && cube.index == followed)

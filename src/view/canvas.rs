@@ -19,11 +19,8 @@ pub struct Canvas {
 /// Limits the primary window to the largest texture, including when the user resizes it.
 pub(super) fn bound_window(
     largest: Res<LargestTexture>,
-    window: Option<Single<&mut Window, With<PrimaryWindow>>>,
+    mut window: Single<&mut Window, With<PrimaryWindow>>,
 ) {
-    let Some(mut window) = window else {
-        return;
-    };
     let points = (largest.0 as f32 / window.scale_factor()).floor();
     let constraints = WindowResizeConstraints {
         max_width: points,
@@ -42,13 +39,11 @@ pub(super) fn bound_window(
 }
 
 pub(super) fn follow_window(
-    window: Option<Single<&Window, With<PrimaryWindow>>>,
+    window: Single<&Window, With<PrimaryWindow>>,
     mut canvas: ResMut<Canvas>,
 ) {
-    if let Some(window) = window {
-        canvas.size = window.physical_size();
-        canvas.scale_factor = window.scale_factor();
-    }
+    canvas.size = window.physical_size();
+    canvas.scale_factor = window.scale_factor();
 }
 
 #[cfg(test)]

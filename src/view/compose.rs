@@ -30,9 +30,7 @@ pub(super) struct ComposePlugin;
 impl Plugin for ComposePlugin {
     fn build(&self, app: &mut App) {
         app.add_plugins(ExtractComponentPlugin::<Pane>::default());
-        let Some(render) = app.get_sub_app_mut(RenderApp) else {
-            return;
-        };
+        let Some(render) = app.get_sub_app_mut(RenderApp) else { return };
         render
             .add_systems(RenderStartup, set_up.after(init_blit_pipeline))
             .add_systems(Render, queue.in_set(RenderSystems::Prepare))
@@ -77,11 +75,9 @@ fn set_up(mut commands: Commands, device: Res<RenderDevice>, bevy: Res<BlitPipel
 fn queue(
     mut composer: ResMut<Composer>,
     pipelines: Res<PipelineCache>,
-    canvas: Option<Single<&ViewTarget, Without<Pane>>>,
+    canvas: Single<&ViewTarget, Without<Pane>>,
 ) {
-    let Some(target_format) = canvas.map(|canvas| canvas.main_texture_format()) else {
-        return;
-    };
+    let target_format = canvas.main_texture_format();
     if composer.pipeline.is_none_or(|(format, _)| format != target_format) {
         let key =
             BlitPipelineKey { target_format, blend_state: None, samples: 1, source_space: None };
@@ -99,9 +95,7 @@ fn compose(
 ) {
     let (canvas, camera) = view.into_inner();
     let pipeline = composer.pipeline.and_then(|(_, id)| pipelines.get_render_pipeline(id));
-    let (Some(pipeline), Some(size)) = (pipeline, camera.physical_target_size) else {
-        return;
-    };
+    let (Some(pipeline), Some(size)) = (pipeline, camera.physical_target_size) else { return };
     let bind = |target: &ViewTarget| {
         let picture = target.main_texture_view();
         composer.blit.create_bind_group(context.render_device(), picture, &pipelines)

@@ -228,13 +228,10 @@ pub(super) fn measure(
     let mut steady_tick = None;
     for side in Side::ALL {
         // The half of the simulation uses the costs of the lane in the other half.
-        let of_half = lanes.iter().find(|(half, ..)| **half == side);
-        let lane = of_half.or_else(|| lanes.iter().next());
+        let lane = lanes.iter().find(|(half, ..)| **half == side).or_else(|| lanes.iter().next());
         let half = &mut costs.halves[side as usize];
         half.clear();
-        let Some((_, meter, errors, send_states, history)) = lane else {
-            continue;
-        };
+        let Some((_, meter, errors, send_states, history)) = lane else { continue };
         steady_tick = meter.steady_tick(moment.0);
         match *colors {
             CubeColors::Interaction => {}
@@ -280,9 +277,7 @@ fn range<'a>(costs: impl Iterator<Item = &'a Cost>) -> [f32; 2] {
 /// Adds the mean bits of the newest packets and the form in the newest one. At a past moment, uses that one packet
 /// only.
 fn add_bits(half: &mut Vec<Cost>, meter: &LaneMeter, moment: Option<u64>) {
-    let Some(newest) = moment.or(meter.newest_tick()) else {
-        return;
-    };
+    let Some(newest) = moment.or(meter.newest_tick()) else { return };
     let packets = meter
         .back_from(moment)
         .take_while(|sample| newest - sample.tick < MAX_AGE_TICKS * AVERAGED_PACKETS as u64)
@@ -308,9 +303,7 @@ fn add_waits(half: &mut Vec<Cost>, send_states: &SendStates) {
 
 fn add_packet(half: &mut Vec<Cost>, packet: &PacketDetail, packets: f32, is_newest: bool) {
     for item in packet.items() {
-        let Some(cube) = item.body.map(usize::from) else {
-            continue;
-        };
+        let Some(cube) = item.body.map(usize::from) else { continue };
         if half.len() <= cube {
             half.resize(cube + 1, Cost::default());
         }

@@ -73,9 +73,7 @@ pub(super) fn show_past(
     lanes: Query<(&Side, &LaneHistory), With<Lane>>,
     mut cubes: Query<(&Side, &mut ViewCube, &mut Transform)>,
 ) {
-    let Some(tick) = past.tick() else {
-        return;
-    };
+    let Some(tick) = past.tick() else { return };
     let lane = |half: Side| lanes.iter().find(|(side, _)| **side == half);
     let lanes = Side::ALL.map(|half| lane(half).map(|(_, history)| history));
     for half in Side::ALL {
@@ -133,9 +131,7 @@ pub(super) fn show_replicas(
     let now = time.elapsed() + time.overstep();
     for (half, settings, replica, ticks) in &mut lanes {
         let kind = settings.interpolation;
-        let Some(playout) = kind.playout(replica.receiver().playout(), now) else {
-            continue;
-        };
+        let Some(playout) = kind.playout(replica.receiver().playout(), now) else { continue };
         if let Some(mut ticks) = ticks {
             ticks.set_if_neq(DisplayedTicks {
                 tick: Some(playout.tick),

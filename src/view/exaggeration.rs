@@ -75,9 +75,7 @@ pub(super) fn exaggerate(
                 Some(states.map(|(_, cube)| cube).collect())
             }),
         };
-        let Some(simulated) = simulated else {
-            continue;
-        };
+        let Some(simulated) = simulated else { continue };
         for (side, cube, mut transform) in &mut cubes {
             // A pose that was not set in this frame is already exaggerated.
             if side == half

@@ -83,6 +83,5 @@ pub fn content(world: &mut World, side: Side) -> PaneContent {
 
 pub fn lane_in(world: &mut World, side: Side) -> Option<Entity> {
     let mut lanes = world.query_filtered::<(Entity, &Side), With<Lane>>();
-    let found = lanes.iter(world).find(|&(_, &other)| other == side);
-    found.map(|(lane, _)| lane)
+    lanes.iter(world).find(|&(_, &other)| other == side).map(|(lane, _)| lane)
 }

@@ -75,9 +75,7 @@ impl Notices {
     /// Removes the first message when its time is over or, for an error, when a key is pressed. `now` is the real
     /// clock.
     fn go_on(&mut self, now: Duration, is_pressed: bool) {
-        let Some(first) = self.sentences.front_mut() else {
-            return;
-        };
+        let Some(first) = self.sentences.front_mut() else { return };
         let until = *first.until.get_or_insert(now + SHOWN_FOR);
         let is_over = match first.is_error {
             // Ignores the key press that caused the error.

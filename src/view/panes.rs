@@ -119,9 +119,7 @@ pub(super) fn place(
         let area = area(*mode, side, picture);
         // The area is empty if the window is minimized or narrower than the panel.
         camera.is_active = !area.is_empty();
-        if pane.area != area {
-            pane.area = area;
-        }
+        pane.area = area;
         if camera.is_active {
             let size = image_size(*detail, *sharpness, area.size(), *largest);
             let (mut msaa, fxaa) = smoothing;

@@ -51,16 +51,14 @@ pub(super) fn pick(
         // Outside the view, the panel sets the hovered cube. Clear it when the pointer leaves the view or the window.
         let has_left_view = std::mem::take(&mut *was_over_view);
         let has_left = has_left_view || pointer.window.cursor_position().is_none();
-        if has_left && selection.hovered.is_some() {
+        if has_left {
             selection.hovered = None;
         }
         return;
     };
     *was_over_view = true;
     let hovered = cube_at(at * canvas.scale_factor, &cameras, &cubes);
-    if selection.hovered != hovered {
-        selection.hovered = hovered;
-    }
+    selection.hovered = hovered;
     if pointer.buttons.just_pressed(MouseButton::Left) {
         *pressed_at = Some(at);
     }

@@ -61,13 +61,11 @@ pub(super) fn follow(
     cubes: Query<(&Side, &ViewCube, &Transform), Without<Ring>>,
     mut rings: Query<(&Side, &mut Transform), With<Ring>>,
 ) {
-    for (side, mut ring) in &mut rings {
+    for (side, ring) in &mut rings {
         let player = cubes.iter().find(|(other, cube, _)| *other == side && cube.index == PLAYER);
         if let Some((_, _, player)) = player {
             let position = player.translation.with_z(RING_HEIGHT);
-            if ring.translation != position {
-                ring.translation = position;
-            }
+            ring.map_unchanged(|ring| &mut ring.translation).set_if_neq(position);
         }
     }
 }

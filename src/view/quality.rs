@@ -82,18 +82,7 @@ impl Sharpness {
 #[derive(Resource, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LargestTexture(pub(super) u32);
 
-impl Default for LargestTexture {
-    /// 2048, the minimum of WebGL2.
-    fn default() -> Self {
-        Self(2048)
-    }
-}
-
 impl Detail {
-    pub(super) const fn has_occlusion(self) -> bool {
-        matches!(self, Self::High { occlusion: true, .. })
-    }
-
     /// Samples for textures seen at an angle. Only 1 in software: with more, llvmpipe 15 needs minutes for some frames
     /// with a floor up to the horizon.
     pub(super) const fn anisotropy(self) -> u16 {
@@ -158,19 +147,12 @@ pub(super) fn adjust(
     let is_behind = *had_focus && !window.focused;
     if is_behind || game.is_paused() {
         *frames = Frames::default();
-        if notices.slow.is_some() {
-            notices.slow = None;
-        }
+        notices.slow = None;
         return;
     }
-    let Some((mean, percent)) = frames.add(real.delta(), game.delta()) else {
-        return;
-    };
+    let Some((mean, percent)) = frames.add(real.delta(), game.delta()) else { return };
     let is_slow = percent < SLOW_PERCENT;
-    let slow = is_slow.then(|| format!("Slow graphics: playing at {percent} % speed"));
-    if notices.slow != slow {
-        notices.slow = slow;
-    }
+    notices.slow = is_slow.then(|| format!("Slow graphics: playing at {percent} % speed"));
     match *detail {
         _ if inputs.is_any_held() => {}
         Detail::Low => {

@@ -180,7 +180,7 @@ pub(super) fn set_detail(
     for camera in &cameras {
         let mut camera = commands.entity(camera);
         camera.remove::<(ScreenSpaceAmbientOcclusion, DepthPrepass, NormalPrepass)>();
-        if detail.has_occlusion() {
+        if matches!(*detail, Detail::High { occlusion: true, .. }) {
             camera.insert(ScreenSpaceAmbientOcclusion {
                 quality_level: ScreenSpaceAmbientOcclusionQualityLevel::Medium,
                 constant_object_thickness: 0.5,

@@ -162,17 +162,18 @@ mod tests {
     #[test]
     fn fingers_do_nothing_after_the_focus_is_lost() {
         let mut app = app();
-        touch(&mut app, &[(1, TouchPhase::Started, [100.0, 100.0])]);
-        touch(&mut app, &[(1, TouchPhase::Moved, [160.0, 100.0])]);
-        assert!(app.world().resource::<TouchKeys>().0.right);
+        let roll = |app: &mut App| {
+            touch(app, &[(1, TouchPhase::Started, [100.0, 100.0])]);
+            touch(app, &[(1, TouchPhase::Moved, [160.0, 100.0])]);
+            assert!(app.world().resource::<TouchKeys>().0.right);
+        };
+        roll(&mut app);
         app.world_mut()
             .write_message(WindowFocused { window: Entity::PLACEHOLDER, focused: false });
         touch(&mut app, &[(1, TouchPhase::Moved, [170.0, 100.0])]);
         assert_eq!(app.world().resource::<TouchKeys>().0, Keys::default());
         // The same finger touches again.
-        touch(&mut app, &[(1, TouchPhase::Started, [100.0, 100.0])]);
-        touch(&mut app, &[(1, TouchPhase::Moved, [160.0, 100.0])]);
-        assert!(app.world().resource::<TouchKeys>().0.right);
+        roll(&mut app);
     }
 
     #[test]

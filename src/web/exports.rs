@@ -152,10 +152,7 @@ fn say_drawn(mut frames: Local<u32>) {
 
 /// Tells the page that the game ended, with an error if the renderer lost its device.
 fn say_ended(mut exits: MessageReader<AppExit>) {
-    match exits.read().any(AppExit::is_error) {
-        true => page::failed(),
-        false => page::ended(),
-    }
+    if exits.read().any(AppExit::is_error) { page::failed() } else { page::ended() }
 }
 
 fn sentence(error: impl ToString) -> String {

@@ -114,10 +114,7 @@ pub(crate) fn change(game: &mut LaneGame, settings: LaneSettings) {
 
 pub(crate) fn pause(app: &mut App, paused: bool) {
     let mut clock = app.world_mut().resource_mut::<Time<Virtual>>();
-    match paused {
-        true => clock.pause(),
-        false => clock.unpause(),
-    }
+    if paused { clock.pause() } else { clock.unpause() }
 }
 
 pub(crate) fn component<T: Component<Mutability = Mutable>>(game: &mut LaneGame) -> Mut<'_, T> {

@@ -108,10 +108,8 @@ fn ends_that_simulate_are_in_sync_again_after_single_steps() {
     change(&mut game, lane("simulated"));
     steps(&mut game, 60);
     let entity = game.lane;
-    let synced = |game: &LaneGame| {
-        let lane = game.app.world().get::<LaneSync>(entity);
-        lane.and_then(LaneSync::synced_ticks)
-    };
+    let synced =
+        |game: &LaneGame| game.app.world().get::<LaneSync>(entity).and_then(LaneSync::synced_ticks);
     assert!(synced(&game).is_some());
     game.app.world_mut().trigger(ForceDesync { entity });
     let tick = game.cubes().tick();

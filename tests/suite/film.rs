@@ -77,8 +77,7 @@ fn note(app: &mut App, shown: &mut HashMap<u64, [Option<u64>; 2]>) {
 }
 
 fn said(app: &App) -> Vec<String> {
-    let notices = app.world().resource::<Notices>();
-    notices.sentences().map(str::to_owned).collect()
+    app.world().resource::<Notices>().sentences().map(str::to_owned).collect()
 }
 
 /// Hashes of what an app shows of a clip, tick by tick. The film is drawn from the same cubes.

@@ -196,8 +196,7 @@ fn a_column_is_switched_and_named_and_compared_with_the_first() {
 }
 
 fn second_column(frame: &[u8]) -> Vec<&[u8]> {
-    let rows = frame.chunks_exact(480 * 4);
-    rows.map(|row| &row[242 * 4..]).collect()
+    frame.chunks_exact(480 * 4).map(|row| &row[242 * 4..]).collect()
 }
 
 #[test]
@@ -258,8 +257,7 @@ fn a_signal_finishes_the_file_and_what_a_killed_recording_left_is_removed() {
     let path = folder.path().join("a.mp4");
     let length = || {
         let files = fs::read_dir(folder.path()).unwrap();
-        let lengths = files.map(|file| file.unwrap().metadata().unwrap().len());
-        lengths.sum::<u64>()
+        files.map(|file| file.unwrap().metadata().unwrap().len()).sum::<u64>()
     };
     let until = |signal: &str| {
         let _ = fs::remove_file(&path);

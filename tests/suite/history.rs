@@ -29,8 +29,7 @@ fn look_back(game: &mut LaneGame, tick: u64) {
 }
 
 fn shown(game: &mut LaneGame, half: Side) -> Vec<(Vec3, Quat)> {
-    let poses = common::shown(game, half).into_iter();
-    poses.map(|at| (at.translation, at.rotation)).collect()
+    common::shown(game, half).into_iter().map(|at| (at.translation, at.rotation)).collect()
 }
 
 fn poses(cubes: &[BodyState]) -> Vec<(Vec3, Quat)> {
@@ -90,8 +89,7 @@ fn over_each_other_both_halves_show_the_same_tick_now_and_in_the_past() {
     let error = |game: &mut LaneGame| {
         let [left, right] = Side::ALL.map(|side| shown(game, side));
         let cubes = left.iter().zip(&right);
-        let distances = cubes.map(|((left, _), (right, _))| left.distance(*right));
-        distances.fold(0.0, f32::max)
+        cubes.map(|((left, _), (right, _))| left.distance(*right)).fold(0.0, f32::max)
     };
     steps(&mut game, 240);
     let beside = error(&mut game);
@@ -140,10 +138,8 @@ fn exaggerated_errors_are_as_many_times_as_large_now_and_in_the_past() {
 fn the_history_is_recorded_only_while_something_wants_it() {
     let mut game = game("changed-flags");
     steps(&mut game, 30);
-    let has_detail = |game: &LaneGame| {
-        let newest = game.meter().samples().back().unwrap();
-        newest.snapshots[0].detail.is_some()
-    };
+    let has_detail =
+        |game: &LaneGame| game.meter().samples().back().unwrap().snapshots[0].detail.is_some();
     assert!(!has_detail(&game));
     assert!(game.app.world().get::<LaneHistory>(game.lane).is_none());
     want(&mut game, true);

@@ -105,9 +105,7 @@ fn damage_once(random: &mut ChaCha8Rng, texts: &[String], bytes: &mut Vec<u8>) {
         }
         _ => {
             let is_digit = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
-            let Some(first) = bytes[at..].iter().position(is_digit) else {
-                return;
-            };
+            let Some(first) = bytes[at..].iter().position(is_digit) else { return };
             let first = at + first;
             let digits = bytes[first..].iter().take_while(|byte| is_digit(byte));
             let number = NUMBERS.split(' ').choose(random).unwrap().bytes();

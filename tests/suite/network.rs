@@ -38,8 +38,7 @@ impl Play {
             meter.mark();
         }
         steps(&mut self.game, ticks);
-        let meters = self.each::<LaneMeter>();
-        meters.map(|meter| meter.totals().mean_error_m().unwrap()).collect()
+        self.each::<LaneMeter>().map(|meter| meter.totals().mean_error_m().unwrap()).collect()
     }
 
     fn each<T: Component>(&self) -> impl Iterator<Item = &T> {
@@ -143,8 +142,7 @@ fn fewer_snapshots_a_second_cost_less_and_show_less() {
     let mut last = (f64::INFINITY, 0.0);
     let meters = play.each::<LaneMeter>().zip(SEND_INTERVALS);
     for ((meter, ticks), error) in meters.zip(errors) {
-        let newest = meter.newest(600);
-        let sent: usize = newest.map(|sample| sample.snapshots.len()).sum();
+        let sent: usize = meter.newest(600).map(|sample| sample.snapshots.len()).sum();
         assert_eq!(sent, 600 / ticks as usize);
         let kbps = meter.kbps(Accounting::PayloadAndUdp);
         assert!(kbps < last.0 && error > last.1, "{kbps} kbps, {error} m");
@@ -182,10 +180,9 @@ fn the_playout_delay_is_by_rule_by_hand_or_adaptive_and_prevents_stalls() {
         lanes.map(|settings| lane(&format!("changed-flags,{settings}"))),
         600,
     );
-    let delays = play.each::<LaneMeter>().map(|meter| {
-        let sample = meter.samples().back().unwrap();
-        sample.playout_delay.as_millis()
-    });
+    let delays = play
+        .each::<LaneMeter>()
+        .map(|meter| meter.samples().back().unwrap().playout_delay.as_millis());
     let delays: Vec<_> = delays.collect();
     assert_eq!(delays[..5], [85, 150, 200, 350, 120]);
     let (calm, rough) = (delays[5], delays[6]);

@@ -40,9 +40,7 @@ fn the_replica_shows_what_the_simulation_was_at_its_playout_time() {
         game.step();
         history.push(game.cubes().current().clone());
         let tick = displayed(&game).tick;
-        let Some(tick) = tick.filter(|&tick| tick >= 1.0) else {
-            continue;
-        };
+        let Some(tick) = tick.filter(|&tick| tick >= 1.0) else { continue };
         let (from, to) = (&history[tick.floor() as usize], &history[tick.ceil() as usize]);
         let replica = shown(&mut game, Side::Right);
         for (index, shown) in replica.iter().enumerate() {

@@ -60,9 +60,7 @@ fn a_server_serves_what_it_admits_and_survives_every_other_request_that_can_be_r
                 let served = lanes.iter().find(|(_, sender, _)| sender.stages == stages);
                 let samples = served.map_or(&[][..], |(.., samples)| samples);
                 let mut sent = samples.iter().rev().filter(|it| !it.snapshots.is_empty());
-                let Some(newest) = sent.next() else {
-                    return false;
-                };
+                let Some(newest) = sent.next() else { return false };
                 // Without acks the server would reduce the budget.
                 ack(&mut rogue, newest.tick);
                 newest.snapshots.iter().any(|it| it.stages == stages)

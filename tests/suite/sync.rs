@@ -14,8 +14,7 @@ fn sync(game: &LaneGame) -> &LaneSync {
 }
 
 fn seen(viewer: &HeadlessViewer) -> LaneSync {
-    let seen = viewer.app.world().get::<LaneSync>(viewer.lane);
-    seen.unwrap().clone()
+    viewer.app.world().get::<LaneSync>(viewer.lane).unwrap().clone()
 }
 
 /// Returns the state of the only lane at a server.

@@ -163,10 +163,7 @@ fn disturb(
 fn walk(seed: u64) -> Count {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut game = HeadlessGame::new(None);
-    let first = match chance(&mut random, 2) {
-        true => 65_536 - random.random_range(0..TICKS),
-        false => 0,
-    };
+    let first = if chance(&mut random, 2) { 65_536 - random.random_range(0..TICKS) } else { 0 };
     let mut cubes = game.app.world_mut().resource_mut::<CubeWorld>();
     cubes.count_from(first);
     // Mean number of ticks between events. A link may be bad for long.

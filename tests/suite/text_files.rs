@@ -43,8 +43,7 @@ fn said(command: &str, path: &Path, bytes: &[u8]) -> String {
 }
 
 fn utf_16(text: &str) -> Vec<u8> {
-    let text = format!("\u{feff}{text}");
-    text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+    format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect()
 }
 
 #[test]

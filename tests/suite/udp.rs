@@ -35,10 +35,7 @@ pub(crate) const TIMEOUT_SECONDS: usize = 5;
 /// ports and, on Linux, at a random address in 127.0.0.0/8.
 fn own_address() -> SocketAddr {
     let [a, b, c] = rand::random::<[u8; 3]>().map(|byte| byte % 254 + 1);
-    let ip = match cfg!(target_os = "linux") {
-        true => [127, a, b, c],
-        false => [127, 0, 0, 1],
-    };
+    let ip = if cfg!(target_os = "linux") { [127, a, b, c] } else { [127, 0, 0, 1] };
     (ip, rand::random_range(10_000..30_000)).into()
 }
 
@@ -111,9 +108,7 @@ pub(crate) fn viewer(game: &HeadlessGame, rung: &str) -> HeadlessViewer {
 /// free.
 pub(crate) fn deliver() {
     let is_done = || {
-        let Ok(processors) = fs::read_to_string("/proc/net/softnet_stat") else {
-            return Some(());
-        };
+        let Ok(processors) = fs::read_to_string("/proc/net/softnet_stat") else { return Some(()) };
         // The twelfth column is the length of the backlog, hexadecimal.
         let mut waiting = processors.lines().filter_map(|line| line.split(' ').nth(11));
         let is_none = |count: &str| count.bytes().all(|digit| digit == b'0');

@@ -66,9 +66,7 @@ struct Cli {
 /// The program itself: if a test started this process, it opens the window and keeps writing its report.
 #[test]
 fn the_window_itself() {
-    let (Ok(path), Ok(arguments)) = (env::var(REPORT), env::var(ARGUMENTS)) else {
-        return;
-    };
+    let (Ok(path), Ok(arguments)) = (env::var(REPORT), env::var(ARGUMENTS)) else { return };
     let settings = Cli::parse_from(arguments.lines()).window.settings();
     let settings = settings.unwrap();
     let mut app = window::open(&settings);
@@ -289,10 +287,7 @@ impl Picture {
 
     /// Returns the pixels of a half without figures and labels. The panel must be hidden.
     fn half(&self, right: bool) -> Vec<[u8; 3]> {
-        let columns = match right {
-            true => COLUMNS / 2 + 2..COLUMNS,
-            false => 0..COLUMNS / 2 - 2,
-        };
+        let columns = if right { COLUMNS / 2 + 2..COLUMNS } else { 0..COLUMNS / 2 - 2 };
         self.pixels(columns, SCENE)
     }
 
@@ -311,8 +306,7 @@ impl Picture {
     /// Number of pixels in the panel's background colour in the right half.
     fn surface(&self) -> usize {
         let Rgb(red, green, blue) = LIGHT.ground;
-        let half = self.half(true);
-        half.iter().filter(|&&pixel| pixel == [red, green, blue]).count()
+        self.half(true).iter().filter(|&&pixel| pixel == [red, green, blue]).count()
     }
 
     /// Number of pixels of large type at the top of a half. Type has the colours of the halves, while the sky is

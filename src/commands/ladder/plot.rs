@@ -136,8 +136,7 @@ mod tests {
             let picture = chart(&[cost], "a.ron");
             let rows = || picture.pixels.chunks(picture.width());
             [look.above_target, look.half].map(|color| {
-                let widths = rows().map(|row| row.iter().filter(|it| **it == color).count());
-                widths.max().unwrap()
+                rows().map(|row| row.iter().filter(|it| **it == color).count()).max().unwrap()
             })
         });
         // A decade is 216 pixels wide, and the scale starts at 10 kbps.

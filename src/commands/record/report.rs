@@ -12,9 +12,7 @@ use crate::replication::rung_or_stages;
 
 /// Warns if the file is larger than it should be, because even the lowest quality takes more.
 pub(super) fn warn_if_over(path: &Path, max_bytes: Option<u64>) {
-    let (Ok(file), Some(most)) = (fs::metadata(path), max_bytes) else {
-        return;
-    };
+    let (Ok(file), Some(most)) = (fs::metadata(path), max_bytes) else { return };
     if file.len() > most {
         let [is, most] = [file.len(), most].map(|bytes| bytes as f64 / 1e6);
         say(format_args!(

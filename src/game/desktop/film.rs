@@ -179,8 +179,7 @@ impl Film {
         let mut lanes: Vec<_> =
             worlds.map(|world| (world.query::<(&Side, &LaneMeter)>(), &*world)).collect();
         curves.show(lanes.iter_mut().enumerate().flat_map(|(index, (lanes, world))| {
-            let lanes = lanes.iter(world);
-            lanes.map(move |(&side, meter)| (self.shown.part(index, side), meter))
+            lanes.iter(world).map(move |(&side, meter)| (self.shown.part(index, side), meter))
         }));
     }
 
@@ -216,8 +215,7 @@ impl Film {
 
     /// Tick of the first visible frame, counted from the start of the script.
     fn begins_at(&self) -> u64 {
-        let lead_in = self.script.as_ref().map_or(0, |script| script.lead_in);
-        lead_in.saturating_add(self.skipped_ticks)
+        self.script.as_ref().map_or(0, |script| script.lead_in).saturating_add(self.skipped_ticks)
     }
 
     /// Contents of each part over time, left to right. The first entry of a part is its content at the first frame.

@@ -68,9 +68,7 @@ fn handle(signals: impl Iterator<Item = i32>) -> io::Result<()> {
     let mut signals = Signals::new(signals)?;
     thread::spawn(move || {
         let mut signals = signals.forever();
-        let Some(first) = signals.next() else {
-            return;
-        };
+        let Some(first) = signals.next() else { return };
         SIGNAL.store(first as usize, Ordering::SeqCst);
         let told = clock::now();
         for signal in signals {

@@ -5,9 +5,7 @@ use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
 
 use crate::game::headless::finish;
-use crate::replication::{
-    LaneMeter, LaneSettings, ServerConnection, ViewerPlugin, spawn_receiving_lane,
-};
+use crate::replication::{LaneMeter, LaneSettings, ServerLink, ViewerPlugin, spawn_receiving_lane};
 use crate::transport::UdpViewerPlugin;
 use crate::transport::udp::UdpViewer;
 
@@ -36,8 +34,8 @@ impl HeadlessViewer {
         Self { app, lane }
     }
 
-    pub fn connection(&self) -> ServerConnection {
-        self.app.world().resource::<ServerConnection>().clone()
+    pub fn connection(&self) -> ServerLink {
+        self.app.world().resource::<ServerLink>().clone()
     }
 
     /// Measurements since the server's welcome.

@@ -25,7 +25,7 @@ impl Plugin for FilmPlugin {
     fn build(&self, app: &mut App) {
         let is_filming = resource_exists::<Filming>;
         app.add_plugins(ClipPlugin)
-            .init_resource::<FilmSize>()
+            .insert_resource(FilmSize(SIZE))
             .add_observer(on_action)
             .add_systems(
                 First,
@@ -40,12 +40,6 @@ impl Plugin for FilmPlugin {
 
 #[derive(Resource, Clone, Copy, Debug)]
 pub struct FilmSize(pub UVec2);
-
-impl Default for FilmSize {
-    fn default() -> Self {
-        Self(SIZE)
-    }
-}
 
 #[derive(Resource, Debug)]
 struct Filming {
@@ -120,19 +114,14 @@ fn follow(
         let seconds_per_frame = (now - start).as_secs_f64() / (frames - first) as f64;
         (seconds_per_frame * (of_all - frames) as f64).ceil() as u32
     });
-    let film = Some(FilmProgress { fraction: frames as f32 / of_all as f32, left_seconds });
-    if notices.film != film {
-        notices.film = film;
-    }
+    notices.film = Some(FilmProgress { fraction: frames as f32 / of_all as f32, left_seconds });
     if filming.thread.is_finished() {
         commands.queue(finish);
     }
 }
 
 fn finish(world: &mut World) {
-    let Some(filming) = world.remove_resource::<Filming>() else {
-        return;
-    };
+    let Some(filming) = world.remove_resource::<Filming>() else { return };
     let mut notices = world.resource_mut::<Notices>();
     notices.film = None;
     notices.add(filming.outcome());

@@ -146,9 +146,7 @@ impl Course {
 
     fn leave(&mut self, world: &mut World) -> Result {
         self.scene = None;
-        let Some((setting, script)) = self.before.take() else {
-            return Ok(());
-        };
+        let Some((setting, script)) = self.before.take() else { return Ok(()) };
         match script {
             Some(script) => world.insert_resource(script),
             None => drop(world.remove_resource::<ScriptPlayback>()),

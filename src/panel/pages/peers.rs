@@ -3,9 +3,7 @@
 use bevy::prelude::{Res, ResMut};
 
 use crate::panel::prelude::*;
-use crate::replication::{
-    ConnectionStatus, RemoteViewer, ServerConnection, Serving, fallback_of_viewer,
-};
+use crate::replication::{ConnectionStatus, RemoteViewer, ServerLink, Serving, fallback_of_viewer};
 use crate::view::Notices;
 
 /// Components of a viewer: its address, the settings that it asks for, and measurements.
@@ -20,7 +18,7 @@ pub(crate) enum Peers<'a> {
         viewers: Vec<Viewer<'a>>,
     },
     Server {
-        connection: &'a ServerConnection,
+        connection: &'a ServerLink,
         asked: &'a SenderSettings,
     },
 }
@@ -134,20 +132,14 @@ fn throttled(asked: &SenderSettings, granted: &SenderSettings) -> Option<String>
 }
 
 /// Updates the notice that the connection is not established.
-pub(crate) fn show_connection(
-    connection: Option<Res<ServerConnection>>,
-    mut notices: ResMut<Notices>,
-) {
-    let notice = connection.and_then(|connection| match &connection.status {
+pub(crate) fn show_connection(connection: Option<Res<ServerLink>>, mut notices: ResMut<Notices>) {
+    notices.connection = connection.and_then(|connection| match &connection.status {
         ConnectionStatus::Connected => None,
         ConnectionStatus::Connecting => Some(format!("Connecting to {} …", connection.server)),
         lost @ ConnectionStatus::Lost(_) => {
             Some(format!("{}\nPress Enter to reconnect.", sentence(lost)))
         }
     });
-    if notices.connection != notice {
-        notices.connection = notice;
-    }
 }
 
 fn sentence(status: &ConnectionStatus) -> String {

@@ -68,10 +68,7 @@ pub(crate) fn draw(root: &mut Ui, guide: &Guide) -> (f32, Option<Action>) {
     let bottom = root.available_rect_before_wrap().bottom();
     let (rect, pressed) = docked(root, edge, None, margin, |ui| {
         ui.spacing_mut().item_spacing.y = GAP;
-        match ui.available_width() < 772.0 {
-            true => narrow(ui, guide),
-            false => wide(ui, guide),
-        }
+        if ui.available_width() < 772.0 { narrow(ui, guide) } else { wide(ui, guide) }
     });
     if rect.bottom() != bottom {
         root.ctx().request_discard("the card has another height");

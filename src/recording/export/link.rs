@@ -45,9 +45,7 @@ pub(super) fn on_action(
 }
 
 pub(super) fn on_film(action: On<Action>, mut commands: Commands) {
-    let Action::CopyFilm(film) = *action else {
-        return;
-    };
+    let Action::CopyFilm(film) = *action else { return };
     commands.queue(move |world: &mut World| {
         let said = copy_film(film, world);
         let mut notices = world.resource_mut::<Notices>();
@@ -112,8 +110,7 @@ fn differences(script: &Script, ticks: u64, is_after_reset: bool, view: &ViewSta
         (view.mode != ViewMode::Split, "both halves are side by side".to_owned()),
         (view.has_trails, "there are no trails".to_owned()),
     ];
-    let differing = all.into_iter().filter(|(differs, _)| *differs);
-    differing.map(|(_, how)| how).collect()
+    all.into_iter().filter(|(differs, _)| *differs).map(|(_, how)| how).collect()
 }
 
 /// Query parameters of a page with these halves. `None` for a lane without a text form.

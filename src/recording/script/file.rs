@@ -185,9 +185,7 @@ fn check_format(text: &str) -> Result<(), String> {
         cubewire: String,
     }
     // The caller has already found a syntax error.
-    let Ok(versions) = ron_options().from_str::<Versions>(text) else {
-        return Ok(());
-    };
+    let Ok(versions) = ron_options().from_str::<Versions>(text) else { return Ok(()) };
     match versions.recorded {
         Some(Version { format, cubewire }) => check_version(format, &cubewire),
         None => Ok(()),

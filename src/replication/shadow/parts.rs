@@ -234,8 +234,7 @@ mod tests {
     use super::*;
 
     fn differing(a: Stages, b: Stages) -> HashSet<Part> {
-        let dependent = DEPENDENT.into_iter().map(|(part, _)| part);
-        dependent.filter(|part| !part.is_same(*a, *b)).collect()
+        DEPENDENT.into_iter().map(|(part, _)| part).filter(|part| !part.is_same(*a, *b)).collect()
     }
 
     const fn own(part: Part) -> Option<Part> {

@@ -59,10 +59,7 @@ impl Overlay {
         let rest = links.chain(shorter).map(|parts| {
             let parts: Vec<_> = parts.into_iter().flatten().collect();
             let rest = parts.join(" · ");
-            match name.is_empty() || rest.is_empty() {
-                true => rest,
-                false => format!(" · {rest}"),
-            }
+            if name.is_empty() || rest.is_empty() { rest } else { format!(" · {rest}") }
         });
         let rest = rest.collect();
         (name, rest)
@@ -92,8 +89,7 @@ impl Pen<'_> {
             let part = (&line[..], self.sizes.small, self.colors().ink);
             !self.line(&[part], width - self.beside()).elided
         };
-        let found = rest.iter().find(fits);
-        found.map_or("", String::as_str)
+        rest.iter().find(fits).map_or("", String::as_str)
     }
 }
 

@@ -70,9 +70,7 @@ pub(in crate::view) fn draw(
     };
     let panes = panes.iter().filter(|(_, pane)| !pane.area.is_empty());
     let panes: Vec<_> = panes.map(|(&side, pane)| (side, in_points(pane.area))).collect();
-    let Some(picture) = panes.iter().map(|&(_, area)| area).reduce(Rect::union) else {
-        return;
-    };
+    let Some(picture) = panes.iter().map(|&(_, area)| area).reduce(Rect::union) else { return };
     let painter = ctx.layer_painter(LayerId::background());
     let window = ctx.viewport_rect();
     if let Some(card) = &inputs.overlay.card {
@@ -112,8 +110,7 @@ pub(in crate::view) fn draw(
     let common = is_film.then(|| match &inputs.overlay.column {
         // The columns have no captions.
         Some(column) => {
-            let exaggerated = inputs.exaggeration.text();
-            exaggerated.into_iter().chain(column.common.clone()).collect()
+            inputs.exaggeration.text().into_iter().chain(column.common.clone()).collect()
         }
         None => film::common(lanes.iter().map(|lane| &lane.settings)),
     });
@@ -141,9 +138,7 @@ impl OverlayLane<'_> {
     /// Descriptions of all settings but the rung. In a film, without the parts in `common`.
     fn link(&self, common: Option<&[String]>) -> Vec<String> {
         let lane = &self.settings;
-        let Some(common) = common else {
-            return lane.describe(self.is_remote);
-        };
+        let Some(common) = common else { return lane.describe(self.is_remote) };
         let mut parts = lane.describe_in_full();
         if lane.sender.kept_budget().is_some() || lane.playout.delay == PlayoutDelay::Adaptive {
             let newest = self.meter.samples().back();
@@ -200,8 +195,7 @@ impl OverlayInputs<'_, '_> {
             // The headline shows the error of a single lane with a budget, and of all lanes of a film.
             let error = |lane: &OverlayLane<'_>| {
                 let is_headed = is_alone && lane.heads_error();
-                let cost = lane.cost.as_ref();
-                cost.filter(|_| !is_headed && !is_compared)?.error()
+                lane.cost.as_ref().filter(|_| !is_headed && !is_compared)?.error()
             };
             let lane = half.lane;
             let (name, rest) = self.overlay.caption(

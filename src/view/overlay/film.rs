@@ -100,9 +100,7 @@ impl Overlay {
 
     /// Rectangle of the whole film, if `picture` is one of its columns, or else `picture`.
     pub(super) fn film(&self, picture: Rect, pixels_per_point: f32) -> Rect {
-        let Some(column) = &self.column else {
-            return picture;
-        };
+        let Some(column) = &self.column else { return picture };
         let [start, width] =
             [column.start, column.whole].map(|side| side as f32 / pixels_per_point);
         Rect::from_min_size(picture.min - vec2(start, 0.0), vec2(width, picture.height()))

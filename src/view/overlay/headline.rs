@@ -238,9 +238,7 @@ impl Pen<'_> {
         about: &[String],
         lines: (&[String], f32),
     ) -> Rect {
-        let Some(kbps) = lane.figure() else {
-            return self.announced(half, anchor, width, about);
-        };
+        let Some(kbps) = lane.figure() else { return self.announced(half, anchor, width, about) };
         let color = lane.color(self.colors());
         let large =
             [(kbps.as_str(), self.sizes.headline, color), (" kbps", self.sizes.unit, color)];

@@ -13,9 +13,7 @@ use crate::view::costs::{Costs, CubeColors, Scale};
 
 impl Pen<'_> {
     pub(super) fn legend(&self, picture: Rect, colors: CubeColors, costs: &Costs) {
-        let Some(title) = colors.title() else {
-            return;
-        };
+        let Some(title) = colors.title() else { return };
         let (is_known, is_form) = (costs.unknown.is_none(), colors == CubeColors::Form);
         let is_low = picture.height() < LOW;
         let is_listed = |form: &Option<Form>| match is_form {
@@ -150,8 +148,7 @@ fn amount(amount: f32) -> String {
         0.995.. => 1,
         _ => 2,
     };
-    let text = format!("{amount:.decimals$}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    format!("{amount:.decimals$}").trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn ramp(bar: Rect) -> Mesh {

@@ -64,16 +64,10 @@ impl Pen<'_> {
     ) {
         let found =
             what.cubes.iter().find(|(other, found, _)| **other == side && found.index == cube);
-        let Some((.., pose)) = found else {
-            return;
-        };
+        let Some((.., pose)) = found else { return };
         let camera = what.cameras.iter().find(|(other, ..)| **other == side);
-        let Some((.., camera, eye)) = camera else {
-            return;
-        };
-        let Some(size) = camera.logical_viewport_size() else {
-            return;
-        };
+        let Some((.., camera, eye)) = camera else { return };
+        let Some(size) = camera.logical_viewport_size() else { return };
         // Slightly larger than the cube, so that its faces do not hide half of the line.
         let pose = pose.with_scale(pose.scale * 1.04);
         let eye = GlobalTransform::from(*eye);

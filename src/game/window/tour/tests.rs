@@ -158,10 +158,7 @@ fn a_script_that_played_before_plays_on() {
     game.app.insert_resource(mine);
     act(&mut game, Action::Tour);
     act(&mut game, Action::TourNext);
-    let ticks = |game: &HeadlessGame| {
-        let playing = game.app.world().resource::<ScriptPlayback>();
-        playing.script.ticks
-    };
+    let ticks = |game: &HeadlessGame| game.app.world().resource::<ScriptPlayback>().script.ticks;
     assert_eq!(ticks(&game), script_of(Scene::Katamari).ticks);
     act(&mut game, Action::LeaveTour);
     assert_eq!(ticks(&game), 77);

@@ -147,11 +147,7 @@ impl Tradeoffs {
 }
 
 /// Records the selected lane's bandwidth and error while its stages are unchanged and the error is not 0.
-pub(crate) fn record(
-    lane: Option<Single<&LaneMeter, With<Selected>>>,
-    mut tradeoffs: ResMut<Tradeoffs>,
-) {
-    let Some(meter) = lane.map(Single::into_inner) else { return };
+pub(crate) fn record(meter: Single<&LaneMeter, With<Selected>>, mut tradeoffs: ResMut<Tradeoffs>) {
     let mut samples = meter.newest(SETTLING_TICKS);
     let Some(newest) = meter.samples().back() else { return };
     let (stages, replica_error) = (newest.stages, newest.replica_error);

@@ -152,17 +152,12 @@ impl Quantity {
         let differ = lanes.windows(2).any(|pair| pair[0] != pair[1]);
         let is_sent_alike = lanes.windows(2).all(|pair| sends(pair[0]) == sends(pair[1]));
         let have_budgets = lanes.iter().all(|lane| lane.sender.kept_budget().is_some());
-        match differ && (is_sent_alike || have_budgets) {
-            true => Self::Error,
-            false => Self::Bandwidth,
-        }
+        if differ && (is_sent_alike || have_budgets) { Self::Error } else { Self::Bandwidth }
     }
 
     /// Whether the lane had the same settings, and an error if that is measured, throughout this second.
     fn is_settled(self, second: &[&Sample]) -> bool {
-        let [oldest, .., newest] = second else {
-            return false;
-        };
+        let [oldest, .., newest] = second else { return false };
         let is_measured = self == Self::Bandwidth || oldest.replica_error.tick.is_some();
         is_measured && second.iter().all(|sample| sample.is_sent_like(newest))
     }

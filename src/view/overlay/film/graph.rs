@@ -53,9 +53,7 @@ impl Pen<'_> {
     /// left. Without room next to a newer flag, only the line is painted.
     fn flags(&self, plot: Rect, curves: &Curves) {
         let (colors, small) = (self.colors(), self.sizes.small);
-        let Some(now) = curves.curves.iter().map(|curve| curve.newest_tick).max() else {
-            return;
-        };
+        let Some(now) = curves.curves.iter().map(|curve| curve.newest_tick).max() else { return };
         let mut right = plot.max.x;
         for flag in curves.flags.iter().rev().filter(|flag| flag.tick <= now) {
             let x = plot.max.x - (now - flag.tick) as f32 / TICKS as f32 * plot.width();
@@ -103,10 +101,7 @@ pub(super) fn about(curves: &Curves) -> String {
 /// Returns a scale that reaches the largest value of the film so far, and its ends. A linear scale starts at 0, so that
 /// heights are in proportion.
 fn axis(curves: &Curves) -> (Scale, RangeInclusive<f64>) {
-    let scale = match curves.is_logarithmic {
-        true => Scale::Logarithmic,
-        false => Scale::Linear,
-    };
+    let scale = if curves.is_logarithmic { Scale::Logarithmic } else { Scale::Linear };
     // Lower end of a logarithmic scale, and smallest upper end of a linear one.
     let from = match curves.quantity {
         Quantity::Bandwidth => 10.0,
