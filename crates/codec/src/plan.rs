@@ -98,6 +98,9 @@ impl Components {
 }
 
 impl Plan {
+    /// Maximum number of words for the values of a body.
+    pub(crate) const MAX_WORDS: usize = 32;
+
     /// Compiles a schema.
     ///
     /// # Errors

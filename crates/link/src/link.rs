@@ -228,13 +228,13 @@ impl Bandwidth {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::sync::Arc;
 
     use super::*;
     use crate::{Reordering, Trace};
 
-    const fn ms(ms: u64) -> Duration {
+    pub(crate) const fn ms(ms: u64) -> Duration {
         Duration::from_millis(ms)
     }
 

@@ -168,10 +168,7 @@ const MAX_DELAY_MS: f64 = MAX_DELAY.as_millis() as f64;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const fn ms(ms: u64) -> Duration {
-        Duration::from_millis(ms)
-    }
+    use crate::link::tests::ms;
 
     fn trace(entries: &str) -> Result<Trace, TraceError> {
         Trace::from_csv(&format!("sent_ms,delay_ms\n{entries}"))

@@ -228,12 +228,13 @@ pub(crate) const fn sequence(tick: u64) -> Sequence {
 }
 
 #[cfg(test)]
+pub(crate) const fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
-
-    const fn ms(ms: u64) -> Duration {
-        Duration::from_millis(ms)
-    }
 
     #[test]
     fn a_number_is_resolved_to_the_nearest_tick_across_wraps() {

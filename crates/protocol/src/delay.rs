@@ -115,10 +115,7 @@ impl AdaptiveDelay {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const fn ms(ms: u64) -> Duration {
-        Duration::from_millis(ms)
-    }
+    use crate::clock::ms;
 
     #[test]
     fn the_rule_gives_the_figures_of_the_article() {

@@ -221,10 +221,7 @@ impl<T> PlayoutBuffer<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const fn ms(ms: u64) -> Duration {
-        Duration::from_millis(ms)
-    }
+    use crate::clock::ms;
 
     /// A buffer with 100 ticks a second, a playout delay of 30 ms and a link delay of 50 ms.
     fn buffer(ticks: impl IntoIterator<Item = u16>) -> PlayoutBuffer<u16> {

@@ -312,7 +312,8 @@ impl SnapshotSender {
             }
             // The receiver has lost this snapshot or has a different one. Older acks are no longer reliable either.
             Feedback::MissingBaseline(baseline) => {
-                self.sync.forget_transfer();
+                // The receiver may have restarted without any chunks.
+                self.sync.transfer = None;
                 // An unknown baseline discards all acks. The subtraction keeps the addition below in range.
                 let newest_discarded = self.history.tick_of(baseline).unwrap_or(u64::MAX - 1);
                 // Log only the first report: packets that are still in flight can cause more for the same loss.

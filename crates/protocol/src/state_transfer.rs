@@ -27,7 +27,7 @@ pub const MAX_STATE_BYTES: usize = CHUNK_BYTES * u8::MAX as usize;
 
 #[derive(Debug)]
 pub(crate) struct StateTransfer {
-    tick: u64,
+    pub(crate) tick: u64,
     state: Arc<[u8]>,
     /// Whether the receiver is known to have the snapshot of the tick.
     has_snapshot: bool,
@@ -60,10 +60,6 @@ impl StateTransfer {
             state,
             carried: Vec::new(),
         }
-    }
-
-    pub(crate) const fn tick(&self) -> u64 {
-        self.tick
     }
 
     /// Whether the receiver can restore the state.

@@ -46,7 +46,7 @@ pub(crate) struct SceneSync {
     /// Newest tick that was sent before the last desync. Acks and states up to this tick are invalid.
     lost: Option<u64>,
     /// Transfer of a state, until it is useless. A complete one stays, because packets start from its state.
-    transfer: Option<StateTransfer>,
+    pub(crate) transfer: Option<StateTransfer>,
     /// Tick of the last packet, if the caller should offer a state. `None` if no state is wanted.
     pub(crate) wanted_at: Option<u64>,
     /// Start of the receiver's newest world, and the tick of the first packet that named it. Earlier acks are for an
@@ -130,11 +130,6 @@ impl SceneSync {
         self.retry_at = 0;
     }
 
-    /// Drops the transfer: the receiver may have restarted without any chunks.
-    pub(crate) fn forget_transfer(&mut self) {
-        self.transfer = None;
-    }
-
     /// Chooses inputs and a state chunk for the packet of the history's newest tick. `acked` are the ticks of the
     /// valid acked snapshots, ascending.
     pub(crate) fn choose(
@@ -197,12 +192,12 @@ impl SceneSync {
         let is_useless = |transfer: &mut StateTransfer| {
             let limit = if transfer.is_complete() { 0 } else { MARGIN_TICKS };
             transfer.has_lost_snapshot(newest_acked)
-                || transfer.tick() + MAX_SIMULATED_TICKS as u64 <= tick + limit
+                || transfer.tick + MAX_SIMULATED_TICKS as u64 <= tick + limit
         };
         if let Some(useless) = self.transfer.take_if(is_useless)
             && !useless.is_complete()
         {
-            self.retry_at = self.retry_at.max(useless.tick() + FIRST_RETRY_TICKS);
+            self.retry_at = self.retry_at.max(useless.tick + FIRST_RETRY_TICKS);
         }
     }
 
@@ -237,7 +232,7 @@ impl SceneSync {
             return Some(Origin::FromSceneStart(age));
         }
         let state = self.transfer.as_ref().filter(|state| state.is_complete());
-        let age = state.map(StateTransfer::tick).filter(is_valid).and_then(age);
+        let age = state.map(|state| state.tick).filter(is_valid).and_then(age);
         age.map(Origin::Restored)
     }
 }

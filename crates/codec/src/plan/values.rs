@@ -1,6 +1,5 @@
 //! The fields of a schema as numbers packed into words.
 
-use super::Plan;
 use crate::ledger::BitKind;
 use crate::schema::{Field, FieldForm};
 
@@ -56,11 +55,6 @@ pub(super) fn pack(fields: &[Field], first: usize) -> (Vec<ValuePlan>, usize) {
         at += bits;
     }
     (plans, at.div_ceil(u32::BITS) as usize)
-}
-
-impl Plan {
-    /// Maximum number of words for the values of a body.
-    pub(crate) const MAX_WORDS: usize = 32;
 }
 
 impl FieldForm {

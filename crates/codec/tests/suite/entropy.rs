@@ -5,14 +5,14 @@ use std::sync::Arc;
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED, Rung};
 use cubewire_codec::training::Trainer;
-use cubewire_codec::{Baseline, BitLedger, QuantizedSnapshot, Sequence, Simulated, Snapshot};
+use cubewire_codec::{Baseline, BitLedger, Plan, QuantizedSnapshot, Sequence, Simulated, Snapshot};
 use glam::Vec3;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::conformance::real_play;
 use crate::golden::play;
-use crate::lane::{Lane, floats};
+use crate::lane::{Lane, floats, quantized};
 use crate::recording;
 
 /// Frames between a snapshot and its baseline.
@@ -40,7 +40,9 @@ fn send_on_both(frames: &[(Sequence, Snapshot)]) {
         let mut lane = Lane::new(&frames[0].1, BitLedger::new());
         for (sequence, frame) in frames {
             let at = |age| Some(Sequence(sequence.0.wrapping_sub(age)));
-            lane.send_naming(*sequence, rung.stages, frame, at(6), [at(7), at(8)]);
+            let current = quantized(&Plan::cubes(), frame, rung.stages);
+            let (numbered, names) = ((*sequence, rung.stages), [6, 7, 8].map(at));
+            lane.send_simulated(numbered, &current, names, Simulated::default());
         }
     }
 }

@@ -106,25 +106,13 @@ impl Lane {
         snapshot: &Snapshot,
         baseline: Option<Sequence>,
     ) {
-        self.send_naming(sequence, stages, snapshot, baseline, [None; 2]);
-    }
-
-    /// Like [`send`](Self::send), with additional references.
-    pub(crate) fn send_naming(
-        &mut self,
-        sequence: Sequence,
-        stages: Stages,
-        snapshot: &Snapshot,
-        baseline: Option<Sequence>,
-        additional: [Option<Sequence>; 2],
-    ) {
         let current = quantized(&self.plan, snapshot, stages);
-        let names = [baseline, additional[0], additional[1]];
+        let names = [baseline, None, None];
         self.send_simulated((sequence, stages), &current, names, Simulated::default());
     }
 
-    /// Like [`send_naming`](Self::send_naming), for a receiver that simulates the same scene. `names` are the
-    /// baseline and the additional references.
+    /// Like [`send`](Self::send), for a receiver that simulates the same scene. `names` are the baseline and the
+    /// additional references.
     pub(crate) fn send_simulated(
         &mut self,
         (sequence, stages): (Sequence, Stages),

@@ -2,10 +2,12 @@
 
 use cubewire_codec::ladder::{self, ARITHMETIC, LADDER, PREDICTED};
 use cubewire_codec::stages::Orientation;
-use cubewire_codec::{BitItem, BitKind, BitLedger, DecodeError, Sequence, Snapshot, Stages};
+use cubewire_codec::{
+    BitItem, BitKind, BitLedger, DecodeError, Plan, Sequence, Simulated, Snapshot, Stages,
+};
 use proptest::prelude::*;
 
-use crate::lane::{Lane, any_stages};
+use crate::lane::{Lane, any_stages, quantized};
 use crate::plays::{Play, plays};
 use crate::random::cases;
 
@@ -177,10 +179,12 @@ proptest! {
         let frames = play.frames;
         for (frame, (rung, age, first, second)) in choices.into_iter().enumerate() {
             let at = |age: usize| Some(frames[frame.checked_sub(age)?].0);
-            let baseline = at(age).filter(|_| age > 0);
-            let additional = [first, second].map(|more| at(age + more?));
+            let more = |more: Option<usize>| at(age + more?);
+            let names = [at(age).filter(|_| age > 0), more(first), more(second)];
             let (sequence, snapshot) = &frames[frame];
-            lane.send_naming(*sequence, rung.stages, snapshot, baseline, additional);
+            let current = quantized(&Plan::cubes(), snapshot, rung.stages);
+            let numbered = (*sequence, rung.stages);
+            lane.send_simulated(numbered, &current, names, Simulated::default());
             assert_accounted(&lane, rung.stages, snapshot.bodies.len());
         }
     }

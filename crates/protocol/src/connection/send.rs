@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use cubewire_codec::QuantizedSnapshot;
 
-use super::sending::{Extras, SendJob};
+use super::sending::{Extras, JobState, RateControl, SendJob, Sending};
 use super::server::ServerConnection;
-use crate::budget::{SendBudget, TransportState};
+use crate::budget::{AllowedSnapshot, SendBudget, TransportState};
 use crate::record::Sample;
 use crate::sender::BaselineChoice;
 
@@ -16,17 +16,39 @@ impl ServerConnection {
     /// queued. Returns the limit of reliable messages, bytes on the wire; `None` for no limit. `now` is the clock of the
     /// transport, which may have the same value for several ticks.
     pub fn allow(&mut self, now: Duration, tick: u64, transport: &TransportState) -> Option<usize> {
-        self.sending.as_mut()?.allow(now, tick, transport)
+        let sending = self.sending.as_mut()?;
+        let settings = sending.settings?;
+        let kbps = settings.budget_kbps;
+        let rate = sending.ticks_per_second;
+        if sending.rate_control == RateControl::WithBudget && kbps.is_none() {
+            (sending.budget, sending.allowed) = (None, AllowedSnapshot::Complete);
+            return None;
+        }
+        let budget = sending.budget.get_or_insert_with(|| match sending.rate_control {
+            RateControl::Off => SendBudget::new(rate),
+            RateControl::WithBudget | RateControl::Always => SendBudget::adaptive(rate),
+        });
+        let can_be_partial = settings.stages.can_be_partial();
+        let (allowed, reliable) = budget.allow(tick, now, kbps, can_be_partial, transport);
+        sending.allowed = allowed;
+        reliable
     }
 
     /// Whether a snapshot is sent in this tick if it has changes. Call this after [`allow`](Self::allow).
     pub fn is_due(&self, tick: u64) -> bool {
-        self.sending.as_ref().is_some_and(|sending| sending.is_due(tick))
+        let sending = self.sending.as_ref();
+        let is_allowed = |sending: &Sending| !matches!(sending.allowed, AllowedSnapshot::Nothing);
+        self.is_turn(tick) && sending.is_some_and(|sending| is_allowed(sending))
     }
 
     /// Whether the send interval includes this tick, even if the last snapshot is still being sent.
     pub fn is_turn(&self, tick: u64) -> bool {
-        self.sending.as_ref().is_some_and(|sending| sending.is_turn(tick))
+        self.sending.as_ref().is_some_and(|sending| {
+            sending.settings.is_some_and(|settings| {
+                let interval = settings.send_interval_ticks.max(1);
+                tick.is_multiple_of(interval.into()) && sending.cost.is_due(interval, tick)
+            })
+        })
     }
 
     /// Prepares the packet of a tick. The snapshot is quantized in the precision of the [settings](Self::settings). Returns
@@ -37,7 +59,16 @@ impl ServerConnection {
         snapshot: Arc<QuantizedSnapshot>,
         extras: Extras<'a>,
     ) -> Option<SendJob<'a>> {
-        self.sending.as_mut()?.prepare(tick, snapshot, extras)
+        let sending = self.sending.as_mut()?;
+        let settings = sending.granted()?;
+        let packet_budget = match sending.allowed {
+            AllowedSnapshot::Partial(packet_budget) => Some(packet_budget),
+            AllowedSnapshot::Complete | AllowedSnapshot::Nothing => {
+                sending.joining_limit(tick, &settings, &snapshot)
+            }
+        };
+        let state = JobState::Due;
+        Some(SendJob { sending, tick, settings, snapshot, extras, packet_budget, state })
     }
 
     /// Returns the sample of this tick for a record, without packets and traffic.

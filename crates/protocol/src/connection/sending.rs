@@ -13,9 +13,8 @@ use log::debug;
 
 use super::contract::Contract;
 use super::message::Settings;
-use crate::budget::{AllowedSnapshot, SendBudget, TransportState};
+use crate::budget::{AllowedSnapshot, SendBudget};
 use crate::encode_cost::EncodeCost;
-use crate::feedback::{Feedback, FeedbackError};
 use crate::inputs::InputHistory;
 use crate::record::{PacketRecord, Sample};
 use crate::renet_guard::SLICE_BYTES;
@@ -53,13 +52,13 @@ pub struct Extras<'a> {
 #[derive(Debug)]
 pub(super) struct Sending {
     pub(super) sender: SnapshotSender,
-    rate_control: RateControl,
-    ticks_per_second: u16,
+    pub(super) rate_control: RateControl,
+    pub(super) ticks_per_second: u16,
     /// Settings to use. `None` before the first ones.
     pub(super) settings: Option<Settings>,
     /// `None` while only the joining limit applies.
     pub(super) budget: Option<SendBudget>,
-    allowed: AllowedSnapshot,
+    pub(super) allowed: AllowedSnapshot,
     pub(super) cost: EncodeCost,
     /// The first tick without a budget. Silence is counted from it until the first ack.
     first: Option<u64>,
@@ -68,18 +67,18 @@ pub(super) struct Sending {
 /// Encodes one snapshot for one client. Jobs are independent, so they can run on several threads.
 #[derive(Debug)]
 pub struct SendJob<'a> {
-    sending: &'a mut Sending,
-    tick: u64,
-    settings: Settings,
-    snapshot: Arc<QuantizedSnapshot>,
-    extras: Extras<'a>,
+    pub(super) sending: &'a mut Sending,
+    pub(super) tick: u64,
+    pub(super) settings: Settings,
+    pub(super) snapshot: Arc<QuantizedSnapshot>,
+    pub(super) extras: Extras<'a>,
     /// Limit of the packet; `None` for a complete packet.
-    packet_budget: Option<PacketBudget<'static>>,
-    state: JobState,
+    pub(super) packet_budget: Option<PacketBudget<'static>>,
+    pub(super) state: JobState,
 }
 
 #[derive(Debug)]
-enum JobState {
+pub(super) enum JobState {
     Due,
     /// Waits for the packet of an earlier job with the same view, stages and acks.
     Follows(usize),
@@ -121,14 +120,6 @@ impl Sending {
         })
     }
 
-    pub(super) const fn has_settings(&self) -> bool {
-        self.settings.is_some()
-    }
-
-    pub(super) fn set_settings(&mut self, settings: Settings) {
-        self.settings = Some(settings);
-    }
-
     /// Returns the settings after the limits of processor time and rate are applied.
     pub(super) fn granted(&self) -> Option<Settings> {
         let settings = self.settings?;
@@ -144,80 +135,9 @@ impl Sending {
         })
     }
 
-    pub(super) fn cost(&mut self) -> Option<(&mut EncodeCost, [Duration; 2])> {
-        let settings = self.settings?;
-        let demand = self.cost.demand(settings.baseline, settings.send_interval_ticks);
-        Some((&mut self.cost, demand))
-    }
-
-    pub(super) fn on_feedback(
-        &mut self,
-        tick: u64,
-        feedback: Feedback,
-    ) -> Result<(), FeedbackError> {
-        self.sender.on_feedback(feedback)?;
-        if let Some(budget) = &mut self.budget {
-            budget.on_feedback(tick, &feedback);
-        }
-        Ok(())
-    }
-
-    pub(super) fn allow(
-        &mut self,
-        now: Duration,
-        tick: u64,
-        transport: &TransportState,
-    ) -> Option<usize> {
-        let settings = self.settings?;
-        let kbps = settings.budget_kbps;
-        let rate = self.ticks_per_second;
-        if self.rate_control == RateControl::WithBudget && kbps.is_none() {
-            (self.budget, self.allowed) = (None, AllowedSnapshot::Complete);
-            return None;
-        }
-        let rate_control = self.rate_control;
-        let budget = self.budget.get_or_insert_with(|| match rate_control {
-            RateControl::Off => SendBudget::new(rate),
-            RateControl::WithBudget | RateControl::Always => SendBudget::adaptive(rate),
-        });
-        let can_be_partial = settings.stages.can_be_partial();
-        let (allowed, reliable) = budget.allow(tick, now, kbps, can_be_partial, transport);
-        self.allowed = allowed;
-        reliable
-    }
-
-    pub(super) fn prepare<'a>(
-        &'a mut self,
-        tick: u64,
-        snapshot: Arc<QuantizedSnapshot>,
-        extras: Extras<'a>,
-    ) -> Option<SendJob<'a>> {
-        let sending = self;
-        let settings = sending.granted()?;
-        let packet_budget = match sending.allowed {
-            AllowedSnapshot::Partial(packet_budget) => Some(packet_budget),
-            AllowedSnapshot::Complete | AllowedSnapshot::Nothing => {
-                sending.joining_limit(tick, &settings, &snapshot)
-            }
-        };
-        let state = JobState::Due;
-        Some(SendJob { sending, tick, settings, snapshot, extras, packet_budget, state })
-    }
-
-    pub(super) fn is_turn(&self, tick: u64) -> bool {
-        self.settings.is_some_and(|settings| {
-            let interval = settings.send_interval_ticks.max(1);
-            tick.is_multiple_of(interval.into()) && self.cost.is_due(interval, tick)
-        })
-    }
-
-    pub(super) fn is_due(&self, tick: u64) -> bool {
-        self.is_turn(tick) && !matches!(self.allowed, AllowedSnapshot::Nothing)
-    }
-
     /// Returns the limit of a packet to a client without a budget; `None` for no limit. A large scene is limited to
     /// [`MAX_JOINING_BYTES`] after [`CUT_OFF_TICKS`] without an ack, until the client has all bodies.
-    fn joining_limit(
+    pub(super) fn joining_limit(
         &mut self,
         tick: u64,
         settings: &Settings,

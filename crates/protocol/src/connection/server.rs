@@ -196,9 +196,15 @@ impl ServerConnection {
         let upstream = upstream.unwrap_or_default();
         for feedback in upstream.feedback.into_iter().take(self.items_left) {
             self.items_left -= 1;
-            match (sending.on_feedback(tick, feedback), feedback) {
-                (Ok(()), Feedback::Ack(ack)) => received.acks.push(ack),
-                (result, _) => is_valid &= result.is_ok(),
+            if sending.sender.on_feedback(feedback).is_err() {
+                is_valid = false;
+                continue;
+            }
+            if let Some(budget) = &mut sending.budget {
+                budget.on_feedback(tick, &feedback);
+            }
+            if let Feedback::Ack(ack) = feedback {
+                received.acks.push(ack);
             }
         }
         for run in &upstream.inputs {
@@ -237,7 +243,7 @@ impl ServerConnection {
         if self.open.is_none() && is_over(Self::PATIENCE) {
             return Err("no hello from the client".to_owned());
         }
-        let has_settings = self.sending.as_ref().is_some_and(|sending| sending.has_settings());
+        let has_settings = self.sending.as_ref().is_some_and(|sending| sending.settings.is_some());
         if !has_settings && is_over(Self::REQUEST_PATIENCE) {
             return Err("no request from the client".to_owned());
         }
@@ -249,8 +255,8 @@ impl ServerConnection {
     pub fn set_settings(&mut self, settings: Settings) {
         let instead = self.stages_instead_of(settings.stages);
         if let Some(sending) = &mut self.sending {
-            sending
-                .set_settings(Settings { stages: instead.unwrap_or(settings.stages), ..settings });
+            let stages = instead.unwrap_or(settings.stages);
+            sending.settings = Some(Settings { stages, ..settings });
         }
     }
 
@@ -382,7 +388,10 @@ impl ServerConnection {
 
     /// Returns the cost of encoding and its demand. `None` before the first settings.
     pub(crate) fn cost(&mut self) -> Option<(&mut EncodeCost, [Duration; 2])> {
-        self.sending.as_mut()?.cost()
+        let sending = self.sending.as_mut()?;
+        let settings = sending.settings?;
+        let demand = sending.cost.demand(settings.baseline, settings.send_interval_ticks);
+        Some((&mut sending.cost, demand))
     }
 
     fn say(&mut self, message: &ServerMessage<'_>) {

@@ -12,6 +12,8 @@ use cubewire_protocol::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use crate::pair::ends;
+
 const SECOND: Duration = Duration::from_secs(1);
 
 fn contract() -> Contract {
@@ -43,22 +45,15 @@ fn client() -> ClientConnection {
 
 /// Returns both ends after the welcome at tick 5.
 fn connected() -> (ServerConnection, ClientConnection) {
-    let (mut server, mut client) = (server(), client());
-    connect(&mut client, &mut server, Duration::ZERO, 5, &initial()).unwrap();
-    (server, client)
+    ends(&contract().into(), RateControl::Off, Duration::ZERO, 5, &initial())
 }
 
 /// Passes a message to the client.
-fn tell<'a>(
+fn tell(
     client: &mut ClientConnection,
     message: &ServerMessage<'_>,
-) -> Result<ClientEvent<'a>, SessionError> {
-    client.on_message(SECOND, &message.encode()).map(|event| match event {
-        ClientEvent::Welcome { bodies } => ClientEvent::Welcome { bodies },
-        ClientEvent::Answer => ClientEvent::Answer,
-        ClientEvent::Tick(tick) => ClientEvent::Tick(tick),
-        ClientEvent::Message(message) => panic!("{message:?}"),
-    })
+) -> Result<ClientEvent<'static>, SessionError> {
+    client.on_message(SECOND, message.encode().leak())
 }
 
 /// Passes the only message of the server to the client, and returns it.

@@ -6,9 +6,10 @@ use std::time::Duration;
 use cubewire_codec::{Plan, QuantizedSnapshot, Snapshot, ladder};
 use cubewire_protocol::{
     BaselineChoice, ClientConnection, Contract, EncodeBudget, Extras, PacketOutcome, RateControl,
-    ServerConnection, Settings, Throttle, TransportState, connect, encode_jobs,
+    ServerConnection, Settings, Throttle, TransportState, encode_jobs,
 };
 
+use crate::pair::ends;
 use crate::world::World;
 
 const MS: Duration = Duration::from_millis(1);
@@ -94,10 +95,8 @@ fn join(
     tick: u64,
     initial: &Snapshot,
 ) -> (ServerConnection, ClientConnection) {
-    let (contract, now) = (|| Arc::clone(contract), 17 * MS * tick as u32);
-    let mut server = ServerConnection::new(contract(), RateControl::Off, now);
-    let mut client = ClientConnection::new(contract());
-    connect(&mut client, &mut server, now, tick, initial).unwrap();
+    let now = 17 * MS * tick as u32;
+    let (mut server, client) = ends(contract, RateControl::Off, now, tick, initial);
     server.set_settings(settings());
     (server, client)
 }

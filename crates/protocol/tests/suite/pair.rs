@@ -255,7 +255,8 @@ fn time(plan: &Plan, tick: u64) -> Duration {
     Duration::from_nanos(tick * 1_000_000_000 / u64::from(plan.schema().ticks_per_second))
 }
 
-fn ends(
+/// Returns both ends after the welcome.
+pub(crate) fn ends(
     contract: &Arc<Contract>,
     rate_control: RateControl,
     now: Duration,
