@@ -203,8 +203,10 @@ impl Registry {
             lines(word, &mut entries.iter().map(|entry| entry.name));
         }
         let mut contract = Contract::new(Arc::clone(&plan), registered);
-        contract.input_channels = items.inputs.len();
-        contract.teleports = items.has_teleports.then(|| plan.schema().fields.len() - 1);
+        contract = contract.with_input_channels(items.inputs.len());
+        if items.has_teleports {
+            contract = contract.with_teleports(plan.schema().fields.len() - 1);
+        }
         let bytes = ClientMessage::Hello(contract.hello()).encode().len();
         assert!(
             bytes <= MAX_RELIABLE_BYTES,

@@ -226,9 +226,7 @@ pub const PAIR_CUBES: usize = 8;
 
 /// Contract between a client and a server of the cube scene.
 pub static CONTRACT: LazyLock<Arc<Contract>> = LazyLock::new(|| {
-    let mut contract = Contract::new(Plan::cubes(), String::new());
-    contract.input_channels = 2;
-    Arc::new(contract)
+    Arc::new(Contract::new(Plan::cubes(), String::new()).with_input_channels(2))
 });
 
 /// Returns both ends of a connection after the welcome.

@@ -112,7 +112,8 @@ impl SendBudget {
         }
         self.overhead_bytes = outbound.overhead_bytes;
         let granted = self.granted_kbps(asked_kbps);
-        let granted = granted.map(|kbps| kbps.saturating_mul(125));
+        // A rate of 0 would never send anything.
+        let granted = granted.map(|kbps| kbps.max(1).saturating_mul(125));
         self.whole_rate = granted.filter(|_| !can_be_partial);
         let Some(rate) = granted.filter(|_| can_be_partial) else {
             self.bucket = None;
@@ -185,5 +186,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_budget_of_zero_is_a_small_one() {
+        let mut budget = SendBudget::new(60);
+        let (allowed, _) =
+            budget.allow(1, Duration::ZERO, Some(0), false, &TransportState::default());
+        assert!(matches!(allowed, AllowedSnapshot::Complete));
+        budget.on_sent(1, 1_000);
+        let (allowed, _) =
+            budget.allow(2, Duration::ZERO, Some(0), false, &TransportState::default());
+        assert!(matches!(allowed, AllowedSnapshot::Nothing));
     }
 }

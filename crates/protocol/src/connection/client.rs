@@ -32,7 +32,7 @@ pub struct Welcome {
 ///
 /// Reliable messages from the server go to [`on_message`](Self::on_message), datagrams to [`on_datagram`](Self::on_datagram).
 /// Messages for the server come from [`poll_message`](Self::poll_message), the first one at once; datagrams from
-/// [`datagrams`](Self::datagrams) in each tick. If a message is an error, the connection has ended: the reason is for the log, and
+/// [`datagrams`](Self::datagrams) in each tick. An error of a datagram can be ignored. If a message is an error, the connection has ended: the reason is for the log, and
 /// [`farewell`](Self::farewell) tells it to the server.
 #[derive(Debug)]
 pub struct ClientConnection {
@@ -220,10 +220,11 @@ impl ClientConnection {
         self.requested.map(|last| last.settings)
     }
 
-    /// Adds an input of the app. It is sent with the next datagrams, and repeated in up to eight.
+    /// Adds an input of the app. It is sent with the next datagrams, and repeated in up to eight. At most eight inputs of a channel
+    /// wait for the next datagrams: a further one replaces the oldest.
     ///
     /// # Panics
-    /// If the [contract](Contract::input_channels) has no such channel.
+    /// If the [contract](Contract::with_input_channels) has no such channel.
     pub fn push_input(&mut self, channel: usize, input: Vec<u8>) {
         self.inputs[channel].push(input);
     }

@@ -12,17 +12,15 @@ use super::message::Hello;
 /// Version of the wire formats of this crate, the codec, the transport and `cubewire-bevy`.
 pub const PROTOCOL_VERSION: u16 = 21;
 
-/// The scene, and the names that the app has registered. Ends with different contracts do not connect.
+/// The scene, the items that the app has registered, and the channels for inputs. Ends with different contracts do not connect,
+/// except for the fingerprint.
 #[derive(Clone, Debug)]
 pub struct Contract {
     plan: Arc<Plan>,
     schema: Vec<u8>,
     registered: String,
-    /// Number of channels for inputs. Default: 0.
-    pub input_channels: usize,
-    /// Index of the field that counts a body's teleports: see
-    /// [`SnapshotReceiver::with_teleports`](crate::SnapshotReceiver::with_teleports). Default: `None`.
-    pub teleports: Option<usize>,
+    pub(super) input_channels: usize,
+    pub(super) teleports: Option<usize>,
     /// Fingerprint of this end. Default: the [shipped](Fingerprint::shipped) model on this machine. A server does not
     /// send arithmetic coding to a client with another fingerprint.
     pub fingerprint: Fingerprint,
@@ -40,6 +38,32 @@ impl Contract {
             teleports: None,
             fingerprint: Fingerprint::shipped(),
         }
+    }
+
+    /// Sets the number of channels for inputs. Default: 0.
+    ///
+    /// # Panics
+    /// If it is above 256.
+    #[must_use]
+    pub fn with_input_channels(mut self, channels: usize) -> Self {
+        assert!(channels <= 256, "{channels} channels for inputs, limit 256");
+        self.input_channels = channels;
+        self.registered += &format!("input channels: {channels}\n");
+        self
+    }
+
+    /// Sets the field that counts a body's teleports: see
+    /// [`SnapshotReceiver::with_teleports`](crate::SnapshotReceiver::with_teleports). Default: none.
+    ///
+    /// # Panics
+    /// If the schema has no field with this index.
+    #[must_use]
+    pub fn with_teleports(mut self, field: usize) -> Self {
+        let fields = self.plan.schema().fields.len();
+        assert!(field < fields, "field {field} of {fields}");
+        self.teleports = Some(field);
+        self.registered += &format!("teleports: field {field}\n");
+        self
     }
 
     /// Returns the scene.

@@ -13,8 +13,8 @@ use crate::sender::BaselineChoice;
 
 impl ServerConnection {
     /// Limits the data of this tick. Call this in each tick and in each flush without a tick, after reliable messages were
-    /// queued. Returns the limit of reliable messages, bytes on the wire; `None` for no limit. `now` is the clock of the
-    /// transport, which may have the same value for several ticks.
+    /// queued. Returns the limit of reliable messages, bytes on the wire; `None` for no limit or no settings. `now` is the clock of
+    /// the transport, which may have the same value for several ticks. Without the transport's counts, a budget has no effect.
     pub fn allow(&mut self, now: Duration, tick: u64, transport: &TransportState) -> Option<usize> {
         let sending = self.sending.as_mut()?;
         let settings = sending.settings?;
@@ -52,13 +52,16 @@ impl ServerConnection {
     }
 
     /// Prepares the packet of a tick. The snapshot is quantized in the precision of the [settings](Self::settings). Returns
-    /// `None` if no settings are in use.
+    /// `None` if no packet [is due](Self::is_due), unless it [must be sent](Extras::must_send), and if no settings are in use.
     pub fn prepare<'a>(
         &'a mut self,
         tick: u64,
         snapshot: Arc<QuantizedSnapshot>,
         extras: Extras<'a>,
     ) -> Option<SendJob<'a>> {
+        if !extras.must_send && !self.is_due(tick) {
+            return None;
+        }
         let sending = self.sending.as_mut()?;
         let settings = sending.granted()?;
         let packet_budget = match sending.allowed {

@@ -44,7 +44,8 @@ pub struct Extras<'a> {
     pub gains: &'a [f32],
     /// Within a budget, by slot: number of the body's group. Missing bodies have no group.
     pub groups: &'a [u32],
-    /// Sends a complete snapshot in this tick in any case, because the state that follows refers to it.
+    /// Encodes the snapshot even if it is not due or there is no time, because the state that follows refers to it. Within a budget,
+    /// stages that allow it still send a part.
     pub must_send: bool,
 }
 
@@ -311,7 +312,8 @@ fn choose_leaders(jobs: &mut [SendJob<'_>]) {
         }
         let sender = &job.sending.sender;
         let view = Arc::as_ptr(&job.snapshot);
-        let key = (view, job.packet_budget.is_some(), job.settings.stages, sender.sharing_key());
+        let is_limited = job.packet_budget.is_some();
+        let key = (job.tick, view, is_limited, job.settings.stages, sender.sharing_key());
         let leaders = leaders.entry(key).or_default();
         let is_same = |&&leader: &&usize| earlier[leader].sending.sender.is_like(sender);
         match leaders.iter().find(is_same).copied() {

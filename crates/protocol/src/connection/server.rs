@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cubewire_codec::ladder::PREDICTED;
+use cubewire_codec::ladder::{LADDER, PREDICTED};
 use cubewire_codec::stages::Delta;
 use cubewire_codec::{InitialStateError, Snapshot, Stages, encode_initial};
 use log::debug;
@@ -21,11 +21,17 @@ use crate::sync::SyncStatus;
 
 /// A server's end of the connection to one client.
 ///
-/// Reliable messages from the client go to [`on_message`](Self::on_message), datagrams to [`on_datagram`](Self::on_datagram). Messages
-/// for the client come from [`poll_message`](Self::poll_message). In each frame, [`check`](Self::check) applies the time limits.
-/// In each tick, a snapshot takes [`allow`](Self::allow), [`prepare`](Self::prepare), [`encode_jobs`](crate::encode_jobs) and
-/// [`finish`](crate::SendJob::finish). If a call fails, the connection has ended: the reason is for the log, and
-/// [`farewell`](Self::farewell) tells it to the client.
+/// In each frame: [`on_message`](Self::on_message) for all reliable messages, [`on_datagram`](Self::on_datagram) for all datagrams,
+/// [`check`](Self::check), [`grant`](Self::grant), and [`poll_message`](Self::poll_message), whose messages the app sends before its
+/// own. In each tick: [`on_tick`](Self::on_tick), [`EncodeBudget::begin_tick`](crate::EncodeBudget::begin_tick) if there is a limit of
+/// processor time, [`allow`](Self::allow), and if the tick [is due](Self::is_due), [`prepare`](Self::prepare),
+/// [`encode_jobs`](crate::encode_jobs) and [`finish`](crate::SendJob::finish).
+///
+/// The settings come from the client ([`ServerEvent::Request`]) or from the app: [`set_settings`](Self::set_settings).
+///
+/// If `on_message`, `on_datagram` or `check` fails, the connection has ended, and the same error is returned from then on. The app
+/// logs the reason, sends it with [`farewell`](Self::farewell), and closes the transport, which must also detect a silent client.
+/// All times of a connection are of one monotonic clock.
 #[derive(Debug)]
 pub struct ServerConnection {
     pub(super) contract: Arc<Contract>,
@@ -35,6 +41,10 @@ pub struct ServerConnection {
     /// `None` before the hello.
     open: Option<Open>,
     has_left: bool,
+    /// The reason of the end.
+    ended: Option<String>,
+    /// Settings from before the welcome.
+    early: Option<Settings>,
     /// `None` before the welcome.
     pub(super) sending: Option<Box<Sending>>,
     outgoing: VecDeque<Vec<u8>>,
@@ -51,6 +61,8 @@ struct Open {
     fallback: Option<FallbackReason>,
     /// Number of the last request.
     requested: Option<u16>,
+    /// Whether the last request was declined.
+    is_declined: bool,
     /// The last grant, and its time.
     granted: Option<(Request, Duration)>,
     /// The last tick, and its time. The welcome sets the first one.
@@ -102,6 +114,8 @@ impl ServerConnection {
             since: now,
             open: None,
             has_left: false,
+            ended: None,
+            early: None,
             sending: None,
             outgoing: VecDeque::new(),
             inputs: vec![0; contract.input_channels],
@@ -117,8 +131,15 @@ impl ServerConnection {
     /// # Errors
     /// The reason why the client is refused or has left.
     pub fn on_message<'a>(&mut self, bytes: &'a [u8]) -> Result<ServerEvent<'a>, String> {
-        let event = self.event(bytes);
-        event.inspect_err(|reason| debug!("client refused: {reason}"))
+        let event = self.ended.clone().map_or_else(|| self.event(bytes), Err);
+        event.map_err(|reason| self.end(reason))
+    }
+
+    fn end(&mut self, reason: String) -> String {
+        if self.ended.is_none() {
+            debug!("client refused: {reason}");
+        }
+        self.ended.get_or_insert(reason).clone()
     }
 
     fn event<'a>(&mut self, bytes: &'a [u8]) -> Result<ServerEvent<'a>, String> {
@@ -139,7 +160,7 @@ impl ServerConnection {
                 Ok(ServerEvent::Hello)
             }
             (ClientMessage::Request(Request { number, settings }), Some(open)) => {
-                open.requested = Some(number);
+                (open.requested, open.is_declined) = (Some(number), false);
                 debug!("client requests {}", settings.stages);
                 Ok(match settings.check(self.contract.plan()) {
                     Ok(()) => ServerEvent::Request(settings),
@@ -157,7 +178,8 @@ impl ServerConnection {
         }
     }
 
-    /// Answers a hello with the server's tick and the snapshot that the first packets are relative to.
+    /// Answers a hello with the server's tick and the snapshot that the first packets are relative to. Has no effect before the
+    /// hello and after the first welcome.
     ///
     /// # Errors
     /// [`InitialStateError`] as in [`encode_initial`].
@@ -167,24 +189,32 @@ impl ServerConnection {
         tick: u64,
         initial: &Snapshot,
     ) -> Result<(), InitialStateError> {
+        let Some(open) = self.open.as_mut().filter(|open| open.tick.is_none()) else {
+            return Ok(());
+        };
         let mut bytes = Vec::new();
         encode_initial(initial, &mut bytes)?;
         let sending = Sending::new(&self.contract, self.rate_control, initial.clone())?;
+        open.tick = Some((tick, now));
         self.sending = Some(Box::new(sending));
-        if let Some(open) = &mut self.open {
-            open.tick = Some((tick, now));
+        if let Some(settings) = self.early.take() {
+            self.set_settings(settings);
         }
         let fingerprint = self.contract.fingerprint;
         self.say(&ServerMessage::Welcome { tick, fingerprint, initial: Cow::Owned(bytes) });
         Ok(())
     }
 
-    /// Handles a datagram from the client that arrived in a tick. Before the welcome, datagrams are ignored.
+    /// Handles a datagram from the client. Its acks count for `tick`, the tick in which the server handles them. Before the welcome,
+    /// datagrams are ignored.
     ///
     /// # Errors
     /// The reason why the client is refused: more than [`MAX_INVALID`](Self::MAX_INVALID) datagrams were malformed, or acked a
     /// snapshot that was not sent.
     pub fn on_datagram<'a>(&mut self, tick: u64, bytes: &'a [u8]) -> Result<Received<'a>, String> {
+        if let Some(reason) = &self.ended {
+            return Err(reason.clone());
+        }
         let Some(sending) = &mut self.sending else {
             return Ok(Received::default());
         };
@@ -217,12 +247,12 @@ impl ServerConnection {
         }
         self.invalid_datagrams += u32::from(!is_valid);
         match self.invalid_datagrams > Self::MAX_INVALID {
-            true => Err(format!("more than {} invalid datagrams", Self::MAX_INVALID)),
+            true => Err(self.end(format!("more than {} invalid datagrams", Self::MAX_INVALID))),
             false => Ok(received),
         }
     }
 
-    /// Applies the limits of time and memory. Call this in each frame. `backlog_bytes` is the size of the reliable messages that
+    /// Applies the limits of time and memory, and allows the client [`MAX_ITEMS`](Self::MAX_ITEMS) again. `backlog_bytes` is the size of the reliable messages that
     /// the client has not acked, at most `max_backlog_bytes`.
     ///
     /// # Errors
@@ -235,28 +265,35 @@ impl ServerConnection {
     ) -> Result<(), String> {
         self.items_left = Self::MAX_ITEMS;
         let is_over = |patience| now > self.since + patience;
-        if backlog_bytes > max_backlog_bytes {
-            return Err(format!(
-                "{backlog_bytes} bytes of reliable messages wait for its acks, limit {max_backlog_bytes}"
-            ));
-        }
-        if self.open.is_none() && is_over(Self::PATIENCE) {
-            return Err("no hello from the client".to_owned());
-        }
         let has_settings = self.sending.as_ref().is_some_and(|sending| sending.settings.is_some());
-        if !has_settings && is_over(Self::REQUEST_PATIENCE) {
-            return Err("no request from the client".to_owned());
-        }
-        Ok(())
+        let reason = if let Some(reason) = &self.ended {
+            reason.clone()
+        } else if backlog_bytes > max_backlog_bytes {
+            format!(
+                "{backlog_bytes} bytes of reliable messages wait for its acks, limit {max_backlog_bytes}"
+            )
+        } else if self.open.is_none() && is_over(Self::PATIENCE) {
+            "no hello from the client".to_owned()
+        } else if !has_settings && is_over(Self::REQUEST_PATIENCE) {
+            match self.open.is_some_and(|open| open.is_declined) {
+                true => "no request from the client that can be granted".to_owned(),
+                false => "no request from the client".to_owned(),
+            }
+        } else {
+            return Ok(());
+        };
+        Err(self.end(reason))
     }
 
-    /// Puts settings to use from the next packet on. The client gets them as the answer to its last request. Requires the
-    /// welcome, and has no effect before it.
+    /// Puts settings to use from the next packet on, or from the welcome. The client gets them as the answer to its last request.
+    /// They are not [checked](Settings::check): a packet with stages that the scene does not have is an error of
+    /// [`finish`](crate::SendJob::finish).
     pub fn set_settings(&mut self, settings: Settings) {
-        let instead = self.stages_instead_of(settings.stages);
-        if let Some(sending) = &mut self.sending {
-            let stages = instead.unwrap_or(settings.stages);
-            sending.settings = Some(Settings { stages, ..settings });
+        let stages = self.stages_instead_of(settings.stages).unwrap_or(settings.stages);
+        let settings = Some(Settings { stages, ..settings });
+        match &mut self.sending {
+            Some(sending) => sending.settings = settings,
+            None => self.early = settings,
         }
     }
 
@@ -310,15 +347,20 @@ impl ServerConnection {
         }
     }
 
-    /// Declines the last request, unless it was answered with a decline already.
+    /// Declines the last request, unless it was answered with a decline already. The settings stay as they are. The client is not told
+    /// of further changes before its next request.
     pub fn decline(&mut self, reason: &str) {
-        if let Some(number) = self.open.as_mut().and_then(|open| open.requested.take()) {
+        let Some(open) = &mut self.open else {
+            return;
+        };
+        if let Some(number) = open.requested.take() {
             debug!("request declined: {reason}");
+            open.is_declined = true;
             self.say(&ServerMessage::Declined { number, reason });
         }
     }
 
-    /// Records the server's tick. Call this every tick or frame. Tells the client the tick if the ticks have paused, because half
+    /// Records the server's tick. Tells the client the tick if the ticks have paused, because half
     /// the range of sequence numbers is only nine minutes at 60 Hz.
     pub fn on_tick(&mut self, now: Duration, tick: u64) {
         let Some(open) = &mut self.open else {
@@ -362,13 +404,14 @@ impl ServerConnection {
         self.open?.fallback
     }
 
-    /// Returns the stages to send in place of arithmetic `stages` during a [`fallback`](Self::fallback): see
-    /// [`FallbackReason::instead_of`]. `None` without a fallback, for other stages, or if the scene does not support
-    /// them.
+    /// Returns the stages to send in place of arithmetic `stages` during a [`fallback`](Self::fallback): those of
+    /// [`FallbackReason::instead_of`], or of the next lower rung that the scene supports. `None` without a fallback or for other
+    /// stages.
     pub fn stages_instead_of(&self, stages: Stages) -> Option<Stages> {
         self.fallback()?;
         let instead = FallbackReason::instead_of(stages)?;
-        self.contract.plan().legal(*instead).ok()
+        let lower = LADDER.iter().rev().skip_while(|rung| rung.stages != instead);
+        lower.flat_map(|rung| self.contract.plan().legal(*rung.stages)).next()
     }
 
     /// Number of datagrams that were malformed or acked a snapshot that was not sent.

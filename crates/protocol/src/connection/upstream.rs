@@ -21,7 +21,7 @@ const RECENT_INPUTS: usize = 8;
 /// Limit of the feedback in a datagram. A client sends one message for up to 33 snapshots that have arrived.
 const MAX_FEEDBACK: usize = 16;
 
-/// Limit of the items with inputs in a datagram. A client reserves at least [`HEADER_BYTES`] of [`DATAGRAM_BYTES`] for each.
+/// Limit of the items with inputs in a datagram.
 const MAX_RUNS: usize = 100;
 
 /// Limit of a datagram with several items, bytes. It needs no fragmentation.
@@ -96,11 +96,18 @@ pub(super) fn take(feedback: &[Feedback], channels: &mut [SentInputs]) -> Vec<Ve
     let used = datagrams.last().map_or(0, Vec::len);
     let active = channels.iter().filter(|inputs| !inputs.recent.is_empty()).count().max(1);
     let room = ((DATAGRAM_BYTES - used) / active).saturating_sub(HEADER_BYTES);
+    let mut runs = 0;
     for (channel, inputs) in channels.iter_mut().enumerate() {
         for item in inputs.take(channel as u8, room) {
             match datagrams.last_mut() {
-                Some(last) if last.len() + item.len() <= DATAGRAM_BYTES => last.extend(item),
-                _ => datagrams.push(item),
+                Some(last) if last.len() + item.len() <= DATAGRAM_BYTES && runs < MAX_RUNS => {
+                    last.extend(item);
+                    runs += 1;
+                }
+                _ => {
+                    datagrams.push(item);
+                    runs = 1;
+                }
             }
         }
     }

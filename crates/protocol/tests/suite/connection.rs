@@ -1,8 +1,10 @@
 //! Hello, welcome, requests and grants of both ends, invalid messages and datagrams, and shared packets.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use cubewire_codec::ladder::{ARITHMETIC, DELTA, PREDICTED, PREDICTED_POSITION};
+use cubewire_codec::ladder::{ARITHMETIC, CHANGED_FLAGS, DELTA, PREDICTED, PREDICTED_POSITION};
+use cubewire_codec::schema::Schema;
 use cubewire_codec::{BodyState, Coverage, Fingerprint, Plan, Sequence, Snapshot};
 use cubewire_protocol::{
     Ack, BaselineChoice, ClientConnection, ClientEvent, ClientMessage, Contract, FallbackReason,
@@ -17,9 +19,7 @@ use crate::pair::ends;
 const SECOND: Duration = Duration::from_secs(1);
 
 fn contract() -> Contract {
-    let mut contract = Contract::new(Plan::cubes(), String::new());
-    contract.input_channels = 2;
-    contract
+    Contract::new(Plan::cubes(), String::new()).with_input_channels(2)
 }
 
 fn initial() -> Snapshot {
@@ -235,14 +235,93 @@ fn a_silent_client_is_overdue() {
     let mut silent = server();
     assert_eq!(check(&mut silent, hello), Ok(()));
     assert_eq!(check(&mut silent, hello + SECOND), Err("no hello from the client".to_owned()));
+    let (mut server, mut client) = connected();
+    ask(&mut client, &mut server, settings());
+    server.decline("not today");
+    for (mut server, reason) in [
+        (connected().0, "no request from the client"),
+        (server, "no request from the client that can be granted"),
+    ] {
+        assert_eq!(check(&mut server, request), Ok(()));
+        assert_eq!(check(&mut server, request + SECOND), Err(reason.to_owned()));
+    }
     let mut server = connected().0;
-    assert_eq!(check(&mut server, request), Ok(()));
-    let reason = "no request from the client".to_owned();
-    assert_eq!(check(&mut server, request + SECOND), Err(reason));
     server.set_settings(settings());
     assert_eq!(check(&mut server, 100 * SECOND), Ok(()));
     assert_eq!(server.check(SECOND, 300, 300), Ok(()));
     assert!(server.check(SECOND, 301, 300).unwrap_err().contains("301 bytes"));
+}
+
+#[test]
+fn what_has_ended_stays_so() {
+    let (mut server, mut client) = connected();
+    server.set_settings(settings());
+    client.push_input(0, vec![1]);
+    let reason = server.on_message(&ClientConnection::farewell("bye")).unwrap_err();
+    assert!(server.has_left());
+    assert_eq!(server.check(SECOND, 0, 0), Err(reason.clone()));
+    assert_eq!(server.on_datagram(6, &client.datagrams()[0]), Err(reason.clone()));
+    assert_eq!(server.on_message(&ClientMessage::Hello(contract().hello()).encode()), Err(reason));
+}
+
+#[test]
+fn calls_in_another_order_lose_nothing() {
+    let (mut server, mut client) = (server(), client());
+    server.welcome(Duration::ZERO, 5, &initial()).unwrap();
+    assert!(!server.is_welcomed() && server.poll_message().is_none(), "before the hello");
+    assert_eq!(server.on_message(&client.poll_message().unwrap()), Ok(ServerEvent::Hello));
+    client.request(settings());
+    let request = client.poll_message().unwrap();
+    assert_eq!(server.on_message(&request), Ok(ServerEvent::Request(settings())));
+    server.set_settings(settings());
+    assert_eq!(server.settings(), None);
+    for tick in [5, 6] {
+        server.welcome(Duration::ZERO, tick, &initial()).unwrap();
+    }
+    assert_eq!(server.settings(), Some(settings()));
+    server.grant(SECOND);
+    let told =
+        [(); 3].map(|()| server.poll_message().map(|told| client.on_message(SECOND, told.leak())));
+    let [welcome, granted] = [ClientEvent::Welcome { bodies: 2 }, ClientEvent::Answer].map(Ok);
+    assert_eq!(told, [Some(welcome), Some(granted), None]);
+}
+
+#[test]
+fn a_fallback_is_a_rung_that_the_scene_has() {
+    let mut schema = Schema::clone(Plan::cubes().schema());
+    // `predicted-position` needs equal steps.
+    schema.position[1].steps_per_unit /= 2.0;
+    let own = Contract::new(Plan::new(schema).unwrap(), String::new());
+    let mut other = own.clone();
+    other.fingerprint.model = !own.fingerprint.model;
+    let mut server = ServerConnection::new(own.into(), RateControl::Off, Duration::ZERO);
+    let mut client = ClientConnection::new(other.into());
+    connect(&mut client, &mut server, Duration::ZERO, 5, &initial()).unwrap();
+    server.set_settings(Settings { stages: ARITHMETIC.stages, ..settings() });
+    assert_eq!(server.settings().unwrap().stages, CHANGED_FLAGS.stages);
+}
+
+#[test]
+fn every_input_of_many_channels_arrives() {
+    // Short inputs of all channels, and inputs that together are too long for one item of each.
+    for (channels, inputs, bytes) in [(256, 1, 1), (15, 8, 6), (1, 8, 0), (256, 8, 40)] {
+        let contract =
+            Arc::new(Contract::new(Plan::cubes(), String::new()).with_input_channels(channels));
+        let (mut server, mut client) =
+            ends(&contract, RateControl::Off, Duration::ZERO, 5, &initial());
+        for channel in 0..channels {
+            (0..inputs).for_each(|input| client.push_input(channel, vec![input; bytes]));
+        }
+        let mut arrived = vec![0; channels];
+        for datagram in client.datagrams() {
+            for (channel, input) in server.on_datagram(6, &datagram).unwrap().inputs {
+                assert_eq!(input, vec![arrived[channel]; bytes]);
+                arrived[channel] += 1;
+            }
+        }
+        assert_eq!(arrived, vec![inputs; channels]);
+        assert_eq!(server.invalid_datagrams(), 0);
+    }
 }
 
 #[test]

@@ -6,13 +6,14 @@ use std::time::Duration;
 use cubewire_codec::{Plan, QuantizedSnapshot, Snapshot, ladder};
 use cubewire_protocol::{
     BaselineChoice, ClientConnection, Contract, EncodeBudget, Extras, PacketOutcome, RateControl,
-    ServerConnection, Settings, Throttle, TransportState, encode_jobs,
+    SendJob, ServerConnection, Settings, Throttle, TransportState, encode_jobs,
 };
 
 use crate::pair::ends;
 use crate::world::World;
 
 const MS: Duration = Duration::from_millis(1);
+const SECOND: Duration = Duration::from_secs(1);
 
 /// A server with some clients, without delay or loss.
 struct Many {
@@ -166,4 +167,24 @@ fn throttled_connections_still_share() {
         many.step();
     }
     assert_eq!(many.budget.throttle(), Throttle::default());
+}
+
+#[test]
+fn only_packets_of_the_same_tick_are_shared() {
+    let mut many = Many::new(2, SECOND);
+    let snapshot = Arc::new(many.world.quantized(settings().stages));
+    let ends = many.ends.iter_mut().zip([1, 2]);
+    let mut jobs: Vec<_> = ends
+        .map(|((server, _), tick)| {
+            server.set_settings(Settings { send_interval_ticks: 2, ..settings() });
+            let late = server.prepare(3, Arc::clone(&snapshot), Extras::default());
+            assert!(late.is_none(), "3 is not due");
+            let extras = Extras { must_send: true, ..Extras::default() };
+            server.prepare(tick, Arc::clone(&snapshot), extras).unwrap()
+        })
+        .collect();
+    encode_jobs(&mut jobs, |due| due.into_iter().for_each(SendJob::encode));
+    for job in jobs {
+        assert!(!job.finish(None).unwrap().unwrap().is_shared);
+    }
 }
