@@ -277,9 +277,9 @@ impl Inspector<'_, '_> {
         };
         let (end, bodies) = match (peer, replication) {
             (Some((peer, settings, ladder)), _) => {
-                let tick = self.stats.as_ref().map_or(0, |stats| stats.tick);
+                let stats = self.stats.as_deref().copied().unwrap_or_default();
                 let bodies = self.bodies.as_ref().map(|bodies| bodies.snapshot());
-                (End::Server { peer, settings, ladder, tick }, bodies)
+                (End::Server { peer, settings, ladder, stats }, bodies)
             }
             (None, Some(replication)) => {
                 let now = self.now.elapsed();

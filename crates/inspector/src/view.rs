@@ -6,8 +6,11 @@ mod stages;
 use std::time::Duration;
 
 use cubewire_bevy::shadow::LiveLadder;
-use cubewire_bevy::{ConnectionSettings, Measure, ReplicationReceiver, ReplicationSender};
+use cubewire_bevy::{
+    ConnectionSettings, Measure, ReplicationReceiver, ReplicationSender, ReplicationStats,
+};
 use cubewire_codec::{BitKind, Plan, QuantizedSnapshot, Stages};
+use cubewire_protocol::Throttle;
 use cubewire_protocol::record::{ArrivalCounts, Fate, PacketRecord, Sample, Totals, kbps};
 
 use crate::graph::{self, Above, Axis, Lines, Point, Source, Span};
@@ -52,7 +55,7 @@ pub(crate) enum End<'a> {
         settings: &'a ConnectionSettings,
         /// `None` unless [`Page::Stages`] is shown.
         ladder: Option<&'a LiveLadder>,
-        tick: u64,
+        stats: ReplicationStats,
     },
     Client {
         replication: &'a ReplicationReceiver,
@@ -206,14 +209,14 @@ impl View<'_> {
         figure(ui, "Snapshots", second.snapshots, "a second");
         figure(ui, "Bodies in a snapshot", rounded(bodies), "");
         match self.end {
-            End::Server { peer, tick, .. } => {
+            End::Server { peer, stats, .. } => {
                 let newest = self.measure.record.samples().back();
                 if let Some(budget) = newest.and_then(|sample| sample.budget_kbps) {
                     figure(ui, "Budget", budget, "kbps");
                 }
                 let acked = peer.sender().and_then(|sender| sender.newest_acked());
-                let age =
-                    acked.map(|acked| format!("{} ms ago", millis(tick.saturating_sub(acked))));
+                let age = acked
+                    .map(|acked| format!("{} ms ago", millis(stats.tick.saturating_sub(acked))));
                 let age = age.unwrap_or_else(|| "none yet".to_owned());
                 figure(ui, "Newest snapshot that was acked", age, "");
                 let packets = self.shown().flat_map(|sample| &sample.snapshots);
@@ -226,6 +229,9 @@ impl View<'_> {
                 let counts = ArrivalCounts::of(&self.measure.record, settled);
                 if counts != ArrivalCounts::default() {
                     figure(ui, "Loss", rounded(counts.lost_percent()), "%");
+                }
+                if let Some(less) = throttled(stats.throttle) {
+                    note(ui, less);
                 }
             }
             End::Client { replication, now } => {
@@ -245,6 +251,15 @@ impl View<'_> {
             }
         }
     }
+}
+
+/// Says what all clients get less of, because encoding takes more time than the server's limit.
+fn throttled(throttle: Throttle) -> Option<String> {
+    let baseline = throttle.newest_only.then(|| "only the newest baseline".to_owned());
+    let rate = Some(throttle.one_in).filter(|&one_in| one_in > 1);
+    let less = baseline.into_iter().chain(rate.map(|one_in| format!("1 of {one_in} snapshots")));
+    let less = less.collect::<Vec<_>>().join(", and ");
+    (!less.is_empty()).then(|| format!("The server is overloaded: {less}."))
 }
 
 fn pages() -> [Choice<Page>; 5] {

@@ -13,13 +13,15 @@ use cubewire_bevy::shadow::LiveLadder;
 use cubewire_bevy::testing::TestNet;
 use cubewire_bevy::{
     BodyKind, ByteBudget, Client, ClientRequests, Connected, ConnectionSettings, CubewireAppExt,
-    CubewirePlugin, Field, Measure, Protocol, Remote, Replicated, ReplicationSender, Server,
+    CubewirePlugin, EncodeLimit, Field, Measure, Protocol, Remote, Replicated, ReplicationSender,
+    ReplicationStats, Server,
 };
 use cubewire_bevy::{Pose, Shape as Body};
 use cubewire_codec::ladder::{DELTA, LADDER, POSITION, PREDICTED, Rung};
 use cubewire_inspector::packet::HELD;
 use cubewire_inspector::words::{grouped, rounded};
 use cubewire_inspector::{InspectorPlugin, Selected};
+use cubewire_protocol::Throttle;
 use cubewire_protocol::record::Totals;
 
 #[derive(Component)]
@@ -260,6 +262,29 @@ fn the_servers_figures_are_those_of_its_packets() {
     game.assert_says(&format!("{} ms ago", ms(tick - acked.unwrap())));
     game.assert_says("60");
     game.assert_says("0.0");
+}
+
+#[test]
+fn an_overloaded_server_says_what_clients_get_less_of() {
+    let mut game = Game::open(0);
+    game.click("Network");
+    // Otherwise, its system sets the throttle in each tick.
+    game.net.server.world_mut().remove_resource::<EncodeLimit>();
+    for (newest_only, one_in, said) in [
+        (false, 1, None),
+        (true, 1, Some("The server is overloaded: only the newest baseline.")),
+        (
+            true,
+            3,
+            Some("The server is overloaded: only the newest baseline, and 1 of 3 snapshots."),
+        ),
+    ] {
+        let mut stats = game.net.server.world_mut().resource_mut::<ReplicationStats>();
+        stats.throttle = Throttle { newest_only, one_in };
+        game.steps(1);
+        let mut texts = game.texts.iter().map(|(text, _)| &**text);
+        assert_eq!(texts.find(|text| text.starts_with("The server is overloaded")), said);
+    }
 }
 
 #[test]

@@ -70,8 +70,8 @@ impl View<'_> {
 
     /// Draws a note on the costs: their unit, their age if above a second, and the fraction of ticks they are measured on.
     fn explain_costs(&self, ui: &mut Ui) {
-        let End::Server { ladder: Some(ladder), tick, .. } = self.end else { return };
-        let Some(age) = ladder.age_ticks(tick) else {
+        let End::Server { ladder: Some(ladder), stats, .. } = self.end else { return };
+        let Some(age) = ladder.age_ticks(stats.tick) else {
             note(ui, "Measuring the bandwidth of each rung \u{2026}");
             return;
         };
