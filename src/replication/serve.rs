@@ -113,7 +113,7 @@ fn receive(
         }
         outcome =
             outcome.and_then(|()| connection.check(now, buffer.backlog_bytes, MAX_BACKLOG_BYTES));
-        flush(connection, &mut buffer);
+        buffer.send_all(|| connection.poll_message());
         if let Err(why) = outcome {
             if connection.has_left() {
                 buffer.ended = Some(why.clone());
@@ -144,7 +144,7 @@ fn lane_settings(
 fn grant(clocks: Clocks, mut viewers: Query<(&mut Sender, &mut MessageBuffer, &ConnectionClock)>) {
     for (mut sender, mut buffer, clock) in &mut viewers {
         sender.0.grant(clocks.now(clock));
-        flush(&mut sender.0, &mut buffer);
+        buffer.send_all(|| sender.0.poll_message());
     }
 }
 
@@ -155,12 +155,8 @@ fn report_tick(
 ) {
     for (mut sender, mut buffer, clock) in &mut viewers {
         sender.0.on_tick(clocks.now(clock), world.tick());
-        flush(&mut sender.0, &mut buffer);
+        buffer.send_all(|| sender.0.poll_message());
     }
-}
-
-fn flush(connection: &mut ServerConnection, buffer: &mut MessageBuffer) {
-    buffer.outgoing.messages.extend(std::iter::from_fn(|| connection.poll_message()));
 }
 
 /// Applies the current restrictions of processor time to the viewers.

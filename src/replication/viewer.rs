@@ -146,14 +146,14 @@ fn receive_messages(
         }
     }
     match (&mut joining.0, &mut replica) {
-        (Some(joining), _) => flush(joining, &mut buffer),
+        (Some(joining), _) => buffer.send_all(|| joining.poll_message()),
         (None, Some(replica)) if !was_joining => {
             let asked = sender.to_wire();
             // A declined request is not repeated.
             if replica.0.requested() != Some(asked) {
                 replica.0.request(asked);
             }
-            flush(&mut replica.0, &mut buffer);
+            buffer.send_all(|| replica.0.poll_message());
             server.granted = replica.0.granted().map(SenderSettings::from_wire);
             let snapshots = incoming.datagrams.into_iter();
             let snapshots = snapshots.filter(|message| message.len() <= MAX_SNAPSHOT_BYTES);
@@ -179,10 +179,6 @@ fn welcome(
     }
     let meter = LaneMeter { fallback, ..LaneMeter::default() };
     (meter, LaneSync::default(), Decoded::default(), Replica(connection))
-}
-
-fn flush(connection: &mut ClientConnection, buffer: &mut MessageBuffer) {
-    buffer.outgoing.messages.extend(std::iter::from_fn(|| connection.poll_message()));
 }
 
 fn lose(

@@ -202,6 +202,12 @@ impl MessageBuffer {
         self.outgoing.messages.push(encode(message));
     }
 
+    /// Queues the reliable messages that `poll` returns until `None`, such as those of
+    /// [`ServerConnection::poll_message`].
+    pub fn send_all(&mut self, poll: impl FnMut() -> Option<Vec<u8>>) {
+        self.outgoing.messages.extend(std::iter::from_fn(poll));
+    }
+
     /// Limits a connection by the state of the transport, and sets [`reliable_allowance`](Self::reliable_allowance): see
     /// [`ServerConnection::allow`]. Call it after messages were put into the message buffer.
     /// [`ServerPlugin`](crate::server::ServerPlugin) calls it for its clients.

@@ -132,7 +132,7 @@ pub(super) fn begin(
 ) {
     for (server, mut buffer) in &mut new {
         let mut replica = Replica::new(&protocol);
-        replica.flush(&mut buffer);
+        buffer.send_all(|| replica.connection.poll_message());
         commands.entity(server).try_insert(ReplicationReceiver(Some(Box::new(replica))));
     }
 }
@@ -222,7 +222,7 @@ pub(super) fn request(
             log::debug!("illegal settings are not requested: {reason}");
         } else {
             replica.connection.request(settings);
-            replica.flush(&mut buffer);
+            buffer.send_all(|| replica.connection.poll_message());
         }
     }
 }
@@ -231,11 +231,6 @@ impl Replica {
     fn new(protocol: &Protocol) -> Self {
         let connection = ClientConnection::new(Arc::clone(&protocol.0.contract));
         Self { connection, state: State::new(protocol) }
-    }
-
-    /// Moves the messages of the connection into the message buffer.
-    fn flush(&mut self, buffer: &mut MessageBuffer) {
-        buffer.outgoing.messages.extend(std::iter::from_fn(|| self.connection.poll_message()));
     }
 
     /// Decodes the received snapshots, and advances playout. `delay` is the fixed playout delay, or `None` for an adaptive one.

@@ -82,7 +82,7 @@ pub(super) fn apply(
         let wanted = wanted.copied().unwrap_or_default();
         sender.apply(client, &bodies.protocol, wanted, budget, &mut buffer);
         sender.connection.grant(clocks.now(clock));
-        sender.flush(&mut buffer);
+        buffer.send_all(|| sender.connection.poll_message());
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) fn report_tick(
 ) {
     for (mut sender, mut buffer, clock) in &mut clients {
         sender.connection.on_tick(clocks.now(clock), bodies.tick);
-        sender.flush(&mut buffer);
+        buffer.send_all(|| sender.connection.poll_message());
     }
 }
 

@@ -113,9 +113,4 @@ impl ReplicationSender {
         let messages = buffer.outgoing.messages.iter().map(Vec::len);
         most.saturating_sub(buffer.backlog_bytes + messages.sum::<usize>())
     }
-
-    /// Moves the messages of the connection into the message buffer.
-    pub(super) fn flush(&mut self, buffer: &mut MessageBuffer) {
-        buffer.outgoing.messages.extend(std::iter::from_fn(|| self.connection.poll_message()));
-    }
 }
