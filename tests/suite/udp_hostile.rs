@@ -116,9 +116,11 @@ fn hear(viewer: &mut HeadlessViewer, message: Vec<u8>) {
 }
 
 fn welcome(cubes: usize) -> Vec<u8> {
-    let contract = Contract::new(Plan::cubes(), String::new()).into();
+    let contract = Contract::new(Plan::cubes(), String::new());
+    let hello = ClientMessage::Hello(contract.hello()).encode();
     let initial = Snapshot { bodies: vec![BodyState::default(); cubes] };
-    let mut server = ServerConnection::new(contract, RateControl::Off, Duration::ZERO);
+    let mut server = ServerConnection::new(contract.into(), RateControl::Off, Duration::ZERO);
+    server.on_message(&hello).unwrap();
     server.welcome(Duration::ZERO, 5, &initial).unwrap();
     server.poll_message().unwrap()
 }

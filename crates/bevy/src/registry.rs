@@ -349,7 +349,8 @@ mod tests {
         assert_eq!(forth, back);
         assert!(forth.starts_with("scene: arena\nticks: 30\nup: Y\n"), "{forth}");
         assert!(forth.contains("field health: Int { min: 0, max: 100 }\n"), "{forth}");
-        assert!(forth.ends_with("input u8\nmessage-to-client String\n"), "{forth}");
+        let end = "input u8\nmessage-to-client String\ninput channels: 1\n";
+        assert!(forth.ends_with(end), "{forth}");
     }
 
     #[test]

@@ -69,7 +69,7 @@ fn the_first_readme_quotes_the_game() {
 #[test]
 fn the_readme_has_the_bytes_of_every_rung_of_a_game() {
     let checked = block(FIGURES, "## Rungs of a game\n", "| --- | ---: |\n", "\n\n");
-    assert_eq!(checked.lines().count(), 10);
+    assert_eq!(checked.lines().count(), 11);
     for row in checked.lines() {
         assert!(README.contains(&format!("\n{row} ")), "{row}");
     }
