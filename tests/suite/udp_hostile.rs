@@ -64,7 +64,7 @@ fn who_sends_garbage_is_sent_away_and_nothing_else_changes() {
         rogue.unreliable(vec![0; 7]);
         step(game, &mut [bystander], 3);
         assert_eq!(lanes(game).len(), 2);
-        // Too many acks of what was never sent are not.
+        // Too many acks of snapshots that were never sent end the connection.
         let tick = game.cubes().tick();
         (100..115).for_each(|ahead| ack(&mut rogue, tick + ahead));
         step(game, &mut [bystander], 3);

@@ -27,7 +27,7 @@ pub(crate) struct EncodeCost {
     pub(crate) throttle: Throttle,
     /// Position among the connections.
     pub(crate) index: u64,
-    /// Selects the ticks in which a throttled connection sends. Connections can share packets only if their turns are the same.
+    /// Selects the ticks in which a throttled connection sends. Connections with the same turn can share packets.
     turn: u64,
 }
 

@@ -22,7 +22,7 @@ use crate::sync::SyncStatus;
 /// A server's end of the connection to one client.
 ///
 /// In each frame: [`on_message`](Self::on_message) for all reliable messages, [`on_datagram`](Self::on_datagram) for all datagrams,
-/// [`check`](Self::check), [`grant`](Self::grant), and [`poll_message`](Self::poll_message), whose messages the app sends before its
+/// [`check`](Self::check), [`grant`](Self::grant), and [`poll_message`](Self::poll_message). The app sends these messages before its
 /// own. In each tick: [`on_tick`](Self::on_tick), [`EncodeBudget::begin_tick`](crate::EncodeBudget::begin_tick) if there is a limit of
 /// processor time, [`allow`](Self::allow), and if the tick [is due](Self::is_due), [`prepare`](Self::prepare),
 /// [`encode_jobs`](crate::encode_jobs) and [`finish`](crate::SendJob::finish).
@@ -205,7 +205,7 @@ impl ServerConnection {
         Ok(())
     }
 
-    /// Handles a datagram from the client. Its acks count for `tick`, the tick in which the server handles them. Before the welcome,
+    /// Handles a datagram from the client. `tick` is the server's tick, from which the age of its acks is counted. Before the welcome,
     /// datagrams are ignored.
     ///
     /// # Errors
@@ -404,8 +404,8 @@ impl ServerConnection {
         self.open?.fallback
     }
 
-    /// Returns the stages to send in place of arithmetic `stages` during a [`fallback`](Self::fallback): those of
-    /// [`FallbackReason::instead_of`], or of the next lower rung that the scene supports. `None` without a fallback or for other
+    /// Returns the stages to send in place of arithmetic `stages` during a [`fallback`](Self::fallback):
+    /// [`FallbackReason::instead_of`], or the next lower rung that the scene supports. `None` without a fallback or for other
     /// stages.
     pub fn stages_instead_of(&self, stages: Stages) -> Option<Stages> {
         self.fallback()?;
