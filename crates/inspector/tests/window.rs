@@ -267,6 +267,7 @@ fn the_servers_figures_are_those_of_its_packets() {
 #[test]
 fn an_overloaded_server_says_what_clients_get_less_of() {
     let mut game = Game::open(0);
+    game.frame(Vec::new());
     game.click("Network");
     // Otherwise, its system sets the throttle in each tick.
     game.net.server.world_mut().remove_resource::<EncodeLimit>();
