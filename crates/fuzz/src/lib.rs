@@ -225,9 +225,8 @@ pub fn exchange_simulated() -> Exchange {
 pub const PAIR_CUBES: usize = 8;
 
 /// Contract between a client and a server of the cube scene.
-pub static CONTRACT: LazyLock<Arc<Contract>> = LazyLock::new(|| {
-    Arc::new(Contract::new(Plan::cubes(), String::new()).with_input_channels(2))
-});
+pub static CONTRACT: LazyLock<Arc<Contract>> =
+    LazyLock::new(|| Arc::new(Contract::new(Plan::cubes(), String::new()).with_input_channels(2)));
 
 /// Returns both ends of a connection after the welcome.
 pub fn connection() -> (ServerConnection, ClientConnection) {
