@@ -199,6 +199,9 @@ mod tests {
         let registered = "input u16\n";
         let both = "the server has `input u8`, but the client has `input u16`";
         assert!(refused(Hello { registered, ..hello }).ends_with(both));
+        let inputs = ours.clone().with_input_channels(2);
+        let only = "only the client has `input channels: 2`";
+        assert!(refused(inputs.hello()).ends_with(only));
         let slower = Schema { ticks_per_second: 50, ..ours.plan.schema().clone() };
         let schema = &*slower.encode();
         let both = "the server has `ticks: 60`, but the client has `ticks: 50`";
