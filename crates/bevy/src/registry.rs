@@ -202,8 +202,8 @@ impl Registry {
             entries.sort_by_key(|entry| entry.name);
             lines(word, &mut entries.iter().map(|entry| entry.name));
         }
-        let mut contract = Contract::new(Arc::clone(&plan), registered);
-        contract = contract.with_input_channels(items.inputs.len());
+        let contract = Contract::new(Arc::clone(&plan), registered);
+        let mut contract = contract.with_input_channels(items.inputs.len());
         if items.has_teleports {
             contract = contract.with_teleports(plan.schema().fields.len() - 1);
         }

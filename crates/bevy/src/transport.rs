@@ -202,8 +202,7 @@ impl MessageBuffer {
         self.outgoing.messages.push(encode(message));
     }
 
-    /// Queues the reliable messages that `poll` returns until `None`, such as those of
-    /// [`ServerConnection::poll_message`].
+    /// Queues reliable messages: calls `poll`, such as [`ServerConnection::poll_message`], until it returns `None`.
     pub fn send_all(&mut self, poll: impl FnMut() -> Option<Vec<u8>>) {
         self.outgoing.messages.extend(std::iter::from_fn(poll));
     }

@@ -132,9 +132,6 @@ pub(super) fn send_snapshots(
         if let Some(sender) = sender.connection.sender_mut() {
             sender.itemize(is_measured);
         }
-        if !sender.connection.is_due(tick) {
-            continue;
-        }
         let extras =
             Extras { gains: &sender.view.gains, groups: &bodies.groups, ..Extras::default() };
         if let Some(job) = sender.connection.prepare(tick, snapshot, extras) {

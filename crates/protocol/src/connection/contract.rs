@@ -53,7 +53,7 @@ impl Contract {
     }
 
     /// Sets the field that counts a body's teleports: see
-    /// [`SnapshotReceiver::with_teleports`](crate::SnapshotReceiver::with_teleports). Default: none.
+    /// [`SnapshotReceiver::with_teleports`](crate::SnapshotReceiver::with_teleports). By default, no field counts them.
     ///
     /// # Panics
     /// If the schema has no field with this index.

@@ -205,7 +205,7 @@ impl ServerConnection {
         Ok(())
     }
 
-    /// Handles a datagram from the client. `tick` is the server's tick, from which the age of its acks is counted. Before the welcome,
+    /// Handles a datagram from the client. The age of its acks is counted from `tick`, the server's tick. Before the welcome,
     /// datagrams are ignored.
     ///
     /// # Errors

@@ -55,8 +55,8 @@ impl Many {
         let mut sizes = vec![None; self.ends.len()];
         for (index, (server, client)) in self.ends.iter_mut().enumerate() {
             server.allow(now, tick, &TransportState::default());
-            if server.is_due(tick) {
-                jobs.push(server.prepare(tick, Arc::clone(&wanted), Extras::default()).unwrap());
+            if let Some(job) = server.prepare(tick, Arc::clone(&wanted), Extras::default()) {
+                jobs.push(job);
                 clients.push((index, client));
             }
         }
