@@ -147,7 +147,7 @@ const OTHER_RUNGS: [(Trigger, Action); 7] = [
 ];
 
 pub const RUNG_KEYS: [&str; 16] =
-    ["1", "2", "3", "4", "5", "6", "7", "8", "9", "0", "-", "=", "Bk", "[", "]", "\\"];
+    ["1", "2", "3", "4", "5", "6", "7", "8", "9", "0", "-", "=", "Backspace", "[", "]", "\\"];
 
 impl Binding {
     pub fn names(&self) -> Vec<&'static str> {

@@ -13,7 +13,7 @@ use crate::replication::{
     Ablation, CubeError, DeltaCounts, LaneMeter, LaneSettings, LaneSync, LiveLadder, RungCosts,
     SendStates, SenderSettings, Totals,
 };
-use crate::view::{Exaggeration, FilmProgress, Inset, PaneContent, Side, ViewMode};
+use crate::view::{Exaggeration, FilmProgress, Inset, Side, ViewMode};
 
 use super::pages::peers::Peers;
 use super::pages::ranges::tradeoff::Tradeoffs;
@@ -155,10 +155,8 @@ pub(crate) struct Measured<'a> {
     pub(crate) settings: LaneSettings,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Halves {
     pub(crate) left_is_lane: bool,
     pub(crate) selected: Side,
-    /// Contents that the user entered as text in this frame.
-    pub(crate) typed: Vec<(Side, PaneContent)>,
 }

@@ -74,7 +74,7 @@ fn whole(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Draw
             graph::draw(ui, state, &lane.shown, lane.past.moment, height);
             ui.add_space(GAP);
         }
-        pages::bar(ui, state, lane);
+        pages::bar(ui, state);
         let (edge, margin) = (Panel::bottom(Id::new("toolbar")), Margin { top: 8, ..Margin::ZERO });
         let cut = lane.settings.link.conditions.cut;
         let (rect, pressed) = docked(ui, edge, Some(BUTTON + 8.0), margin, |ui| {

@@ -1,6 +1,5 @@
 //! The pages of the panel.
 
-pub(super) mod halves;
 pub(super) mod ladder;
 pub(super) mod link;
 pub(super) mod pickers;
@@ -36,13 +35,8 @@ impl Page {
                 "Link and playout",
                 "The link, how often snapshots are sent, and how they become smooth motion.",
             ],
-            Self::Halves => ["The two halves", "What the two halves of the screen show."],
             Self::Help => ["Help", "Theme, size, and the keys."],
         }
-    }
-
-    fn is_there(self, lane: &LaneView<'_>) -> bool {
-        self != Self::Halves || lane.halves.is_some()
     }
 }
 
@@ -58,10 +52,7 @@ impl Tab {
     }
 }
 
-pub(super) fn bar(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
-    if !state.page.is_there(lane) {
-        state.page = state.page.tab().pages()[0];
-    }
+pub(super) fn bar(ui: &mut Ui, state: &mut PanelState) {
     let look = Look::of(ui);
     ui.data_mut(|data| data.insert_temp(Id::new(state.page.tab()), state.page));
     let line = Stroke::new(1.0, look.line);
@@ -108,8 +99,7 @@ pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
         ui.add_space(GAP_BELOW);
         return;
     }
-    let pages = state.page.tab().pages().iter().filter(|page| page.is_there(lane));
-    let choices = pages.map(|&page| {
+    let choices = state.page.tab().pages().iter().map(|&page| {
         let [title, about] = page.texts();
         Choice::new(page, title, about)
     });
@@ -135,7 +125,7 @@ fn column(state: &PanelState, lane: &LaneView<'_>) -> Column {
 
 pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Option<Action> {
     let is_of_the_present = match state.page {
-        Page::Ladder => matches!(column(state, lane), Column::Without | Column::OverTime),
+        Page::Ladder => column(state, lane) == Column::Without,
         Page::Ranges | Page::Budget | Page::Link => true,
         _ => false,
     };
@@ -160,7 +150,6 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>)
             link::draw(ui, lane, state.graph_seconds.0);
             return asked;
         }
-        Page::Halves => halves::draw(ui, lane),
         Page::Help => return help::draw(ui, state, &lane.status),
     }
     None

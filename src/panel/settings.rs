@@ -83,14 +83,14 @@ impl Default for GraphSeconds {
 /// Figures in the columns of the ladder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Column {
+    // The name of a former column.
     #[default]
+    #[serde(alias = "OverTime")]
     Cost,
     /// Difference between each rung and the previous one.
     Savings,
     /// Cost of the present stages without the stage of each rung.
     Without,
-    /// Curves of the cost in the last seconds.
-    OverTime,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,8 +125,8 @@ pub enum Page {
     Stages,
     Ranges,
     Budget,
+    #[serde(alias = "Halves")]
     Link,
-    Halves,
     Help,
 }
 
@@ -149,7 +149,7 @@ impl Tab {
             Self::Ladder => &[Page::Ladder],
             Self::Packet => &[Page::Packet, Page::Kinds],
             Self::Stages => &[Page::Stages, Page::Ranges, Page::Budget],
-            Self::Network => &[Page::Link, Page::Halves],
+            Self::Network => &[Page::Link],
             Self::Help => &[Page::Help],
         }
     }

@@ -55,19 +55,6 @@ pub(super) fn docked<R>(
     (shown.response.rect, shown.inner)
 }
 
-/// Draws with the colours of a half instead of the selected one.
-pub(super) fn in_half<R>(ui: &mut Ui, side: Side, draw: impl FnOnce(&mut Ui) -> R) -> R {
-    let before = Look::of(ui);
-    let look = in_side(before, side);
-    look.set(ui.ctx());
-    let drawn = ui.scope(|ui| {
-        ui.visuals_mut().selection.bg_fill = look.tint;
-        draw(ui)
-    });
-    before.set(ui.ctx());
-    drawn.inner
-}
-
 /// Returns the part of the window that the panel leaves free.
 pub(super) fn free(ctx: &Context, inset: Inset) -> Rect {
     let window = ctx.viewport_rect();

@@ -146,12 +146,9 @@ pub(super) fn draw_lane(
     let peers = lanes.peers(&settings.sender);
     let shown = lanes.shown();
     let side = selected.side.copied().unwrap_or(Side::Right);
-    let halves = Halves {
-        left_is_lane: shown.iter().any(|lane| lane.side == Side::Left),
-        selected: side,
-        typed: Vec::new(),
-    };
-    let mut new_halves = halves.clone();
+    let halves =
+        Halves { left_is_lane: shown.iter().any(|lane| lane.side == Side::Left), selected: side };
+    let mut new_halves = halves;
     let mut new_selection = *shared.selection;
     // While the pointer is outside the panel, the view sets the hovered cube.
     if ctx.egui_wants_pointer_input() {
@@ -211,8 +208,8 @@ fn change_halves(
     settings: &LaneSettings,
 ) {
     let left = (before.left_is_lane != after.left_is_lane).then(|| match after.left_is_lane {
-        true => (Side::Left, PaneContent::Lane(settings.clone())),
-        false => (Side::Left, PaneContent::Simulation),
+        true => PaneContent::Lane(settings.clone()),
+        false => PaneContent::Simulation,
     });
     if after.left_is_lane && !before.left_is_lane {
         commands.queue(|world: &mut World| {
@@ -222,8 +219,8 @@ fn change_halves(
             }
         });
     }
-    for (side, content) in left.into_iter().chain(after.typed) {
-        commands.queue(move |world: &mut World| view::show(world, side, content));
+    if let Some(content) = left {
+        commands.queue(move |world: &mut World| view::show(world, Side::Left, content));
     }
     if before.selected != after.selected {
         commands.queue(move |world: &mut World| view::select_half(world, after.selected));
@@ -246,8 +243,7 @@ mod tests {
             world.init_resource::<Time<Fixed>>();
             world.insert_resource(mode);
             let world = &mut world;
-            let halves =
-                |left_is_lane| Halves { left_is_lane, selected: Side::Right, typed: Vec::new() };
+            let halves = |left_is_lane| Halves { left_is_lane, selected: Side::Right };
             let change = |world: &mut World, before: Halves, after| {
                 change_halves(&mut world.commands(), &before, after, &LaneSettings::default());
                 world.flush();

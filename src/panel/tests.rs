@@ -36,7 +36,6 @@ use crate::replication::{
     PlayoutDelay, RemoteViewer, ReplicaError, SendStates, ServerLink, Serving, ablation,
     counted_ladder, itemized,
 };
-use crate::view::PaneContent;
 
 type Test = Harness<'static, Panel>;
 
@@ -54,7 +53,6 @@ struct Panel {
     tradeoffs: Tradeoffs,
     actions: Vec<Action>,
     moments: Vec<u64>,
-    typed: Vec<(Side, PaneContent)>,
     sync: Option<LaneSync>,
     shadow: Option<LiveLadder>,
     ablation: Option<Ablation>,
@@ -145,7 +143,7 @@ fn panel(page: Page) -> Panel {
     Panel {
         state: PanelState { page, ..PanelState::default() },
         meter: meter(),
-        halves: Some(Halves { left_is_lane: false, selected: Side::Right, typed: Vec::new() }),
+        halves: Some(Halves { left_is_lane: false, selected: Side::Right }),
         status: Status { plays: true, ..Status::default() },
         ..Panel::default()
     }
@@ -200,9 +198,6 @@ fn show(ui: &mut Ui, panel: &mut Panel) {
     panel.drawn = drawn;
     panel.actions.extend(drawn.asked);
     panel.moments.extend(drawn.moment);
-    if let Some(halves) = &mut panel.halves {
-        panel.typed.append(&mut halves.typed);
-    }
 }
 
 fn click(harness: &mut Test, label: &str) {

@@ -1,8 +1,7 @@
-//! The ladder: a table of the rungs with selectable columns, or with a curve for each rung. A click on a row selects its rung. The
-//! switch in a row toggles the stage that the rung adds.
+//! The ladder: a table of the rungs with selectable columns. A click on a row selects its rung. The switch in a row toggles
+//! the stage that the rung adds.
 
 mod columns;
-mod curves;
 mod switch;
 mod table;
 mod without;
@@ -39,78 +38,66 @@ pub(crate) fn step(current: Option<usize>, last_rung: usize, up: isize) -> usize
 
 pub(super) fn draw(ui: &mut Ui, state: &PanelState, lane: &mut LaneView<'_>) {
     let (look, column) = (Look::of(ui), super::column(state, lane));
-    let has_curves = column == Column::OverTime;
     let height = table::height(ui, LADDER.len() + 1, AFFINE_GAP + GAP + LINE + ROW);
     if let Some(shadow) = lane.shadow {
         let [.., left, right] = column.texts();
-        table::header(ui, [left, right], !has_curves, about(lane, shadow));
+        table::header(ui, [left, right], about(lane, shadow));
     } else {
         line(ui, "Requested from the server.", look.muted);
     }
     let costs = Costs::of(lane, column);
     let top = ui.cursor().top();
-    let (mut hovered, rows) = draw_rows(ui, lane, height, (&costs, column));
+    let hovered = draw_rows(ui, lane, height, (&costs, column));
     let rows_y = Rangef::new(top, ui.cursor().top());
     let has_sum = lane.shadow.is_some() && hovered.is_none() && column == Column::Savings;
-    let mut said = has_sum.then(|| costs.sum());
-    if let Some(shadow) = lane.shadow.filter(|_| has_curves) {
-        let plot = table::plot(ui, rows_y);
-        let of = (state.graph_seconds.0, lane.stages_shown());
-        let pointed = curves::draw(ui, plot, &rows, of, (shadow, hovered));
-        if let Some((rung, words, is_clicked)) = pointed {
-            (hovered, said) = (Some(rung), Some(words));
-            if is_clicked {
-                lane.settings.sender.stages = rung.stages;
-            }
-        }
-    } else if lane.shadow.is_some() {
+    let said = has_sum.then(|| costs.sum());
+    if lane.shadow.is_some() {
         table::target(ui, rows_y);
     }
     below(ui, (hovered, said), lane, caption(look, column, &costs, lane));
     kinds::strip_if_it_fits(ui, lane);
 }
 
-/// Draws a row for each rung. Returns the hovered rung, and the y coordinates of the rows.
+/// Draws a row for each rung. Returns the hovered rung.
 fn draw_rows(
     ui: &mut Ui,
     lane: &mut LaneView<'_>,
     height: f32,
     (costs, column): (&Costs, Column),
-) -> (Option<Rung>, Vec<f32>) {
+) -> Option<Rung> {
     let look = Look::of(ui);
     let (shown, set) = (lane.stages_shown(), lane.settings.sender.stages);
-    let (mut hovered, mut rows) = (None, Vec::new());
+    let mut hovered = None;
     let switches = kept(ui, Id::new("switches of the ladder"), set, || {
         let switches = ladder::all().map(|rung| Switch::of(rung, set));
         Arc::new(switches.collect::<Vec<_>>())
     });
-    let rungs = LADDER.iter().zip(RUNG_KEYS).chain([(&AFFINE, "")]);
-    for (index, ((rung, key), switch)) in rungs.zip(&*switches).enumerate() {
-        if *rung == AFFINE {
+    for (index, (rung, switch)) in ladder::all().zip(&*switches).enumerate() {
+        if rung == AFFINE {
             ui.add_space(AFFINE_GAP);
         }
         let is_shown = rung.stages == shown;
         let stages = &mut lane.settings.sender.stages;
-        let row = table::rung(ui, height, (rung, key), shown, stages);
-        rows.push(row.rect.center().y);
+        let row = table::rung(ui, height, (&rung, index), shown, stages);
         let switch = switch.as_ref();
         let switch = switch.map(|switch| switch.draw(ui, row.rect, stages));
         if row.response.hovered() || switch.is_some_and(|switch| switch.hovered()) {
-            hovered = Some(*rung);
+            hovered = Some(rung);
         }
         if is_shown {
             keep_in_sight(ui, &row.response, shown);
         }
         let less = if is_shown { look.ink } else { look.muted };
-        if let Some(cells) = costs.cells(column, (index, *rung), (look, less)) {
+        if let Some(cells) = costs.cells(column, (index, rung), (look, less)) {
             table::cells(ui, &row, rung.name, cells);
         }
-        let without: Vec<_> = costs.without(*rung).map(Left::about).collect();
-        if !without.is_empty() {
-            row.response.on_hover_text(without.join("\n\n"));
+        let key = RUNG_KEYS.get(index).map(|key| format!("Key: {key}"));
+        let about: Vec<_> = costs.without(rung).map(Left::about).chain(key).collect();
+        if !about.is_empty() {
+            row.response.on_hover_text(about.join("\n\n"));
         }
     }
-    (hovered, rows)
+    hovered
 }
 
 /// Stores the y coordinate of the row of the displayed rung. Scrolls to it when the rung or the height of the page changes.

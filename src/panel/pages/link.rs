@@ -8,7 +8,7 @@ use cubewire_protocol::{BaselineChoice, CANDIDATES, Interpolation};
 
 use super::pickers;
 use crate::panel::prelude::*;
-use crate::replication::PlayoutDelay;
+use crate::replication::{PlayoutDelay, SEND_INTERVALS};
 use conditions::BETWEEN;
 
 /// Draws the page. Its graphs cover the last `seconds`.
@@ -86,11 +86,18 @@ const ROOMY: f32 = 402.0 + 2.0 * 27.0;
 fn playout(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
     let settings = &mut *lane.settings;
     ui.spacing_mut().item_spacing.y = 2.0;
-    pickers::interpolation(ui, LABEL, &mut settings.playout.interpolation);
+    let kinds = Interpolation::ALL.map(|kind| {
+        let [short, long] = pickers::about(kind);
+        Choice::new(kind, kind.name(), format!("{short} {long}"))
+    });
+    switch(ui, LABEL, "Interpolation", &mut settings.playout.interpolation, &kinds);
     let row = named(ui, LABEL, "Playout delay", SMALL, |ui| delay(ui, settings, lane.meter));
     row.0.on_hover_text(terms::PLAYOUT_DELAY);
     named(ui, LABEL, "Snapshots/s", SMALL, |ui| {
-        pickers::rate(ui, ui.available_width(), &mut settings.sender);
+        let rates = SEND_INTERVALS.map(|ticks| {
+            Choice::new(ticks, (TICKS_PER_SECOND / ticks).to_string(), "Snapshots a second.")
+        });
+        segmented(ui, ui.available_width(), &mut settings.sender.send_interval_ticks, &rates);
     });
     // Always reserves this row, so that the layout does not jump.
     let look = Look::of(ui);

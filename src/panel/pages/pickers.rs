@@ -1,35 +1,23 @@
-//! Controls that several pages share, for rungs, networks, send rates, playout delays and interpolation.
+//! The list of rungs, and the choices of networks, playout delays and interpolation.
 
 use cubewire_link::{Conditions, PRESETS};
 use cubewire_protocol::Interpolation;
 
 use crate::panel::prelude::*;
-use crate::replication::{LinkSettings, PlayoutDelay, SEND_INTERVALS};
-
-fn list<T: PartialEq + Clone>(
-    ui: &mut Ui,
-    id: &str,
-    size: [f32; 2],
-    shown: &str,
-    value: &mut T,
-    choices: &[Choice<T>],
-) -> Response {
-    picker(ui, id, size, shown, |ui| {
-        // Dense rows, so that all rungs fit in a low window.
-        ui.spacing_mut().item_spacing.y = 0.0;
-        ui.spacing_mut().button_padding.y = 0.0;
-        for choice in choices {
-            ui.selectable_value(value, choice.value.clone(), &*choice.name)
-                .on_hover_text(&*choice.about);
-        }
-    })
-}
+use crate::replication::{LinkSettings, PlayoutDelay};
 
 /// Draws the list of rungs. `shown` is the text of the closed list, which can name a rung of the past.
 pub(crate) fn rung_named(ui: &mut Ui, sender: &mut SenderSettings, shown: &str, size: [f32; 2]) {
-    let rungs = ladder::all().map(|rung| Choice::new(rung.stages, rung.name, rung.summary));
-    let rungs: Vec<_> = rungs.collect();
-    list(ui, "rung", size, shown, &mut sender.stages, &rungs).on_hover_text(
+    let list = picker(ui, "rung", size, shown, |ui| {
+        // Dense rows, so that all rungs fit in a low window.
+        ui.spacing_mut().item_spacing.y = 0.0;
+        ui.spacing_mut().button_padding.y = 0.0;
+        for rung in ladder::all() {
+            ui.selectable_value(&mut sender.stages, rung.stages, rung.name)
+                .on_hover_text(rung.summary);
+        }
+    });
+    list.on_hover_text(
         "The stages of compression in use. PageDown takes the next rung, PageUp the previous one.",
     );
 }
@@ -53,45 +41,6 @@ pub(super) fn network_of(link: &Conditions) -> Choice<Conditions> {
     networks.find(|network| network.value == *link).unwrap_or_else(|| {
         Choice::new(link.clone(), "custom", "Your own conditions, in each direction.")
     })
-}
-
-pub(super) fn network(ui: &mut Ui, link: &mut Conditions, size: [f32; 2]) {
-    let (chosen, networks) = (network_of(link), networks(link.cut));
-    list(ui, "network", size, &chosen.name, link, &networks)
-        .on_hover_text("The conditions of each direction of the link.");
-}
-
-pub(super) fn rate(ui: &mut Ui, width: f32, sender: &mut SenderSettings) {
-    let choices = SEND_INTERVALS.map(|ticks| {
-        Choice::new(ticks, (TICKS_PER_SECOND / ticks).to_string(), "Snapshots a second.")
-    });
-    segmented(ui, width, &mut sender.send_interval_ticks, &choices);
-}
-
-/// Draws the switch of interpolation kinds with its name, which is `label` points wide.
-pub(super) fn interpolation(ui: &mut Ui, label: f32, kind: &mut Interpolation) {
-    let choices = Interpolation::ALL.map(|kind| {
-        let [short, long] = about(kind);
-        Choice::new(kind, kind.name(), format!("{short} {long}"))
-    });
-    switch(ui, label, "Interpolation", kind, &choices);
-}
-
-/// Draws the list of playout delays. A fixed delay starts with the value of the rule.
-pub(super) fn delay(ui: &mut Ui, lane: &mut LaneSettings) {
-    let rule = lane.playout.rule_delay(&lane.sender);
-    let fixed = match lane.playout.delay {
-        PlayoutDelay::Fixed(fixed) => fixed,
-        _ => rule,
-    };
-    let delay = &mut lane.playout.delay;
-    let choices = delays(fixed);
-    let chosen = choices.iter().find(|choice| choice.value == *delay);
-    let shown = match *delay {
-        PlayoutDelay::Fixed(fixed) => format!("{} ms", fixed.as_millis()),
-        _ => chosen.map_or_else(String::new, |choice| choice.name.to_string()),
-    };
-    list(ui, "playout", [ui.available_width(), CONTROL], &shown, delay, &choices);
 }
 
 /// Returns the choices of the playout delay. `fixed` is the value of a fixed delay.

@@ -94,8 +94,7 @@ mod tests {
             fs::write(&path, garbage).unwrap();
             assert_eq!(load_or_default(&path), PanelState::default());
         }
-        // The page `OverTime` is a column of the ladder now.
-        let bounded = "(page: OverTime, theme: Dark, graph_seconds: 4000000000, scale: Some(1e9))";
+        let bounded = "(page: OverTime, column: OverTime, theme: Dark, graph_seconds: 4000000000, scale: Some(1e9))";
         fs::write(&path, bounded).unwrap();
         let expected = PanelState {
             page: Page::Ladder,

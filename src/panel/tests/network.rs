@@ -1,4 +1,4 @@
-//! The tab *Network*: link, playout, remote peers, and the two halves.
+//! The tab *Network*: link, playout and remote peers.
 
 use super::*;
 
@@ -63,68 +63,8 @@ fn viewer_reconnects_to_a_lost_server() {
     harness.state_mut().halves = None;
     let lost = ConnectionStatus::Lost("the server at `10.0.0.1:7000` is full".to_owned());
     change(&mut harness, |panel| panel.server = Some(server(lost)));
-    assert!(!says(&harness, "The two halves"));
     assert!(!says(&harness, "Satellite"), "the network is a real one");
     assert!(says(&harness, "The server at 10.0.0.1:7000 is full."));
     click(&mut harness, "Reconnect Enter");
     assert_eq!(harness.state().actions, [Action::Reconnect]);
-}
-
-#[test]
-fn second_lane_and_its_settings_are_picked() {
-    let mut harness = harness(Page::Halves);
-    click(&mut harness, "Compare");
-    assert!(harness.state().halves.as_ref().unwrap().left_is_lane);
-    click_last(&mut harness, "30");
-    let (Side::Right, PaneContent::Lane(lane)) = &harness.state().typed[0] else {
-        panic!("{:?}", harness.state().typed);
-    };
-    assert_eq!(lane.sender.snapshots_per_second(), 30);
-}
-
-#[test]
-fn both_halves_are_swapped_or_made_alike() {
-    let mut harness = harness(Page::Halves);
-    for name in ["Swap halves", "Same settings"] {
-        assert!(is_disabled(&harness, name), "{name}");
-    }
-    click(&mut harness, "Compare");
-    click(&mut harness, "Swap halves");
-    let sides = |harness: &Test| -> Vec<Side> {
-        harness.state().typed.iter().map(|(side, _)| *side).collect()
-    };
-    assert_eq!(sides(&harness), Side::ALL);
-    click(&mut harness, "Same settings");
-    // The right half is selected.
-    assert_eq!(sides(&harness)[2..], [Side::Left]);
-}
-
-#[test]
-fn typed_lane_applies_on_enter_and_shows_errors() {
-    let mut harness = harness(Page::Halves);
-    let type_text = |harness: &mut Test, text: &str| {
-        harness.get_by_role(Role::TextInput).focus();
-        harness.run();
-        type_over(harness, text);
-    };
-    type_text(&mut harness, "rung:indxe");
-    let error = "unknown rung \"indxe\"";
-    assert!(says(&harness, error));
-    harness.get_by_role(Role::TextInput).hover();
-    harness.run_steps(90);
-    assert!(!says(&harness, "press Enter"));
-    press(&mut harness, Key::Enter);
-    assert!(harness.state().typed.is_empty());
-    // The text survives a click elsewhere. Esc discards it.
-    click(&mut harness, "Link and playout");
-    click(&mut harness, "The two halves");
-    assert!(says(&harness, error));
-    harness.get_by_role(Role::TextInput).focus();
-    harness.run();
-    press(&mut harness, Key::Escape);
-    assert!(!says(&harness, "unknown rung"));
-
-    type_text(&mut harness, "rung:index,link:4g");
-    press(&mut harness, Key::Enter);
-    assert_eq!(harness.state().typed, [(Side::Right, "rung:index,link:4g".parse().unwrap())]);
 }

@@ -25,11 +25,11 @@ fn tabs_and_pages_open_with_a_click() {
             assert!(says(&harness, "freeze"), "{page:?}");
         }
     }
-    click(&mut harness, "Network");
-    assert_eq!(harness.state().state.page, Page::Halves, "it was open last");
+    click(&mut harness, "Packet");
+    assert_eq!(harness.state().state.page, Page::Kinds, "it was open last");
     assert_eq!(harness.state().settings, LaneSettings::default());
     harness.state_mut().state.size = PanelSize::Slim;
-    assert!(!harness.state().state.shows(Page::Halves));
+    assert!(!harness.state().state.shows(Page::Kinds));
 }
 
 type Case = (Page, &'static str, fn(&Panel) -> bool);
@@ -64,12 +64,10 @@ fn pages_end_above_the_toolbar_on_every_rung() {
         (Page::Ladder, Column::Cost, "at or below the target"),
         (Page::Ladder, Column::Savings, "more than the rung"),
         (Page::Ladder, Column::Without, " tick"),
-        (Page::Ladder, Column::OverTime, "over time, kbps"),
         (Page::Packet, Column::Cost, "397, "),
         (Page::Kinds, Column::Cost, "Payload: "),
         (Page::Stages, Column::Cost, "joint"),
         (Page::Link, Column::Cost, " stalls, 0"),
-        (Page::Halves, Column::Cost, "Swap halves"),
         (Page::Help, Column::Cost, "All keys"),
     ] {
         for rung in ladder::all() {
@@ -122,19 +120,17 @@ fn pages_explain_special_states() {
     let encoded = |it: &mut Panel| it.shadow = Some(counted_ladder(90, |_, _| 1_000));
     let remote = |it: &mut Panel| (it.shadow, it.status.plays) = (None, false);
     let steps: fn(&mut Panel) = |it| with(it, Column::Savings);
-    let curves: fn(&mut Panel) = |it| with(it, Column::OverTime);
     let without: fn(&mut Panel) = |it| with(it, Column::Without);
     let hermite: fn(&mut Panel) = |it| {
         it.settings.playout.interpolation = Interpolation::Hermite;
         it.settings.sender.stages = ladder::AT_REST.stages;
     };
-    let cases: [Said; 10] = [
+    let cases: [Said; 9] = [
         (Page::Ladder, unchosen, chosen, INSTEAD),
         (Page::Stages, unchosen, chosen, INSTEAD),
         (Page::Link, unchosen, chosen, INSTEAD),
         (Page::Ladder, encoded, remote, REQUESTED),
         (Page::Ladder, steps, remote, REQUESTED),
-        (Page::Ladder, curves, remote, REQUESTED),
         (Page::Ladder, without, remote, REQUESTED),
         (Page::Link, hermite, chosen, &["hermite becomes linear"]),
         (Page::Link, usual, serve, &VIEWER),
@@ -212,7 +208,6 @@ fn what_is_pointed_at_explains_itself() {
             "arithmetic",
             &["and replaces relative positions", "A click also changes the conflicting stages"],
         ),
-        (Page::Halves, "Swap halves", &["the left half has to show a replica"]),
     ] {
         let mut panel = panel(page);
         if page == Page::Stages {

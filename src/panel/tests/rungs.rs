@@ -161,19 +161,6 @@ fn low_window_scrolls_to_the_present_rung() {
     assert_eq!(harness.ctx.data(kept), Some(row.center().y));
 }
 
-#[test]
-fn pointed_curve_names_its_rung_and_is_selectable() {
-    let mut harness = open(table(Column::OverTime, ladder::DELTA.stages));
-    let plot = harness.get_by_label_contains("over time, kbps").rect();
-    for x in [plot.center().x, plot.right() - 4.0] {
-        point(&mut harness, pos2(x, plot.top() + 4.0));
-        assert!(says(&harness, "uncompressed: 17"));
-    }
-    click_on(&mut harness, "over time, kbps");
-    let clicked = harness.state().settings.sender.stages;
-    assert!(clicked != ladder::DELTA.stages && ladder::rung_of(clicked).is_some());
-}
-
 fn last_figure(harness: &Test, rung: Rung) -> String {
     let row = last(harness, rung.name);
     let figures = texts(harness).filter(|(_, rect)| row.contains(rect.center()));

@@ -142,7 +142,7 @@ fn escape_from_every_step_restores_the_settings_whatever_was_changed_there() {
         {
             act(&mut game, action);
         }
-        game.app.world_mut().resource_mut::<PanelState>().page = Page::Halves;
+        game.app.world_mut().resource_mut::<PanelState>().page = Page::Help;
         assert_ne!(setting(&mut game), before);
         tap(&mut game, KeyCode::Escape);
         assert_eq!(tour(&game).index, None);

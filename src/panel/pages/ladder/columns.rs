@@ -10,7 +10,7 @@ use crate::panel::prelude::*;
 use crate::panel::settings::Column;
 
 impl Column {
-    pub(crate) const ALL: [Self; 4] = [Self::Cost, Self::Savings, Self::Without, Self::OverTime];
+    pub(crate) const ALL: [Self; 3] = [Self::Cost, Self::Savings, Self::Without];
 
     /// Name, tooltip, and the heads of the two figures.
     pub(crate) const fn texts(self) -> [&'static str; 4] {
@@ -32,7 +32,6 @@ impl Column {
                 "kbps",
                 "more",
             ],
-            Self::OverTime => ["Over time", "Curves of the last seconds.", "", "kbps"],
         }
     }
 }
@@ -87,10 +86,6 @@ impl Costs {
                 let bar = bar_color(look, kbps);
                 let less = ratio(self.kbps[0].map(|first| factor(first / kbps)));
                 ([0.0, kbps], bar, [(rounded(kbps), look.ink), less])
-            }
-            Column::OverTime => {
-                let figures = [(String::new(), less), (rounded(self.kbps[index]?), look.ink)];
-                ([0.0; 2], Color32::TRANSPARENT, figures)
             }
             Column::Savings => {
                 let kbps = *self.encoded.get(index)?;

@@ -1,4 +1,4 @@
-//! The layout of the ladder's table: in each row a key, a name, a bar on a logarithmic scale, and two figures. The target is a dashed
+//! The layout of the ladder's table: in each row a number, a name, a bar on a logarithmic scale, and two figures. The target is a dashed
 //! line through all bars.
 
 use std::ops::RangeInclusive;
@@ -17,22 +17,19 @@ fn at(width: f32, kbps: f64) -> f32 {
 }
 
 /// Draws the heads of the columns, and the marks of the scale. `about` is the tooltip.
-pub(super) fn header(ui: &mut Ui, heads: [&str; 2], has_scale: bool, about: String) {
+pub(super) fn header(ui: &mut Ui, heads: [&str; 2], about: String) {
     let look = Look::of(ui);
     let row = Row::show(ui, LINE, &["rung", heads[0], heads[1]].join(", "));
     let at = |kbps| at(row.rect.width(), kbps);
     let target = format!("{TARGET_KBPS:.0}");
     // Short bars leave room only for the mark of the target.
-    let marks = match (has_scale, at(10_000.0) - LEFT > MARKS) {
-        (false, _) => [""; 3],
-        (true, true) => ["10", &*target, "10k"],
-        (true, false) => ["", &*target, ""],
-    };
+    let has_room = at(10_000.0) - LEFT > MARKS;
+    let [low, high] = if has_room { ["10", "10k"] } else { [""; 2] };
     for (at, words, color) in [
         (At::Left(NAME), "rung", look.muted),
-        (At::Left(LEFT), marks[0], look.muted),
-        (At::Center(at(TARGET_KBPS)), marks[1], look.ink),
-        (At::Center(at(10_000.0)), marks[2], look.muted),
+        (At::Left(LEFT), low, look.muted),
+        (At::Center(at(TARGET_KBPS)), &*target, look.ink),
+        (At::Center(at(10_000.0)), high, look.muted),
         (At::Right(FIGURE), heads[0], look.muted),
         (At::Right(LAST), heads[1], look.muted),
     ] {
@@ -48,12 +45,6 @@ pub(super) fn signed(kbps: f64) -> String {
         ..0.0 => rounded(kbps),
         _ => format!("+{}", rounded(kbps)),
     }
-}
-
-/// Returns the area of the curves: as high as `rows`, left of the last column.
-pub(super) fn plot(ui: &Ui, rows: Rangef) -> Rect {
-    let (left, right) = (ui.cursor().left(), ui.cursor().left() + ui.available_width());
-    Rect::from_x_y_ranges(left + LEFT + LABELS..=right - JOINTS, rows)
 }
 
 /// Contents of a row: both ends of the bar, kbps, its colour, and two figures with their colours.
@@ -80,11 +71,11 @@ pub(super) fn target(ui: &Ui, rows: Rangef) {
     line_between(ui.painter(), [pos2(x, rows.min), pos2(x, rows.max)], stroke, Some(3.0));
 }
 
-/// Draws the row of a rung with its key and name, marked if the rung is displayed. A click selects it.
+/// Draws the row of a rung with its number and name, marked if the rung is displayed. A click selects it.
 pub(super) fn rung(
     ui: &mut Ui,
     height: f32,
-    (rung, rung_key): (&Rung, &str),
+    (rung, index): (&Rung, usize),
     shown: Stages,
     stages: &mut Stages,
 ) -> Row {
@@ -93,9 +84,16 @@ pub(super) fn rung(
     if row.response.clicked() {
         *stages = rung.stages;
     }
-    key(ui.painter(), row.rect, RUNG_KEY, rung_key, look.muted);
+    if index < LADDER.len() {
+        number(ui, &row, NUMBER, index);
+    }
     row.text(ui, At::Left(NAME), rung.name, BODY, look.ink);
     row
+}
+
+/// Paints the number of a rung on the ladder, as the flags of the graph have it.
+fn number(ui: &Ui, row: &Row, left: f32, index: usize) {
+    key(ui.painter(), row.rect, left, &(index + 1).to_string(), Look::of(ui).muted);
 }
 
 pub(super) fn bar_color(look: Look, kbps: f64) -> Color32 {
@@ -108,18 +106,15 @@ pub(super) fn height(ui: &Ui, rows: usize, below: f32) -> f32 {
     (room / rows as f32).floor().clamp(ROW, MAX_ROW)
 }
 
-pub(super) const SCALE_KBPS: RangeInclusive<f64> = 10.0..=20_000.0;
+const SCALE_KBPS: RangeInclusive<f64> = 10.0..=20_000.0;
 
 /// Duration of the animation of a bar, seconds.
 const GLIDE: f32 = 0.15;
 
-/// Distances from the left end of a row: key, name, bar, and labels of curves. From the right end: curves, bar, and both
-/// figures. Logical points.
-const RUNG_KEY: f32 = 16.0;
+/// Distances from the left end of a row: number, name and bar. From the right end: bar, and both figures. Logical points.
+const NUMBER: f32 = 16.0;
 pub(super) const NAME: f32 = 38.0;
 const LEFT: f32 = 172.0;
-const LABELS: f32 = 24.0;
-const JOINTS: f32 = 66.0;
 const RIGHT: f32 = 106.0;
 const FIGURE: f32 = 54.0;
 const LAST: f32 = 0.0;
@@ -140,12 +135,12 @@ pub(crate) fn draw_costs(ui: &mut Ui, title: &str, costs: &[(&str, f64, f64)]) {
     note(ui, ABOUT_COSTS);
     ui.add_space(2.0 * GAP);
     ui.spacing_mut().item_spacing.y = 0.0;
-    header(ui, ["kbps", "less"], true, String::new());
+    header(ui, ["kbps", "less"], String::new());
     let top = ui.cursor().top();
     for &(name, kbps, less) in costs {
         let row = Row::show(ui, ROW, name);
         if let Some(index) = LADDER.iter().position(|rung| rung.name == name) {
-            key(ui.painter(), row.rect, 0.0, &(index + 1).to_string(), look.muted);
+            number(ui, &row, 0.0, index);
         }
         row.text(ui, At::Left(NAME), name, BODY, look.ink);
         let figures = [(rounded(kbps), look.ink), (factor(less), look.muted)];
