@@ -187,7 +187,7 @@ impl Registry {
             let names: Vec<_> = names.collect();
             let is_ascending = names.is_sorted_by(|a, b| a < b);
             assert!(is_ascending, "two {word} types have the same name: {names:?}");
-            assert!(names.len() <= 256, "there are more than 256 {word} types");
+            assert!(names.len() <= 255, "there are more than 255 {word} types");
             for name in names {
                 registered.extend([word, " ", name, "\n"]);
             }

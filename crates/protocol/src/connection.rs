@@ -16,10 +16,14 @@
 
 mod client;
 mod contract;
+mod input_clock;
+mod input_queue;
 mod message;
+mod report;
 mod send;
 mod sending;
 mod server;
+mod tick_inputs;
 mod upstream;
 
 use std::time::Duration;
@@ -29,6 +33,7 @@ use cubewire_codec::Snapshot;
 pub use client::{ClientConnection, ClientEvent, SessionError, Welcome};
 pub use contract::{Contract, FallbackReason, PROTOCOL_VERSION};
 pub use message::{ClientMessage, Hello, Request, SESSION, ServerMessage, Settings, one_line};
+pub use report::{InputReport, MAX_OWN_BYTES};
 pub use sending::{Extras, RateControl, SendJob, SentPacket, encode_jobs};
 pub use server::{Received, ServerConnection, ServerEvent};
 pub use upstream::MAX_REPEATED_BYTES;

@@ -29,9 +29,9 @@ pub use budget::{AllowedSnapshot, BUDGETS_KBPS, RateLimiter, SendBudget, Transpo
 pub use clock::SenderClock;
 pub use connection::{
     ClientConnection, ClientEvent, ClientMessage, Contract, Extras, FallbackReason, Hello,
-    MAX_REPEATED_BYTES, PROTOCOL_VERSION, RateControl, Received, Request, SESSION, SendJob,
-    SentPacket, ServerConnection, ServerEvent, ServerMessage, SessionError, Settings, Welcome,
-    connect, encode_jobs, one_line,
+    InputReport, MAX_OWN_BYTES, MAX_REPEATED_BYTES, PROTOCOL_VERSION, RateControl, Received,
+    Request, SESSION, SendJob, SentPacket, ServerConnection, ServerEvent, ServerMessage,
+    SessionError, Settings, Welcome, connect, encode_jobs, one_line,
 };
 pub use delay::{AdaptiveDelay, playout_delay};
 pub use encode_budget::EncodeBudget;

@@ -9,6 +9,8 @@ use log::debug;
 
 use super::contract::{Contract, FallbackReason};
 use super::message::{ClientMessage, Request, SESSION, ServerMessage, Settings, one_line};
+use super::report::InputReport;
+use super::tick_inputs::TickInputs;
 use super::upstream::{self, SentInputs};
 use crate::delay::playout_delay;
 use crate::engine::Engine;
@@ -46,6 +48,8 @@ pub struct ClientConnection {
     receiver: Option<SnapshotReceiver>,
     /// By channel.
     inputs: Vec<SentInputs>,
+    /// `None` if the contract has no tick inputs.
+    tick_inputs: Option<Box<TickInputs>>,
     outgoing: VecDeque<Vec<u8>>,
 }
 
@@ -98,7 +102,8 @@ impl ClientConnection {
             requested: None,
             answer: None,
             receiver: None,
-            inputs: vec![SentInputs::default(); contract.input_channels],
+            inputs: vec![SentInputs::default(); contract.channels()],
+            tick_inputs: contract.has_tick_inputs.then(Box::default),
             outgoing: VecDeque::from([hello]),
             contract,
         }
@@ -198,8 +203,12 @@ impl ClientConnection {
         now: Duration,
         bytes: &[u8],
     ) -> Result<Option<PacketOutcome>, DecodeError> {
-        let receiver = self.receiver.as_mut();
-        receiver.map(|receiver| receiver.on_packet(now, bytes)).transpose()
+        let Some(receiver) = &mut self.receiver else {
+            return Ok(None);
+        };
+        let inputs = self.tick_inputs.as_mut();
+        let packet = inputs.and_then(|it| it.split(now, receiver.playout().clock(), bytes));
+        receiver.on_packet(now, packet.as_deref().unwrap_or(bytes)).map(Some)
     }
 
     /// Requests settings, unless the last request had the same ones and was not declined.
@@ -226,7 +235,43 @@ impl ClientConnection {
     /// # Panics
     /// If the [contract](Contract::with_input_channels) has no such channel.
     pub fn push_input(&mut self, channel: usize, input: Vec<u8>) {
+        assert!(channel < self.contract.input_channels, "no channel {channel} for inputs");
         self.inputs[channel].push(input);
+    }
+
+    /// Returns the number of tick inputs that are due at `now`, to be [pushed](Self::push_tick_input) at once. Call this in each
+    /// frame in which the client plays. Inputs are due at the rate of the server's ticks, and up to 5 % faster or slower to keep
+    /// the server's queue as short as the jitter of the link allows. None are due before the welcome, while nothing arrives from
+    /// the server, and if the [contract](Contract::with_tick_inputs) has no tick inputs.
+    pub fn tick_inputs_due(&mut self, now: Duration) -> usize {
+        let inputs = self.tick_inputs.as_mut().zip(self.receiver.as_ref());
+        inputs.map_or(0, |(inputs, receiver)| inputs.due(now, receiver.playout().clock()))
+    }
+
+    /// Adds a tick input, which takes effect in one tick of the server, in order: see [`ServerConnection::take_tick_input`]. At
+    /// most [`MAX_OWN_BYTES`](super::MAX_OWN_BYTES). It is sent like [other inputs](Self::push_input). Returns its number, from 1
+    /// on, or 0 if the contract has no tick inputs.
+    ///
+    /// [`ServerConnection::take_tick_input`]: super::ServerConnection::take_tick_input
+    pub fn push_tick_input(&mut self, now: Duration, input: Vec<u8>) -> u64 {
+        let Some(inputs) = &mut self.tick_inputs else { return 0 };
+        self.inputs[self.contract.input_channels].push(input.clone());
+        inputs.push(now, input)
+    }
+
+    /// Returns the tick inputs with a higher number than `number`, oldest first. The last 256 are kept.
+    pub fn tick_inputs_after(&self, number: u64) -> impl Iterator<Item = &[u8]> {
+        self.tick_inputs.iter().flat_map(move |inputs| inputs.after(number))
+    }
+
+    /// Returns the newest report on tick inputs that came with a packet of `tick` or before. The last 256 are kept.
+    pub fn input_report(&self, tick: u64) -> Option<&InputReport> {
+        self.tick_inputs.as_ref()?.report(tick)
+    }
+
+    /// Returns how long ago the newest tick input was pushed that has its effect in the server's `tick`.
+    pub fn input_age(&self, now: Duration, tick: u64) -> Option<Duration> {
+        self.tick_inputs.as_ref()?.age(now, tick)
     }
 
     /// Returns the next reliable message for the server. Call this until it returns `None`.

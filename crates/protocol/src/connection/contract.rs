@@ -10,7 +10,7 @@ use log::debug;
 use super::message::Hello;
 
 /// Version of the wire formats of this crate, the codec, the transport and `cubewire-bevy`.
-pub const PROTOCOL_VERSION: u16 = 21;
+pub const PROTOCOL_VERSION: u16 = 22;
 
 /// The scene, the items that the app has registered, and the channels for inputs. Ends with different contracts do not connect,
 /// except for the fingerprint.
@@ -20,6 +20,7 @@ pub struct Contract {
     schema: Vec<u8>,
     registered: String,
     pub(super) input_channels: usize,
+    pub(super) has_tick_inputs: bool,
     pub(super) teleports: Option<usize>,
     /// Fingerprint of this end. Default: the [shipped](Fingerprint::shipped) model on this machine. A server does not
     /// send arithmetic coding to a client with another fingerprint.
@@ -35,6 +36,7 @@ impl Contract {
             plan,
             registered,
             input_channels: 0,
+            has_tick_inputs: false,
             teleports: None,
             fingerprint: Fingerprint::shipped(),
         }
@@ -43,12 +45,20 @@ impl Contract {
     /// Sets the number of channels for inputs. Default: 0.
     ///
     /// # Panics
-    /// If it is above 256.
+    /// If it is above 255.
     #[must_use]
     pub fn with_input_channels(mut self, channels: usize) -> Self {
-        assert!(channels <= 256, "{channels} channels for inputs, limit 256");
+        assert!(channels <= 255, "{channels} channels for inputs, limit 255");
         self.input_channels = channels;
         self.registered += &format!("input channels: {channels}\n");
+        self
+    }
+
+    /// Lets clients send an input for each tick: [`ClientConnection::push_tick_input`](super::ClientConnection::push_tick_input).
+    #[must_use]
+    pub fn with_tick_inputs(mut self) -> Self {
+        self.has_tick_inputs = true;
+        self.registered += "tick inputs\n";
         self
     }
 
@@ -64,6 +74,11 @@ impl Contract {
         self.teleports = Some(field);
         self.registered += &format!("teleports: field {field}\n");
         self
+    }
+
+    /// The number of channels for inputs. The last one is that of tick inputs, if there are any.
+    pub(super) const fn channels(&self) -> usize {
+        self.input_channels + self.has_tick_inputs as usize
     }
 
     /// Returns the scene.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use cubewire_codec::QuantizedSnapshot;
 
+use super::report::{MAX_OWN_BYTES, Report};
 use super::sending::{Extras, JobState, RateControl, SendJob, Sending};
 use super::server::ServerConnection;
 use crate::budget::{AllowedSnapshot, SendBudget, TransportState};
@@ -62,16 +63,22 @@ impl ServerConnection {
         if !extras.must_send && !self.is_due(tick) {
             return None;
         }
+        let report = self.tick_inputs.report();
+        let own = if extras.own.len() <= MAX_OWN_BYTES { extras.own } else { &[] };
+        let report = report.map(|(used, queued)| Report { used: used as u16, queued, own });
         let sending = self.sending.as_mut()?;
         let settings = sending.granted()?;
-        let packet_budget = match sending.allowed {
+        let mut packet_budget = match sending.allowed {
             AllowedSnapshot::Partial(packet_budget) => Some(packet_budget),
             AllowedSnapshot::Complete | AllowedSnapshot::Nothing => {
                 sending.joining_limit(tick, &settings, &snapshot)
             }
         };
+        if let (Some(packet_budget), Some(report)) = (&mut packet_budget, &report) {
+            packet_budget.bytes = packet_budget.bytes.saturating_sub(report.len());
+        }
         let state = JobState::Due;
-        Some(SendJob { sending, tick, settings, snapshot, extras, packet_budget, state })
+        Some(SendJob { sending, tick, settings, snapshot, extras, packet_budget, report, state })
     }
 
     /// Returns the sample of this tick for a record, without packets and traffic.

@@ -13,6 +13,7 @@ use log::debug;
 
 use super::contract::Contract;
 use super::message::Settings;
+use super::report::Report;
 use crate::budget::{AllowedSnapshot, SendBudget};
 use crate::encode_cost::EncodeCost;
 use crate::inputs::InputHistory;
@@ -44,6 +45,9 @@ pub struct Extras<'a> {
     pub gains: &'a [f32],
     /// Within a budget, by slot: number of the body's group. Missing bodies have no group.
     pub groups: &'a [u32],
+    /// The app's data for a client that sends tick inputs: [`InputReport::own`](super::InputReport). Data longer than
+    /// [`MAX_OWN_BYTES`](super::MAX_OWN_BYTES) is left out.
+    pub own: &'a [u8],
     /// Encodes the snapshot even if it is not due or there is no time, because the state that follows refers to it. Within a budget,
     /// stages that allow it still send a part.
     pub must_send: bool,
@@ -75,6 +79,7 @@ pub struct SendJob<'a> {
     pub(super) extras: Extras<'a>,
     /// Limit of the packet; `None` for a complete packet.
     pub(super) packet_budget: Option<PacketBudget<'static>>,
+    pub(super) report: Option<Report<'a>>,
     pub(super) state: JobState,
 }
 
@@ -191,7 +196,7 @@ impl SendJob<'_> {
         self.state = JobState::Done { has_packet: false, is_shared: false };
     }
 
-    /// Maximum size of the packet, bytes; `None` for a complete packet.
+    /// Maximum size of the packet without a report on inputs, bytes; `None` for a complete packet.
     pub fn max_bytes(&self) -> Option<usize> {
         self.packet_budget.map(|packet_budget| packet_budget.bytes)
     }
@@ -272,7 +277,10 @@ impl SendJob<'_> {
                 ..PacketRecord::new(tick, packet, self.settings.stages)
             });
         }
-        let bytes = packet.bytes.clone();
+        let bytes = match self.report {
+            Some(report) => report.before(&packet.bytes),
+            None => packet.bytes.clone(),
+        };
         let spread = sending.budget.as_mut().map(|budget| budget.on_sent(tick, bytes.len()));
         Ok(Some(SentPacket { bytes, spread_ticks: spread.unwrap_or(1), is_shared }))
     }

@@ -11,7 +11,9 @@ use cubewire_codec::{InitialStateError, Snapshot, Stages, encode_initial};
 use log::debug;
 
 use super::contract::{Contract, FallbackReason};
+use super::input_queue::InputQueue;
 use super::message::{ClientMessage, Request, SESSION, ServerMessage, Settings, one_line};
+use super::report::MAX_OWN_BYTES;
 use super::sending::{RateControl, Sending};
 use super::upstream::Upstream;
 use crate::encode_cost::EncodeCost;
@@ -50,6 +52,7 @@ pub struct ServerConnection {
     outgoing: VecDeque<Vec<u8>>,
     /// By channel: number of the last received input.
     inputs: Vec<u64>,
+    pub(super) tick_inputs: InputQueue,
     invalid_datagrams: u32,
     /// Number of items that the client may still send in this frame.
     items_left: usize,
@@ -118,7 +121,8 @@ impl ServerConnection {
             early: None,
             sending: None,
             outgoing: VecDeque::new(),
-            inputs: vec![0; contract.input_channels],
+            inputs: vec![0; contract.channels()],
+            tick_inputs: InputQueue::default(),
             invalid_datagrams: 0,
             items_left: Self::MAX_ITEMS,
             offers_state: true,
@@ -239,9 +243,13 @@ impl ServerConnection {
         }
         for run in &upstream.inputs {
             let seen = &mut self.inputs[run.channel];
-            for input in run.after(*seen).iter().take(self.items_left) {
+            for (number, input) in run.after(*seen).take(self.items_left) {
                 self.items_left -= 1;
-                received.inputs.push((run.channel, *input));
+                match run.channel < self.contract.input_channels {
+                    true => received.inputs.push((run.channel, input)),
+                    false if input.len() <= MAX_OWN_BYTES => self.tick_inputs.push(number, input),
+                    false => is_valid = false,
+                }
             }
             *seen = (*seen).max(run.newest);
         }
@@ -250,6 +258,13 @@ impl ServerConnection {
             true => Err(self.end(format!("more than {} invalid datagrams", Self::MAX_INVALID))),
             false => Ok(received),
         }
+    }
+
+    /// Takes the client's input for a tick of the server. Call this once per tick. Each input is returned once, in order. If none
+    /// has arrived in time, the last one is repeated for up to six ticks. If more than 30 wait, the oldest are dropped, and after a
+    /// [pause](Self::on_tick) all.
+    pub fn take_tick_input(&mut self) -> Option<&[u8]> {
+        self.tick_inputs.take()
     }
 
     /// Applies the limits of time and memory, and allows the client [`MAX_ITEMS`](Self::MAX_ITEMS) again. `backlog_bytes` is the size of the reliable messages that
@@ -376,6 +391,7 @@ impl ServerConnection {
                 now - at
             );
             self.say(&ServerMessage::Tick(tick));
+            self.tick_inputs.stop();
         }
     }
 

@@ -170,10 +170,12 @@ impl<'a> RecentInputs<'a> {
         Some((Self { channel: channel.into(), newest, inputs }, rest))
     }
 
-    /// Returns the inputs with a number above `seen`, oldest first.
-    pub(super) fn after(&self, seen: u64) -> &[&'a [u8]] {
-        let new = self.newest.saturating_sub(seen).min(self.inputs.len() as u64);
-        &self.inputs[self.inputs.len() - new as usize..]
+    /// Returns the inputs with a number above `seen`, oldest first, with their numbers.
+    pub(super) fn after(&self, seen: u64) -> impl ExactSizeIterator<Item = (u64, &'a [u8])> {
+        let new = self.newest.saturating_sub(seen).min(self.inputs.len() as u64) as usize;
+        let inputs = self.inputs[self.inputs.len() - new..].iter();
+        let newest = self.newest;
+        (0..new).zip(inputs).map(move |(index, input)| (newest - (new - 1 - index) as u64, *input))
     }
 }
 
@@ -277,7 +279,7 @@ mod tests {
                 let bytes = [&[kind], &bytes[..]].concat();
                 for run in Upstream::decode(&bytes).iter().flat_map(|upstream| &upstream.inputs) {
                     prop_assert!(run.after(seen).len() <= run.inputs.len().min(RECENT_INPUTS));
-                    prop_assert!(run.newest > seen || run.after(seen).is_empty());
+                    prop_assert!(run.newest > seen || run.after(seen).len() == 0);
                 }
             }
         }

@@ -20,6 +20,7 @@ mod renet_guard;
 mod scene;
 mod silence;
 mod smallest;
+mod tick_inputs;
 mod time;
 mod turns;
 #[path = "../../../codec/tests/suite/world.rs"]
