@@ -17,6 +17,7 @@
 mod deltas;
 mod digest;
 mod displayed;
+mod inputs;
 mod lane;
 mod meter;
 mod quantized;
@@ -43,7 +44,7 @@ use cubewire_codec::ladder::Rung;
 use cubewire_physics::ReceiverWorld;
 use cubewire_protocol::{ClientConnection, Engine, SnapshotReceiver};
 
-use crate::simulation::SimulationSystems;
+use crate::simulation::{self, SimulationSystems};
 
 use transport::{End, TransportSystems};
 
@@ -56,6 +57,7 @@ pub use deltas::{DELTA_BITS, DeltaCounts};
 pub use digest::Digest;
 pub use displayed::{Compared, CubeError, CubeErrors, DisplayedState};
 pub(crate) use displayed::{between, shown_cube};
+pub use inputs::{PlayAt, Seat};
 pub(crate) use lane::end;
 pub use lane::{Lane, LaneSync, LocalLane, SendStates};
 pub use meter::{Detailed, LaneMeter, METER_TICKS, Mean, TARGET_KBPS, kbps, millimetres};
@@ -112,6 +114,7 @@ impl Plugin for ReplicationPlugin {
             .init_resource::<quantized::QuantizedWorld>()
             .init_resource::<WantsAblation>()
             .init_resource::<Rebuilds>()
+            .init_resource::<PlayAt>()
             .add_observer(spawn::change)
             .add_observer(sync::force_desync)
             .configure_sets(
@@ -159,6 +162,10 @@ impl Plugin for ReplicationPlugin {
                         .in_set(ReplicationSystems::Observe),
                     shadow::queue.in_set(ReplicationSystems::Shadow),
                 ),
+            )
+            .add_systems(
+                FixedUpdate,
+                inputs::take.in_set(SimulationSystems::Keys).after(simulation::hold),
             )
             .add_systems(
                 Last,

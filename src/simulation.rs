@@ -15,12 +15,15 @@ use cubewire_codec::Snapshot;
 use cubewire_protocol::InputHistory;
 use cubewire_scene::{Keys, TICKS_PER_SECOND};
 
+pub(crate) use bodies::hold;
 pub use cubewire_physics::state_hash;
 
 /// System sets of a simulation tick in [`FixedUpdate`], in this order.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SimulationSystems {
     Control,
+    /// Sets the [`PlayerKeys`] of the tick.
+    Keys,
     Reset,
     /// Steps Rapier with the held keys, and copies the states to [`CubeWorld`].
     Step,
@@ -44,13 +47,19 @@ impl Plugin for SimulationPlugin {
                     .in_fixed_schedule(),
             )
             .init_resource::<HeldKeys>()
+            .init_resource::<PlayerKeys>()
             .init_resource::<CubeWorld>()
             .init_resource::<bodies::Scene>()
             .add_message::<ResetSimulation>()
             .init_resource::<RebuildSimulation>()
             .configure_sets(
                 FixedUpdate,
-                (SimulationSystems::Control, SimulationSystems::Reset, SimulationSystems::Step)
+                (
+                    SimulationSystems::Control,
+                    SimulationSystems::Keys,
+                    SimulationSystems::Reset,
+                    SimulationSystems::Step,
+                )
                     .chain(),
             )
             .configure_sets(
@@ -62,6 +71,7 @@ impl Plugin for SimulationPlugin {
             .add_systems(
                 FixedUpdate,
                 (
+                    hold.in_set(SimulationSystems::Keys),
                     bodies::reset.in_set(SimulationSystems::Reset),
                     (
                         (bodies::register_bodies, bodies::before)
@@ -78,8 +88,13 @@ impl Plugin for SimulationPlugin {
     }
 }
 
+/// The keys that the player in this process holds.
 #[derive(Resource, Clone, Copy, Debug, Default)]
 pub struct HeldKeys(pub Keys);
+
+/// The keys that move the player's cube in this tick: those [held](HeldKeys), unless the player plays at a client.
+#[derive(Resource, Clone, Copy, Debug, Default)]
+pub struct PlayerKeys(pub Keys);
 
 /// Requests that the engine's sets are rebuilt before the next tick, from the rounded state of the bodies.
 ///

@@ -8,7 +8,9 @@ use cubewire_codec::ladder;
 
 use super::{GameError, GamePlugin};
 use crate::recording::{Script, ScriptPlayback};
-use crate::replication::{LaneCheck, LaneMeter, LaneSettings, LiveLadder, lane_ladder, spawn_lane};
+use crate::replication::{
+    LaneCheck, LaneMeter, LaneSettings, LiveLadder, Seat, lane_ladder, spawn_lane,
+};
 use crate::simulation::{CubeWorld, state_hash};
 use crate::view::{Selected, Side};
 
@@ -135,7 +137,7 @@ impl LaneGame {
     pub fn join(mut game: HeadlessGame, settings: LaneSettings) -> Result<Self, GameError> {
         let lane = game.spawn_lane(settings)?;
         let mut entity = game.app.world_mut().entity_mut(lane);
-        entity.insert((LaneCheck::default(), Side::Right, Selected));
+        entity.insert((LaneCheck::default(), Side::Right, Selected, Seat(0)));
         Ok(Self { game, lane })
     }
 

@@ -72,6 +72,10 @@ pub(super) fn sample(time: Res<Time>, mut lanes: Query<PlayedLane<'_>>) {
         sample.playout_delay = buffer.delay();
         sample.starved = if starved { TICK } else { Duration::ZERO };
         sample.stalls = usize::from(starved && !was_starved);
+        let shown = buffer.sample(now).map(|playout| playout.tick as u64);
+        let report = shown.and_then(|tick| replica.0.input_report(tick));
+        sample.input_age = report.and_then(|report| replica.0.input_age(now, report.tick));
+        sample.queued_inputs = report.filter(|_| sample.input_age.is_some()).map(|it| it.queued);
         if let Some(mut displayed) = displayed {
             let kind = settings.interpolation;
             displayed.show(kind, kind.playout(buffer, now).as_ref());

@@ -8,11 +8,13 @@ use cubewire_protocol::PacketOutcome;
 use cubewire_protocol::record::PacketRecord;
 
 use super::Replica;
+use super::inputs::{self, PlayAt};
 use super::lane::{Lane, LaneSync, Sender};
 use super::meter::LaneMeter;
 use super::settings::{PlayoutSettings, SenderSettings};
 use super::transport::ReceiverBuffer;
 use crate::clock;
+use crate::simulation::HeldKeys;
 
 /// Snapshots decoded in this tick.
 #[derive(Component, Default)]
@@ -49,14 +51,25 @@ pub(super) fn record_arrivals(mut lanes: Query<(&Decoded, &mut LaneMeter), With<
 
 /// Decodes and acknowledges the received snapshots. Viewers use frame time, because a socket is read once per frame: the first
 /// tick of a long frame gets all packets of the frame.
-pub(super) fn receive(clocks: Clocks, mut lanes: Query<ReceivingLane>) {
+pub(super) fn receive(
+    clocks: Clocks,
+    play_at: Res<PlayAt>,
+    held: Option<Res<HeldKeys>>,
+    mut lanes: Query<ReceivingLane>,
+) {
+    let held = held.filter(|_| *play_at == PlayAt::Client);
     for mut lane in &mut lanes {
         let now = clocks.now(lane.clock);
+        if let Some(HeldKeys(keys)) = held.as_deref() {
+            inputs::push(&mut lane.replica.0, now, *keys);
+        }
         let waits = lane.playout.effective_interpolation(lane.sender.stages).waits();
-        let (receiver, meter) = (lane.replica.receiver_mut(), &mut lane.meter);
+        let meter = &mut lane.meter;
         lane.decoded.0.clear();
-        let newest_before = receiver.newest();
-        for message in lane.buffer.incoming.datagrams.drain(..) {
+        let newest_before = lane.replica.receiver().newest();
+        for datagram in lane.buffer.incoming.datagrams.drain(..) {
+            let message = lane.replica.0.packet(now, datagram);
+            let receiver = lane.replica.receiver_mut();
             let newest = receiver.newest();
             let simulated_ticks = receiver.engine().simulated_ticks();
             let started = clock::now();
@@ -103,7 +116,7 @@ pub(super) fn receive(clocks: Clocks, mut lanes: Query<ReceivingLane>) {
                 }
             }
         }
-        meter.silent_ticks = match receiver.newest() == newest_before {
+        meter.silent_ticks = match lane.replica.receiver().newest() == newest_before {
             true => meter.silent_ticks + 1,
             false => 0,
         };

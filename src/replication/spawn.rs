@@ -55,10 +55,10 @@ pub(crate) fn change(change: On<ChangeLane>, mut lanes: Query<ChangedLane<'_>>) 
     }
 }
 
-/// The protocol contract that both ends must share: the scene, without further registered items.
+/// The protocol contract that both ends must share: the scene, and an input of the player per tick.
 pub(crate) fn contract() -> Arc<Contract> {
     static CONTRACT: LazyLock<Arc<Contract>> =
-        LazyLock::new(|| Arc::new(Contract::new(Plan::cubes(), String::new())));
+        LazyLock::new(|| Arc::new(Contract::new(Plan::cubes(), String::new()).with_tick_inputs()));
     Arc::clone(&CONTRACT)
 }
 

@@ -16,6 +16,7 @@ use cubewire_protocol::{ClientConnection, ClientEvent, Contract, FallbackReason}
 use cubewire_scene::{CUBES, TICKS_PER_SECOND};
 
 use super::digest::{self, Digest};
+use super::inputs::PlayAt;
 use super::lane::LaneSync;
 use super::meter::{Counted, Detailed, LaneMeter};
 use super::receive::{self, Decoded};
@@ -34,6 +35,7 @@ impl Plugin for ViewerPlugin {
             .in_set(TransportSystems::Receive(End::Client));
         app.insert_resource(Time::<Fixed>::from_hz(f64::from(TICKS_PER_SECOND)))
             .init_resource::<ServerLink>()
+            .init_resource::<PlayAt>()
             .add_observer(cubewire_bevy::transport::tell_why)
             .add_observer(lose)
             .add_observer(spawn::change)

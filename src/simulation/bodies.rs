@@ -10,7 +10,7 @@ use bevy_rapier3d::rapier::dynamics::RigidBodyHandle;
 use cubewire_physics::{self as physics, Input, SceneState, Sets, Solid};
 use cubewire_scene as scene;
 
-use super::{CubeWorld, HeldKeys, RebuildSimulation, ResetSimulation};
+use super::{CubeWorld, HeldKeys, PlayerKeys, RebuildSimulation, ResetSimulation};
 
 #[derive(Component, Clone, Copy, Debug)]
 pub(super) struct SimulatedCube(usize);
@@ -103,9 +103,13 @@ pub(super) fn reset(
     commands.run_system_cached(build);
 }
 
-/// Applies the forces of the held keys, after a rebuild if it was requested.
+pub(crate) fn hold(held: Res<HeldKeys>, mut keys: ResMut<PlayerKeys>) {
+    keys.0 = held.0;
+}
+
+/// Applies the forces of the player's keys, after a rebuild if it was requested.
 pub(super) fn before(
-    keys: Res<HeldKeys>,
+    keys: Res<PlayerKeys>,
     mut rebuilds: ResMut<RebuildSimulation>,
     mut world: ResMut<CubeWorld>,
     mut scene: ResMut<Scene>,

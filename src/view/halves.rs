@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use super::cubes::DisplayedTicks;
 use super::side::{Halves, PaneContent, Selected, Side};
 use crate::replication::{
-    Ablation, ChangeLane, Compared, Lane, LaneCheck, LaneSettings, LinkSettings, LiveLadder,
+    Ablation, ChangeLane, Compared, Lane, LaneCheck, LaneSettings, LinkSettings, LiveLadder, Seat,
     spawn_lane,
 };
 
@@ -73,6 +73,9 @@ fn spawn(world: &mut World, side: Side, settings: LaneSettings) -> Result<Entity
         Compared,
         DisplayedTicks::default(),
     ));
+    if side == Side::Right {
+        world.entity_mut(lane).insert(Seat(0));
+    }
     Ok(lane)
 }
 

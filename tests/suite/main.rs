@@ -23,6 +23,7 @@ mod mutated;
 mod network;
 mod pictures;
 mod play;
+mod play_at;
 mod processes;
 mod program;
 mod replays;

@@ -21,35 +21,12 @@ impl Input {
     /// +--------+----------+--------+------+------+----+-------+------+
     /// ```
     pub fn to_byte(self) -> u8 {
-        let keys = self.keys;
-        let bits = [
-            keys.left,
-            keys.right,
-            keys.up,
-            keys.down,
-            keys.blow,
-            keys.gather,
-            self.rebuilds,
-            self.resets,
-        ];
-        (0..).zip(bits).fold(0, |byte, (index, bit)| byte | u8::from(bit) << index)
+        self.keys.to_byte() | u8::from(self.rebuilds) << 6 | u8::from(self.resets) << 7
     }
 
     /// Unpacks a byte of [`to_byte`](Self::to_byte). Every byte is valid.
-    pub fn from_byte(byte: u8) -> Self {
-        let bit = |index: u8| byte >> index & 1 == 1;
-        Self {
-            resets: bit(7),
-            rebuilds: bit(6),
-            keys: Keys {
-                left: bit(0),
-                right: bit(1),
-                up: bit(2),
-                down: bit(3),
-                blow: bit(4),
-                gather: bit(5),
-            },
-        }
+    pub const fn from_byte(byte: u8) -> Self {
+        Self { resets: byte & 1 << 7 > 0, rebuilds: byte & 1 << 6 > 0, keys: Keys::from_byte(byte) }
     }
 }
 

@@ -51,6 +51,10 @@ pub struct Sample {
     pub stalls: usize,
     /// Time that playout stood still in this tick.
     pub starved: Duration,
+    /// Time since the newest [tick input](crate::ClientConnection::push_tick_input) that has its effect in the displayed tick.
+    pub input_age: Option<Duration>,
+    /// Number of inputs that waited at the server, as it last reported. `None` without tick inputs.
+    pub queued_inputs: Option<u8>,
     /// The replica error. Its tick is `None` if the connection does not measure it.
     pub replica_error: ReplicaError,
 }

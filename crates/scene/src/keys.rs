@@ -31,6 +31,19 @@ impl Keys {
         }
     }
 
+    /// Packs the keys into a byte, from the lowest bit: left, right, up, down, blow, gather.
+    pub fn to_byte(self) -> u8 {
+        let keys = [self.left, self.right, self.up, self.down, self.blow, self.gather];
+        (0..).zip(keys).fold(0, |byte, (bit, key)| byte | u8::from(key) << bit)
+    }
+
+    /// Unpacks a byte of [`to_byte`](Self::to_byte). The highest two bits are ignored.
+    pub const fn from_byte(byte: u8) -> Self {
+        let [left, right, up, down, blow, gather] =
+            [byte & 1 > 0, byte & 2 > 0, byte & 4 > 0, byte & 8 > 0, byte & 16 > 0, byte & 32 > 0];
+        Self { left, right, up, down, blow, gather }
+    }
+
     /// Returns keys that roll the player to and fro, for tests and benchmarks.
     pub const fn rolling(tick: u64, gather: bool) -> Self {
         let (right, up) = (tick % 100 < 50, tick % 160 < 80);

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use cubewire_scene::Keys;
 
 use crate::recording::script::{HASH_EVERY, Key, Recorded, Script, Step};
-use crate::simulation::{CubeWorld, HeldKeys, RebuildSimulation, ResetSimulation, state_hash};
+use crate::simulation::{CubeWorld, PlayerKeys, RebuildSimulation, ResetSimulation, state_hash};
 use crate::view::{Halves, PaneContent, Side};
 
 /// Held keys and contents of the halves since the physics world was built, with a hash of all states.
@@ -95,7 +95,7 @@ impl InputLog {
 }
 
 pub(super) fn record_input(
-    held: Res<HeldKeys>,
+    keys: Res<PlayerKeys>,
     halves: Halves<'_, '_>,
     mut resets: MessageReader<ResetSimulation>,
     rebuilds: Res<RebuildSimulation>,
@@ -122,9 +122,9 @@ pub(super) fn record_input(
         step.left = left;
         step.right = right;
     }
-    if held.0 != log.held {
-        step.hold = Some(Key::of(held.0));
-        log.held = held.0;
+    if keys.0 != log.held {
+        step.hold = Some(Key::of(keys.0));
+        log.held = keys.0;
     }
     if step != (Step { at, ..Step::default() }) {
         log.script.steps.push(step);

@@ -48,6 +48,8 @@ pub struct ClientConnection {
     receiver: Option<SnapshotReceiver>,
     /// By channel.
     inputs: Vec<SentInputs>,
+    /// Whether tick inputs wait for acks of the next tick.
+    waits: bool,
     /// `None` if the contract has no tick inputs.
     tick_inputs: Option<Box<TickInputs>>,
     outgoing: VecDeque<Vec<u8>>,
@@ -103,6 +105,7 @@ impl ClientConnection {
             answer: None,
             receiver: None,
             inputs: vec![SentInputs::default(); contract.channels()],
+            waits: false,
             tick_inputs: contract.has_tick_inputs.then(Box::default),
             outgoing: VecDeque::from([hello]),
             contract,
@@ -203,12 +206,19 @@ impl ClientConnection {
         now: Duration,
         bytes: &[u8],
     ) -> Result<Option<PacketOutcome>, DecodeError> {
-        let Some(receiver) = &mut self.receiver else {
-            return Ok(None);
-        };
-        let inputs = self.tick_inputs.as_mut();
-        let packet = inputs.and_then(|it| it.split(now, receiver.playout().clock(), bytes));
-        receiver.on_packet(now, packet.as_deref().unwrap_or(bytes)).map(Some)
+        let packet = self.split(now, bytes);
+        let receiver = self.receiver.as_mut();
+        receiver.map(|it| it.on_packet(now, packet.as_deref().unwrap_or(bytes))).transpose()
+    }
+
+    /// Takes the [report](InputReport) off a datagram, if it has one. Returns the packet for [`SnapshotReceiver::on_packet`].
+    pub fn packet(&mut self, now: Duration, datagram: Vec<u8>) -> Vec<u8> {
+        self.split(now, &datagram).unwrap_or(datagram)
+    }
+
+    fn split(&mut self, now: Duration, datagram: &[u8]) -> Option<Vec<u8>> {
+        let (inputs, receiver) = self.tick_inputs.as_mut().zip(self.receiver.as_ref())?;
+        inputs.split(now, receiver.playout().clock(), datagram)
     }
 
     /// Requests settings, unless the last request had the same ones and was not declined.
@@ -286,7 +296,14 @@ impl ClientConnection {
             return Vec::new();
         };
         let feedback: Vec<_> = std::iter::from_fn(|| receiver.poll_feedback()).collect();
-        upstream::take(&feedback, &mut self.inputs)
+        let (apps, of_ticks) = self.inputs.split_at_mut(self.contract.input_channels);
+        let is_alone = feedback.is_empty() && apps.iter().all(SentInputs::is_empty);
+        // A datagram takes more bytes than its inputs, so they wait a tick for others.
+        self.waits = is_alone && !self.waits && !of_ticks.iter().all(SentInputs::is_empty);
+        match self.waits {
+            true => Vec::new(),
+            false => upstream::take(&feedback, &mut self.inputs),
+        }
     }
 
     /// Returns the client's last message to the server, when it ends the connection.

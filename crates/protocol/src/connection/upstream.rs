@@ -51,6 +51,10 @@ impl SentInputs {
         }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.recent.is_empty()
+    }
+
     /// Encodes the new inputs, plus as many earlier ones as fit into `room` bytes with them. Earlier ones that do not
     /// fit are not sent again. New inputs that do not fit alone get an item each.
     fn take(&mut self, channel: u8, room: usize) -> Vec<Vec<u8>> {
@@ -94,7 +98,7 @@ pub(super) fn take(feedback: &[Feedback], channels: &mut [SentInputs]) -> Vec<Ve
     let mut datagrams: Vec<Vec<u8>> =
         feedback.map(|some| some.iter().flat_map(|feedback| feedback.encode()).collect()).collect();
     let used = datagrams.last().map_or(0, Vec::len);
-    let active = channels.iter().filter(|inputs| !inputs.recent.is_empty()).count().max(1);
+    let active = channels.iter().filter(|inputs| !inputs.is_empty()).count().max(1);
     let room = ((DATAGRAM_BYTES - used) / active).saturating_sub(HEADER_BYTES);
     let mut runs = 0;
     for (channel, inputs) in channels.iter_mut().enumerate() {
