@@ -166,6 +166,7 @@ impl Plan {
     }
 
     /// Steps and bounds of positions along each axis, with z up. `None` if positions are floats.
+    #[inline]
     pub fn position_bounds(&self, position: Position) -> Option<[Bounded; 3]> {
         match position {
             Position::Full => None,
