@@ -25,9 +25,7 @@ impl Plugin for InputLogPlugin {
         app.init_resource::<InputLog>().add_systems(
             FixedUpdate,
             (
-                log::record_input
-                    .after(SimulationSystems::Control)
-                    .before(SimulationSystems::Reset),
+                log::record_input.after(SimulationSystems::Keys).before(SimulationSystems::Reset),
                 (log::record_state, check.run_if(resource_exists::<ReplayCheck>))
                     .chain()
                     .after(SimulationSystems::Step),

@@ -91,7 +91,9 @@ impl Client {
             connected: None,
             renet: RenetConnection::new(FROM_SERVER_BYTES),
             buffer: MessageBuffer::default(),
-            connection: ClientConnection::new(Contract::new(Plan::cubes(), String::new()).into()),
+            connection: ClientConnection::new(
+                Contract::new(Plan::cubes(), String::new()).with_tick_inputs().into(),
+            ),
             version: PROTOCOL_VERSION,
             settings: SETTINGS,
             flushed: now,
