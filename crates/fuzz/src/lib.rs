@@ -225,8 +225,10 @@ pub fn exchange_simulated() -> Exchange {
 pub const PAIR_CUBES: usize = 8;
 
 /// Contract between a client and a server of the cube scene.
-pub static CONTRACT: LazyLock<Arc<Contract>> =
-    LazyLock::new(|| Arc::new(Contract::new(Plan::cubes(), String::new()).with_input_channels(2)));
+pub static CONTRACT: LazyLock<Arc<Contract>> = LazyLock::new(|| {
+    let contract = Contract::new(Plan::cubes(), String::new());
+    Arc::new(contract.with_input_channels(2).with_tick_inputs())
+});
 
 /// Returns both ends of a connection after the welcome.
 pub fn connection() -> (ServerConnection, ClientConnection) {

@@ -36,6 +36,7 @@ mod forces;
 mod hash;
 mod input;
 mod pose;
+mod predictor;
 mod rebuild;
 mod receiver_world;
 mod solids;
@@ -47,6 +48,7 @@ mod world;
 
 pub use hash::state_hash;
 pub use input::Input;
+pub use predictor::{OwnState, OwnVelocity, PredictionBase, Predictor};
 pub use receiver_world::ReceiverWorld;
 pub use solids::{
     GRAVITY, LOOK_AHEAD, Solid, initial_snapshot, parameters, set_rest_thresholds, solids,

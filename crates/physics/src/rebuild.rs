@@ -30,7 +30,7 @@ impl Sets<'_> {
 
     /// Replaces all sets by the sets of a state. Panics like [`rebuild`](Self::rebuild).
     pub(crate) fn restore(&mut self, scene: &mut SceneState, state: &WorldState) {
-        *scene = SceneState::restored(scene.handles.clone(), state);
+        *scene = SceneState::restored(scene.handles.clone(), scene.numbers.clone(), state);
         let old_bodies = std::mem::take(self.bodies);
         let old_colliders = std::mem::take(self.colliders);
         *self.islands = IslandManager::new();

@@ -37,7 +37,9 @@ pub struct Sets<'w> {
 #[derive(Clone, Debug)]
 pub struct SceneState {
     pub(crate) handles: Vec<RigidBodyHandle>,
-    /// Cube by the index part of the body's handle.
+    /// The number of each cube in the scene, for a part of it. The player comes first.
+    pub(crate) numbers: Vec<usize>,
+    /// Index of the cube by the index part of the body's handle.
     cubes: Vec<Option<u16>>,
     ticks: u64,
     pub(crate) interaction: Interaction,
@@ -52,12 +54,17 @@ impl SceneState {
     /// # Panics
     /// If the number of handles differs from the number of cubes.
     pub fn new(handles: Vec<RigidBodyHandle>) -> Self {
-        Self { is_restored: false, ..Self::restored(handles, &WorldState::initial()) }
+        let all = (0..CUBES).collect();
+        Self { is_restored: false, ..Self::restored(handles, all, &WorldState::initial()) }
     }
 
-    /// Restores the state of a world. `handles` are the cubes' bodies by index.
-    pub(crate) fn restored(handles: Vec<RigidBodyHandle>, state: &WorldState) -> Self {
-        assert_eq!(handles.len(), CUBES, "one body for each cube");
+    /// Restores the state of the cubes with these numbers. `handles` are their bodies.
+    pub(crate) fn restored(
+        handles: Vec<RigidBodyHandle>,
+        numbers: Vec<usize>,
+        state: &WorldState,
+    ) -> Self {
+        assert_eq!(handles.len(), numbers.len(), "one body for each cube");
         let mut cubes = Vec::new();
         for (cube, handle) in (0..).zip(&handles) {
             let index = handle.into_raw_parts().0 as usize;
@@ -67,6 +74,7 @@ impl SceneState {
         let bodies = state.bodies.iter();
         Self {
             handles,
+            numbers,
             cubes,
             ticks: state.ticks,
             interaction: Interaction::new(
@@ -79,11 +87,11 @@ impl SceneState {
     }
 
     pub fn state(&self, bodies: &RigidBodySet) -> WorldState {
-        let cubes = (0..CUBES).map(|cube| self.body(bodies, cube));
+        let cubes = (0..self.handles.len()).map(|cube| self.body(bodies, cube));
         WorldState { ticks: self.ticks, bodies: cubes.collect() }
     }
 
-    fn body(&self, bodies: &RigidBodySet, cube: usize) -> ExactBody {
+    pub(crate) fn body(&self, bodies: &RigidBodySet, cube: usize) -> ExactBody {
         let body = &bodies[self.handles[cube]];
         // Rapier keeps the velocity that a sleeping body had when it fell asleep.
         let moving = !body.is_sleeping();
@@ -110,7 +118,7 @@ impl SceneState {
 
     pub fn capture(&self, bodies: &RigidBodySet, snapshot: &mut Snapshot) {
         snapshot.bodies.clear();
-        snapshot.bodies.extend((0..CUBES).map(|cube| self.body(bodies, cube).cube()));
+        snapshot.bodies.extend((0..self.handles.len()).map(|cube| self.body(bodies, cube).cube()));
     }
 }
 
@@ -127,7 +135,7 @@ impl Sets<'_> {
         if scene.is_restored {
             self.wake_touched(scene);
         }
-        apply_forces(self.bodies, &scene.handles, scene.ticks, input.keys);
+        apply_forces(self.bodies, scene, input.keys);
     }
 
     /// Ends a tick: limits the speeds, and spreads the interaction over the contacts of the step.

@@ -2,6 +2,7 @@
 
 mod bytes;
 mod lane;
+mod predictor;
 mod rebuild;
 mod state;
 mod world;

@@ -2,7 +2,7 @@
 
 use cubewire_codec::{Plan, QuantizeError, QuantizedSnapshot, Snapshot};
 use cubewire_scene::Keys;
-use rapier3d::prelude::PhysicsWorld;
+use rapier3d::prelude::{PhysicsWorld, RigidBodyHandle};
 
 use crate::input::Input;
 use crate::pose::PRECISION;
@@ -13,7 +13,7 @@ use crate::step::{SceneState, Sets};
 /// The whole scene. A clone continues exactly like the original.
 pub struct World {
     pub(crate) scene: SceneState,
-    sets: PhysicsWorld,
+    pub(crate) sets: PhysicsWorld,
 }
 
 impl World {
@@ -32,6 +32,30 @@ impl World {
             }
         }
         Self { scene: SceneState::new(handles), sets }
+    }
+
+    /// Creates a world of some cubes, given by their numbers, from their state. The player comes first.
+    pub(crate) fn of_part(numbers: &[usize], state: &WorldState) -> Self {
+        let mut sets = PhysicsWorld::new();
+        let mut handles = vec![RigidBodyHandle::invalid(); numbers.len()];
+        for solid in solids::solids() {
+            match solid {
+                Solid::Cube { cube, .. } => {
+                    if let Some(index) = numbers.iter().position(|&number| number == cube) {
+                        let body = solids::body(&state.bodies[index]);
+                        (handles[index], _) = sets.insert(body, solids::collider(solid));
+                    }
+                }
+                Solid::Floor | Solid::Wall { .. } => {
+                    sets.insert_collider(solids::collider(solid), None);
+                }
+            }
+        }
+        let scene = SceneState::restored(handles, numbers.to_vec(), state);
+        let mut world = Self { scene, sets };
+        let (mut sets, scene) = world.sets();
+        sets.restore(scene, state);
+        world
     }
 
     /// Creates a world from a state. All worlds from the same state continue alike.

@@ -1,0 +1,359 @@
+//! Predicts the cubes near a player ahead of a received snapshot, from their velocities and the player's keys.
+
+use cubewire_codec::{BodyState, Snapshot};
+use cubewire_scene::{
+    Keys, MAX_ANGULAR_SPEED, MAX_LINEAR_SPEED, REST_SECONDS, TICKS_PER_SECOND, WALL,
+};
+use glam::{Quat, Vec3};
+use rapier3d::prelude::{Pose, RigidBodySet};
+
+use crate::crowd::is_crowded;
+use crate::state::{ExactBody, STEPS, WorldState};
+use crate::step::SceneState;
+use crate::world::World;
+
+/// The state of a player's cube, as a server tells it to its player.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum OwnState {
+    /// The velocities. The pose is that of the snapshot.
+    Rounded(OwnVelocity),
+    /// Everything, in floats. Until the cube touches another one, all that is predicted from it comes true.
+    Exact(BodyState, OwnVelocity),
+}
+
+/// Velocities of a player's cube.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct OwnVelocity {
+    /// Metres per second.
+    pub linear: Vec3,
+    /// About world axes, radians per second.
+    pub angular: Vec3,
+}
+
+/// Bits of a component of each velocity.
+const BITS: [u32; 2] = [12, 11];
+
+/// Bytes of both velocities, and of an exact state.
+const ROUNDED_BYTES: usize = (3 * (BITS[0] + BITS[1])).div_ceil(8) as usize;
+const EXACT_BYTES: usize = 13 * size_of::<f32>();
+
+impl OwnState {
+    pub const fn velocity(&self) -> OwnVelocity {
+        let (Self::Rounded(velocity) | Self::Exact(_, velocity)) = *self;
+        velocity
+    }
+
+    /// Writes the state. Velocities without a pose are integers of 12 and 11 bits in steps of 1/64, from the lowest bit on, and
+    /// no bytes if they are zero. An exact state is position, orientation, and both velocities, little endian.
+    pub fn to_bytes(self) -> Vec<u8> {
+        match self {
+            Self::Rounded(velocity) => velocity.to_bytes(),
+            Self::Exact(
+                BodyState { position, orientation, .. },
+                OwnVelocity { linear, angular },
+            ) => {
+                let vectors = [position, linear, angular].map(|vector| vector.to_array());
+                let floats = vectors.as_flattened().iter().copied().chain(orientation.to_array());
+                floats.flat_map(|float| float.to_le_bytes()).collect()
+            }
+        }
+    }
+
+    /// Reads [bytes](Self::to_bytes). `None` if they have another length, or if a float is outside the limits of the scene.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        if bytes.len() != EXACT_BYTES {
+            return OwnVelocity::from_bytes(bytes).map(Self::Rounded);
+        }
+        let floats = bytes.as_chunks().0.iter().map(|&float| f32::from_le_bytes(float));
+        let floats: Vec<f32> = floats.collect();
+        let vector = |at: usize| Vec3::from_slice(&floats[at..at + 3]);
+        let [position, linear, angular] = [0, 3, 6].map(vector);
+        let orientation = Quat::from_slice(&floats[9..]);
+        let is_legal = position.abs().max_element() <= WALL
+            && linear.length() <= 2.0 * MAX_LINEAR_SPEED
+            && angular.length() <= 2.0 * MAX_ANGULAR_SPEED
+            && (orientation.length() - 1.0).abs() < 0.01;
+        let body = BodyState { position, orientation, ..BodyState::default() };
+        is_legal.then_some(Self::Exact(body, OwnVelocity { linear, angular }))
+    }
+}
+
+impl OwnVelocity {
+    fn to_bytes(self) -> Vec<u8> {
+        let mut packed = 0_u128;
+        let mut at = 0;
+        for (velocity, bits) in [self.linear, self.angular].into_iter().zip(BITS) {
+            let most = (1 << (bits - 1)) - 1;
+            for speed in velocity.to_array() {
+                let steps = ((speed * STEPS).round() as i32).clamp(-most - 1, most);
+                packed |= (steps as u128 & ((1 << bits) - 1)) << at;
+                at += bits;
+            }
+        }
+        if packed == 0 { Vec::new() } else { packed.to_le_bytes()[..ROUNDED_BYTES].to_vec() }
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        if bytes.is_empty() {
+            return Some(Self::default());
+        }
+        let bytes: [u8; ROUNDED_BYTES] = bytes.try_into().ok()?;
+        let mut all = [0; 16];
+        all[..ROUNDED_BYTES].copy_from_slice(&bytes);
+        let packed = u128::from_le_bytes(all);
+        let mut at = 0;
+        let [linear, angular] = BITS.map(|bits| {
+            Vec3::from_array([(); 3].map(|()| {
+                // The sign is extended from the highest bit.
+                let steps = (packed >> at) as i32;
+                at += bits;
+                (steps << (32 - bits) >> (32 - bits)) as f32 / STEPS
+            }))
+        });
+        Some(Self { linear, angular })
+    }
+}
+
+/// A received snapshot to predict from.
+#[derive(Clone, Copy, Debug)]
+pub struct PredictionBase<'a> {
+    /// The server's tick.
+    pub tick: u64,
+    pub snapshot: &'a Snapshot,
+    /// An earlier snapshot and its tick. Velocities of other cubes are differences from it.
+    pub earlier: (u64, &'a Snapshot),
+    pub own: OwnState,
+}
+
+/// The cubes near a player, ahead of the received snapshots.
+///
+/// One world is at the tick of the last snapshot, and another one ahead of it. Both keep contacts and their impulses, so that a
+/// correction changes nothing but what it corrects.
+pub struct Predictor {
+    player: usize,
+    /// The world at the last snapshot, and its tick. `None` before the first one, and if cubes overlap so much that simulating them
+    /// would take too long.
+    confirmed: Option<(u64, World)>,
+    ahead: Option<World>,
+    tick: u64,
+}
+
+/// Largest difference of a predicted pose from the snapshot's that counts as none: a quantization step, metres and radians.
+const SAME_METRES: f32 = 1.0 / 512.0;
+const SAME_RADIANS: f32 = 0.006;
+
+/// The same for other cubes than the player's.
+const NEAR_METRES: f32 = 0.005;
+const NEAR_RADIANS: f32 = 0.02;
+
+/// Cubes are simulated if they are at most this far from where the player can be, metres. Then they stay until one that is this
+/// near is missing.
+const REACH: [f32; 2] = [2.0, 4.0];
+
+/// Maximum number of simulated cubes besides the player's: twice as many as a ball has.
+const MAX_OTHERS: usize = 160;
+
+/// Time for which the player keeps its velocity in [`REACH`], seconds.
+const AHEAD_SECONDS: f32 = 0.25;
+
+impl Predictor {
+    pub const fn new(player: usize) -> Self {
+        Self { player, confirmed: None, ahead: None, tick: 0 }
+    }
+
+    /// The server's tick of the newest prediction.
+    pub const fn tick(&self) -> u64 {
+        self.tick
+    }
+
+    /// Whether the snapshot has what was predicted for a cube.
+    fn is_confirmed(&self, base: &PredictionBase<'_>, cube: usize, predicted: &ExactBody) -> bool {
+        let received = &base.snapshot.bodies[cube];
+        match &base.own {
+            OwnState::Exact(body, velocity) if cube == self.player => {
+                is_exactly(predicted, body, velocity)
+            }
+            OwnState::Rounded(velocity) if cube == self.player => {
+                let near = |a: Vec3, b: Vec3| (a - b).abs().max_element() <= 1.5 / STEPS;
+                near(predicted.linear_velocity, velocity.linear)
+                    && near(predicted.angular_velocity, velocity.angular)
+                    && is_within(predicted, received, SAME_METRES, SAME_RADIANS)
+            }
+            _ => is_within(predicted, received, NEAR_METRES, NEAR_RADIANS),
+        }
+    }
+
+    /// Simulates up to the tick of a snapshot, with the keys of the ticks since the last one, and corrects the cubes that are not as
+    /// received. Returns whether there was one. Then the prediction has to [start again](Self::restart).
+    pub fn confirm(
+        &mut self,
+        base: &PredictionBase<'_>,
+        keys: impl ExactSizeIterator<Item = Keys>,
+    ) -> bool {
+        let near = self.near(base);
+        let before = self.confirmed.take();
+        let before = before.filter(|(tick, _)| tick + keys.len() as u64 == base.tick);
+        let before = before.filter(|(_, world)| {
+            let mut near = near.iter().take_while(|&&(metres, _)| metres < REACH[0]);
+            near.all(|(_, cube)| world.scene.numbers.contains(cube))
+        });
+        let mut is_corrected = before.is_none();
+        let world = match before {
+            Some((_, mut world)) => {
+                keys.for_each(|keys| world.step(keys));
+                for index in 0..world.scene.numbers.len() {
+                    let cube = world.scene.numbers[index];
+                    if !self.is_confirmed(base, cube, &world.body(index)) {
+                        world.place(index, &self.received(base, cube));
+                        is_corrected = true;
+                    }
+                }
+                Some(world)
+            }
+            None => self.part(base, near.into_iter().map(|(_, cube)| cube)),
+        };
+        self.confirmed = world.map(|world| (base.tick, world));
+        is_corrected
+    }
+
+    /// The cubes near the player's way, and their distances from it, the nearest first.
+    fn near(&self, base: &PredictionBase<'_>) -> Vec<(f32, usize)> {
+        let all = &base.snapshot.bodies;
+        let from = all[self.player].position;
+        let to = from + base.own.velocity().linear * AHEAD_SECONDS;
+        let others = (0..all.len()).filter(|&cube| cube != self.player);
+        let others = others.map(|cube| (distance(all[cube].position, from, to), cube));
+        let mut others: Vec<_> = others.filter(|&(metres, _)| metres < REACH[1]).collect();
+        others.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        others.truncate(MAX_OTHERS);
+        others
+    }
+
+    /// A new world of the player's cube and these others.
+    fn part(
+        &self,
+        base: &PredictionBase<'_>,
+        others: impl Iterator<Item = usize>,
+    ) -> Option<World> {
+        let numbers: Vec<_> = [self.player].into_iter().chain(others).collect();
+        let positions = numbers.iter().map(|&cube| base.snapshot.bodies[cube].position);
+        if is_crowded(positions) {
+            return None;
+        }
+        let bodies = numbers.iter().map(|&cube| self.received(base, cube)).collect();
+        Some(World::of_part(&numbers, &WorldState { ticks: base.tick, bodies }))
+    }
+
+    /// Starts again from the last snapshot.
+    pub fn restart(&mut self) {
+        let confirmed = self.confirmed.as_ref();
+        (self.tick, self.ahead) =
+            confirmed.map_or((self.tick, None), |(tick, world)| (*tick, Some(world.clone())));
+    }
+
+    /// The state of a cube as received, with velocities from the difference to the earlier snapshot.
+    fn received(&self, base: &PredictionBase<'_>, cube: usize) -> ExactBody {
+        let (then, earlier) = base.earlier;
+        let seconds = base.tick.saturating_sub(then).max(1) as f32 / TICKS_PER_SECOND as f32;
+        let (now, before) = (&base.snapshot.bodies[cube], &earlier.bodies[cube]);
+        let is_own = cube == self.player;
+        let moved = now.position != before.position || now.orientation != before.orientation;
+        let velocity = match (is_own, moved) {
+            (true, _) => base.own.velocity(),
+            (false, true) => difference(before, now, seconds),
+            (false, false) => OwnVelocity::default(),
+        };
+        let moves = moved || velocity != OwnVelocity::default();
+        let pose = match &base.own {
+            OwnState::Exact(body, _) if is_own => body,
+            _ => now,
+        };
+        ExactBody {
+            position: pose.position,
+            orientation: pose.orientation,
+            linear_velocity: velocity.linear,
+            angular_velocity: velocity.angular,
+            sleeping: !moves,
+            seconds_still: if moves { 0.0 } else { REST_SECONDS },
+            interacting: now.interacting,
+            rest_ticks: 0,
+        }
+    }
+
+    /// Predicts the next tick with these keys.
+    pub fn advance(&mut self, keys: Keys) {
+        self.tick += 1;
+        if let Some(world) = &mut self.ahead {
+            world.step(keys);
+        }
+    }
+
+    /// The simulated cubes after the newest tick, and whether each moves or is the player's.
+    pub fn cubes(&self) -> impl Iterator<Item = (usize, BodyState, bool)> {
+        self.ahead.iter().flat_map(|world| {
+            world.scene.numbers.iter().enumerate().map(|(index, &cube)| {
+                let body = world.body(index);
+                (cube, body.cube(), cube == self.player || !body.sleeping)
+            })
+        })
+    }
+}
+
+fn is_within(predicted: &ExactBody, received: &BodyState, metres: f32, radians: f32) -> bool {
+    predicted.position.distance(received.position) <= metres
+        && predicted.orientation.angle_between(received.orientation) <= radians
+}
+
+fn is_exactly(predicted: &ExactBody, body: &BodyState, velocity: &OwnVelocity) -> bool {
+    predicted.position == body.position
+        && predicted.orientation == body.orientation
+        && predicted.linear_velocity == velocity.linear
+        && predicted.angular_velocity == velocity.angular
+}
+
+/// Distance of a point from the way between two others.
+fn distance(point: Vec3, from: Vec3, to: Vec3) -> f32 {
+    let way = to - from;
+    let along = (point - from).dot(way) / way.length_squared().max(1e-6);
+    point.distance(from + way * along.clamp(0.0, 1.0))
+}
+
+/// The mean velocities between two states.
+fn difference(before: &BodyState, now: &BodyState, seconds: f32) -> OwnVelocity {
+    let linear = (now.position - before.position) / seconds;
+    let turn = now.orientation * before.orientation.inverse();
+    let turn = if turn.w < 0.0 { -turn } else { turn };
+    let angular = turn.to_scaled_axis() / seconds;
+    OwnVelocity {
+        linear: linear.clamp_length_max(MAX_LINEAR_SPEED),
+        angular: angular.clamp_length_max(MAX_ANGULAR_SPEED),
+    }
+}
+
+impl World {
+    fn body(&self, index: usize) -> ExactBody {
+        self.scene.body(&self.sets.bodies, index)
+    }
+
+    /// Moves a cube.
+    fn place(&mut self, index: usize, state: &ExactBody) {
+        let body = &mut self.sets.bodies[self.scene.handles[index]];
+        body.set_position(Pose::from_parts(state.position, state.orientation), false);
+        body.set_linvel(state.linear_velocity, false);
+        body.set_angvel(state.angular_velocity, false);
+        match state.sleeping {
+            // It falls asleep after the next tick unless it is touched.
+            true => body.activation_mut().time_since_can_sleep = REST_SECONDS,
+            false => body.wake_up(true),
+        }
+    }
+}
+
+impl SceneState {
+    /// The exact state of a cube.
+    pub fn own(&self, bodies: &RigidBodySet, cube: usize) -> OwnState {
+        let body = self.body(bodies, cube);
+        let velocity = OwnVelocity { linear: body.linear_velocity, angular: body.angular_velocity };
+        OwnState::Exact(body.cube(), velocity)
+    }
+}
