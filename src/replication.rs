@@ -20,6 +20,7 @@ mod displayed;
 mod inputs;
 mod lane;
 mod meter;
+mod prediction;
 mod quantized;
 mod rebuilds;
 mod receive;
@@ -57,12 +58,13 @@ pub use deltas::{DELTA_BITS, DeltaCounts};
 pub use digest::Digest;
 pub use displayed::{Compared, CubeError, CubeErrors, DisplayedState};
 pub(crate) use displayed::{between, shown_cube};
-pub use inputs::{PlayAt, Seat};
+pub use inputs::Seat;
 pub(crate) use lane::end;
 pub use lane::{Lane, LaneSync, LocalLane, SendStates};
 pub use meter::{Detailed, LaneMeter, METER_TICKS, Mean, TARGET_KBPS, kbps, millimetres};
 #[cfg(test)]
 pub(crate) use meter::{itemized, sample};
+pub use prediction::Prediction;
 pub use rebuilds::{Rebuilds, RebuildsAsRecorded};
 pub use receive::LaneCheck;
 pub use remote::{ConnectionStatus, Reconnect, RemoteViewer, ServerLink, Serving};
@@ -70,8 +72,8 @@ pub(crate) use replica_error::RecentStates;
 pub use rung_costs::RungCosts;
 pub use serve::{Admitted, ServePlugin};
 pub use settings::{
-    LaneSettings, LaneSettingsQuery, LaneSettingsQueryItem, LinkSettings, PlayoutDelay,
-    PlayoutSettings, SEND_INTERVALS, SenderSettings, rung, rung_or_stages,
+    LaneSettings, LaneSettingsQuery, LaneSettingsQueryItem, LinkSettings, PlayAt, PlayoutDelay,
+    PlayoutSettings, Predict, SEND_INTERVALS, SenderSettings, rung, rung_or_stages,
 };
 pub use shadow::parts::{Ablated, NINE_BITS, Part, Repair, ablations, repaired, usual};
 pub use shadow::{Ablation, WantsAblation, lane_ladder};
@@ -114,7 +116,6 @@ impl Plugin for ReplicationPlugin {
             .init_resource::<quantized::QuantizedWorld>()
             .init_resource::<WantsAblation>()
             .init_resource::<Rebuilds>()
-            .init_resource::<PlayAt>()
             .add_observer(spawn::change)
             .add_observer(sync::force_desync)
             .configure_sets(
@@ -155,6 +156,7 @@ impl Plugin for ReplicationPlugin {
                         receive::check,
                         sync::observe,
                         displayed::sample,
+                        prediction::predict,
                         replica_error::remember,
                         replica_error::compare,
                     )
@@ -178,6 +180,7 @@ impl Plugin for ReplicationPlugin {
 
 /// The client's end of a lane, after the welcome: the receiver, with its buffered snapshots.
 #[derive(Component, Debug)]
+#[require(Prediction)]
 pub struct Replica(pub(crate) ClientConnection);
 
 impl Replica {

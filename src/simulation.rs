@@ -12,6 +12,7 @@ use bevy_rapier3d::prelude::{
     NoUserData, PhysicsSet, RapierContextInitialization, RapierPhysicsPlugin, TimestepMode,
 };
 use cubewire_codec::Snapshot;
+use cubewire_physics::OwnState;
 use cubewire_protocol::InputHistory;
 use cubewire_scene::{Keys, TICKS_PER_SECOND};
 
@@ -114,6 +115,7 @@ pub struct CubeWorld {
     tick: u64,
     current: Snapshot,
     previous: Snapshot,
+    own: Option<OwnState>,
     inputs: InputHistory,
     rebuilt: Option<(u64, Arc<[u8]>)>,
 }
@@ -124,6 +126,7 @@ impl Default for CubeWorld {
             tick: 0,
             current: cubewire_physics::initial_snapshot(),
             previous: cubewire_physics::initial_snapshot(),
+            own: None,
             inputs: InputHistory::new(0, true),
             rebuilt: None,
         }
@@ -153,6 +156,11 @@ impl CubeWorld {
     /// not in the snapshot of that tick, as [`WorldState::to_bytes`](cubewire_physics::WorldState::to_bytes) writes it.
     pub const fn rebuilt(&self) -> Option<&(u64, Arc<[u8]>)> {
         self.rebuilt.as_ref()
+    }
+
+    /// Exact state of the player's cube after tick [`Self::tick`].
+    pub const fn own(&self) -> Option<&OwnState> {
+        self.own.as_ref()
     }
 
     /// State of every cube after tick [`Self::tick`].

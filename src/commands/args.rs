@@ -91,6 +91,13 @@ pub struct LaneArgs {
         interpolations()
     ))]
     pub(super) interpolation: Option<LaneChange>,
+    /// End to which keys go: `simulation`, or `client`, from where they travel to the simulation [default: simulation]
+    #[arg(long, value_name = "END", value_parser = setting("play-at"))]
+    pub(super) play_at: Option<LaneChange>,
+    /// Cubes that a client predicts at which the player plays: `none`, or `own`, the player's and those near it [default:
+    /// none]
+    #[arg(long, value_name = "CUBES", value_parser = setting("predict"))]
+    pub(super) predict: Option<LaneChange>,
     /// Baseline to start with: `newest`, or `smallest`, which chooses the baseline with the smallest packet [default:
     /// newest]
     #[arg(long, value_name = "NAME", value_parser = setting("baseline"))]
@@ -128,8 +135,16 @@ impl LaneArgs {
         changes.flatten().next().is_none() && self.network.is_none() && self.trace.is_none()
     }
 
-    const fn changes(&self) -> [&Option<LaneChange>; 5] {
-        [&self.rung, &self.rate, &self.interpolation, &self.baseline, &self.budget]
+    const fn changes(&self) -> [&Option<LaneChange>; 7] {
+        [
+            &self.rung,
+            &self.rate,
+            &self.interpolation,
+            &self.play_at,
+            &self.predict,
+            &self.baseline,
+            &self.budget,
+        ]
     }
 }
 

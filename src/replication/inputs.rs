@@ -3,22 +3,13 @@
 use std::time::Duration;
 
 use bevy::prelude::*;
+use cubewire_physics::OwnState;
 use cubewire_protocol::ClientConnection;
 use cubewire_scene::Keys;
 
 use super::lane::{LocalLane, Sender};
+use super::settings::{PlayAt, PlayoutSettings};
 use crate::simulation::PlayerKeys;
-
-/// The end to which the keys of the player in this process go.
-#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(not(target_family = "wasm"), derive(clap::ValueEnum))]
-pub enum PlayAt {
-    /// The keys move the simulation's cube at once.
-    #[default]
-    Simulation,
-    /// The keys travel with the acks of each lane, and move the cube when those of the lane with a [`Seat`] arrive.
-    Client,
-}
 
 /// Pushes the inputs that are due at the client's end of a lane.
 pub(super) fn push(client: &mut ClientConnection, now: Duration, keys: Keys) {
@@ -31,19 +22,28 @@ pub(super) fn push(client: &mut ClientConnection, now: Duration, keys: Keys) {
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seat(pub u8);
 
-/// Takes the keys of this tick from every lane. If the player plays at the client, those of its seat's lane are used.
-pub(super) fn take(
-    play_at: Res<PlayAt>,
-    mut keys: ResMut<PlayerKeys>,
-    mut lanes: Query<(&mut Sender, Has<Seat>), With<LocalLane>>,
-) {
-    if *play_at == PlayAt::Client {
-        keys.0 = Keys::default();
+/// Ticks from one exact state in the reports to the next.
+const EXACT_EVERY: u64 = 30;
+
+/// The data about the player's cube in a report. An exact state takes five times as many bytes as velocities, which are enough
+/// for most corrections.
+pub(super) fn report(own: &OwnState, tick: u64) -> Vec<u8> {
+    match tick.is_multiple_of(EXACT_EVERY) {
+        true => own.to_bytes(),
+        false => OwnState::Rounded(own.velocity()).to_bytes(),
     }
-    for (mut sender, has_seat) in &mut lanes {
-        let input = sender.0.take_tick_input().and_then(|input| input.first().copied());
-        if let (PlayAt::Client, true, Some(byte)) = (*play_at, has_seat, input) {
-            keys.0 = Keys::from_byte(byte);
+}
+
+/// Takes the keys of this tick from every lane. If the player plays at the client of its seat's lane, these are used.
+pub(super) fn take(
+    mut keys: ResMut<PlayerKeys>,
+    mut lanes: Query<(&mut Sender, &PlayoutSettings, Has<Seat>), With<LocalLane>>,
+) {
+    for (mut sender, settings, has_seat) in &mut lanes {
+        let input = sender.0.take_tick_input();
+        if has_seat && settings.play_at == PlayAt::Client {
+            let byte = input.and_then(|input| input.first().copied());
+            keys.0 = byte.map_or_else(Keys::default, Keys::from_byte);
         }
     }
 }

@@ -8,10 +8,10 @@ use cubewire_protocol::PacketOutcome;
 use cubewire_protocol::record::PacketRecord;
 
 use super::Replica;
-use super::inputs::{self, PlayAt};
+use super::inputs;
 use super::lane::{Lane, LaneSync, Sender};
 use super::meter::LaneMeter;
-use super::settings::{PlayoutSettings, SenderSettings};
+use super::settings::{PlayAt, PlayoutSettings, SenderSettings};
 use super::transport::ReceiverBuffer;
 use crate::clock;
 use crate::simulation::HeldKeys;
@@ -53,14 +53,14 @@ pub(super) fn record_arrivals(mut lanes: Query<(&Decoded, &mut LaneMeter), With<
 /// tick of a long frame gets all packets of the frame.
 pub(super) fn receive(
     clocks: Clocks,
-    play_at: Res<PlayAt>,
     held: Option<Res<HeldKeys>>,
     mut lanes: Query<ReceivingLane>,
 ) {
-    let held = held.filter(|_| *play_at == PlayAt::Client);
     for mut lane in &mut lanes {
         let now = clocks.now(lane.clock);
-        if let Some(HeldKeys(keys)) = held.as_deref() {
+        if let Some(HeldKeys(keys)) = held.as_deref()
+            && lane.playout.play_at == PlayAt::Client
+        {
             inputs::push(&mut lane.replica.0, now, *keys);
         }
         let waits = lane.playout.effective_interpolation(lane.sender.stages).waits();

@@ -5,6 +5,7 @@ use bevy::prelude::*;
 use cubewire_bevy::{Clocks, ConnectionClock, EncodeLimit, MessageBuffer, encode};
 use cubewire_protocol::{Extras, SendJob};
 
+use super::inputs;
 use super::lane::{LocalLane, SendStates, Sender, end};
 use super::meter::{Detailed, LaneMeter};
 use super::quantized::QuantizedWorld;
@@ -70,6 +71,7 @@ pub(super) fn send(
 ) {
     let tick = world.tick();
     // Local lanes have no limit of time, so that a run is the same on every machine.
+    let own = world.own().map(|own| inputs::report(own, tick)).unwrap_or_default();
     let (mut local, mut remote) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
     for lane in &mut lanes {
         let (buffer, meter) = (lane.buffer.into_inner(), lane.meter.into_inner());
@@ -93,7 +95,7 @@ pub(super) fn send(
         };
         let state = world.rebuilt().as_ref().map(|(rebuilt, state)| (*rebuilt, state));
         let inputs = Some(world.inputs());
-        let extras = Extras { inputs, state, must_send, ..Extras::default() };
+        let extras = Extras { inputs, state, must_send, own: &own, ..Extras::default() };
         if let Some(job) = connection.prepare(tick, snapshot, extras) {
             let (jobs, outputs) = if lane.is_local { &mut local } else { &mut remote };
             jobs.push(job);

@@ -47,6 +47,51 @@ pub struct PlayoutSettings {
     pub interpolation: Interpolation,
     #[serde(rename = "playout")]
     pub delay: PlayoutDelay,
+    pub predict: Predict,
+    pub play_at: PlayAt,
+}
+
+/// The end to which the keys of the player in this process go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum PlayAt {
+    /// The keys move the simulation's cube at once.
+    #[default]
+    Simulation,
+    /// The keys travel with the lane's acks. They move the cube when they arrive, if the lane has the player's
+    /// [`Seat`](super::Seat).
+    Client,
+}
+
+impl PlayAt {
+    pub const ALL: [Self; 2] = [Self::Simulation, Self::Client];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Simulation => "simulation",
+            Self::Client => "client",
+        }
+    }
+}
+
+/// Cubes that the client simulates ahead of the snapshots, with the keys that these do not contain yet, if the player
+/// [plays there](PlayAt::Client).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Predict {
+    #[default]
+    None,
+    /// The player's cube, and those near it that move.
+    Own,
+}
+
+impl Predict {
+    pub const ALL: [Self; 2] = [Self::None, Self::Own];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Own => "own",
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -16,14 +16,13 @@ use cubewire_protocol::{ClientConnection, ClientEvent, Contract, FallbackReason}
 use cubewire_scene::{CUBES, TICKS_PER_SECOND};
 
 use super::digest::{self, Digest};
-use super::inputs::PlayAt;
 use super::lane::LaneSync;
 use super::meter::{Counted, Detailed, LaneMeter};
 use super::receive::{self, Decoded};
 use super::remote::{ConnectionStatus, ServerLink};
 use super::settings::{PlayoutSettings, SenderSettings};
 use super::transport::{End, ReceiverBuffer, TransportSystems, bound};
-use super::{Replica, ReplicationSystems, displayed, spawn, sync, text};
+use super::{Replica, ReplicationSystems, displayed, prediction, spawn, sync, text};
 
 /// Runs the receiving lane. Needs a transport that connects to a server: it spawns the entity of the connection with [`Joining`].
 pub struct ViewerPlugin;
@@ -35,7 +34,6 @@ impl Plugin for ViewerPlugin {
             .in_set(TransportSystems::Receive(End::Client));
         app.insert_resource(Time::<Fixed>::from_hz(f64::from(TICKS_PER_SECOND)))
             .init_resource::<ServerLink>()
-            .init_resource::<PlayAt>()
             .add_observer(cubewire_bevy::transport::tell_why)
             .add_observer(lose)
             .add_observer(spawn::change)
@@ -60,6 +58,7 @@ impl Plugin for ViewerPlugin {
                     (
                         sync::observe,
                         displayed::sample,
+                        prediction::predict,
                         digest::of_decoded.run_if(resource_exists::<Digest>),
                     )
                         .chain()

@@ -8,7 +8,7 @@ use bevy_rapier3d::prelude::{
 };
 use bevy_rapier3d::rapier::dynamics::RigidBodyHandle;
 use cubewire_physics::{self as physics, Input, SceneState, Sets, Solid};
-use cubewire_scene as scene;
+use cubewire_scene::{self as scene, PLAYER};
 
 use super::{CubeWorld, HeldKeys, PlayerKeys, RebuildSimulation, ResetSimulation};
 
@@ -143,6 +143,7 @@ pub(super) fn after(
         let world = &mut *world;
         std::mem::swap(&mut world.current, &mut world.previous);
         scene.capture(sets.bodies, &mut world.current);
+        world.own = Some(scene.own(sets.bodies, PLAYER));
         if scene.ticks() == 1 {
             world.previous.clone_from(&world.current);
         }

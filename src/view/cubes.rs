@@ -7,7 +7,9 @@ use cubewire_scene::{CUBES, PLAYER, initial_position, side};
 use super::ViewMode;
 use super::side::Side;
 use crate::history::{LaneHistory, Moment, ShownPast, WorldHistory};
-use crate::replication::{Lane, PlayoutSettings, RecentStates, Replica, between, shown_cube};
+use crate::replication::{
+    Lane, PlayoutSettings, Prediction, RecentStates, Replica, between, shown_cube,
+};
 use crate::simulation::CubeWorld;
 
 #[derive(Component, Clone, Copy, Debug)]
@@ -125,11 +127,11 @@ pub(super) fn is_present(moment: Res<Moment>) -> bool {
 /// Moves the cubes of the replicas. Reads decoded snapshots and the clock, never the simulation.
 pub(super) fn show_replicas(
     time: Res<Time<Fixed>>,
-    mut lanes: Query<(&Side, &PlayoutSettings, &Replica, Option<&mut DisplayedTicks>)>,
+    mut lanes: Query<(&Side, &PlayoutSettings, &Replica, &Prediction, Option<&mut DisplayedTicks>)>,
     mut cubes: Query<(&Side, &mut ViewCube, &mut Transform)>,
 ) {
     let now = time.elapsed() + time.overstep();
-    for (half, settings, replica, ticks) in &mut lanes {
+    for (half, settings, replica, prediction, ticks) in &mut lanes {
         let kind = settings.interpolation;
         let Some(playout) = kind.playout(replica.receiver().playout(), now) else { continue };
         if let Some(mut ticks) = ticks {
@@ -140,7 +142,8 @@ pub(super) fn show_replicas(
         }
         for (side, mut cube, mut transform) in &mut cubes {
             if side == half {
-                let shown = shown_cube(kind, &playout, cube.index);
+                let replica = shown_cube(kind, &playout, cube.index);
+                let shown = prediction.shown(cube.index, replica, time.overstep_fraction());
                 show(&mut cube, &mut transform, &shown);
             }
         }

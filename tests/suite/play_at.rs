@@ -1,20 +1,18 @@
-//! Keys that go to the client's end of a lane and travel to the simulation.
+//! Keys that go to the client's end of a lane and travel to the simulation, with and without prediction.
 
 use cubewire::game::headless::LaneGame;
-use cubewire::replication::{PlayAt, Sample};
+use cubewire::replication::{Prediction, Sample};
 use cubewire::simulation::PlayerKeys;
 use cubewire_scene::Keys;
 
-use crate::common::{game, lane, script};
+use crate::common::{change, game, lane, script};
 
 /// A round trip of 150 ms, two frames of jitter and 2 % loss.
-const NETWORK: &str = "link:latency=75ms+jitter=uniform/33ms+loss=0.02";
+const NETWORK: &str = "predicted,link:latency=75ms+jitter=uniform/33ms+loss=0.02";
 
-/// A game whose script plays at one of the ends.
-fn play(script: &str, rung: &str, play_at: PlayAt) -> LaneGame {
-    let mut game = game(script, &format!("{rung},{NETWORK}"));
-    game.app.insert_resource(play_at);
-    game
+/// A game whose script plays with these settings besides.
+fn play(script: &str, settings: &str) -> LaneGame {
+    game(script, &format!("{NETWORK}{settings}"))
 }
 
 /// Runs for some ticks. Returns the keys of each tick.
@@ -26,13 +24,6 @@ fn keys(game: &mut LaneGame, ticks: u64) -> Vec<Keys> {
     (0..ticks).map(tick).collect()
 }
 
-/// Without equal neighbours.
-fn changes(keys: impl IntoIterator<Item = Keys>) -> Vec<Keys> {
-    let mut changes: Vec<_> = keys.into_iter().collect();
-    changes.dedup();
-    changes
-}
-
 /// Kilobits per second up and down on the wire.
 fn kbps(game: &LaneGame) -> [f64; 2] {
     let samples = game.meter().samples();
@@ -41,28 +32,72 @@ fn kbps(game: &LaneGame) -> [f64; 2] {
     traffic.map(|bytes| 8.0 * 60.0 / 1000.0 * bytes / samples.len() as f64)
 }
 
+fn milliseconds(game: &LaneGame) -> Vec<f64> {
+    let ages = game.meter().samples().iter().skip(300).filter_map(|sample| sample.input_age);
+    ages.map(|age| 1000.0 * age.as_secs_f64()).collect()
+}
+
 #[test]
 fn every_key_moves_the_cube_a_round_trip_later() {
-    let mut game = play("ball", "predicted", PlayAt::Client);
-    let used = keys(&mut game, 3600);
+    let mut game = play("ball", ",play-at:client");
+    let mut used = keys(&mut game, 1800);
     let script = script("ball");
-    let pressed = (0..3600).map(|tick| script.keys_at(tick));
-    let (used, pressed) = (changes(used), changes(pressed));
-    println!("{} {}", used.len(), pressed.len());
-    let samples = game.meter().samples();
-    let ages: Vec<_> =
-        samples.iter().filter_map(|it| it.input_age).map(|it| it.as_secs_f64() * 1e3).collect();
-    let queue: Vec<_> = samples.iter().filter_map(|it| it.queued_inputs).collect();
-    println!(
-        "ages {:?} queue {:?}",
-        ages.iter().sum::<f64>() / ages.len() as f64,
-        queue.iter().map(|&it| f64::from(it)).sum::<f64>() / queue.len() as f64
-    );
-    println!("{:?}", kbps(&game));
-    let mut at_simulation = play("ball", "predicted", PlayAt::Simulation);
-    keys(&mut at_simulation, 3600);
-    println!("{:?}", kbps(&at_simulation));
+    let mut pressed: Vec<_> = (0..1800).map(|tick| script.keys_at(tick)).collect();
+    used.dedup();
+    pressed.dedup();
+    assert!(used.len() > 3 && used == pressed[..used.len()], "{used:?}, {pressed:?}");
+    let ages = milliseconds(&game);
+    let mean = ages.iter().sum::<f64>() / ages.len() as f64;
+    // The round trip, the queue, and the playout delay.
+    assert!((235.0..400.0).contains(&mean), "{mean} ms");
     assert_eq!(game.check().wrong, 0);
-    assert!(used == pressed[..used.len()], "{used:?} {pressed:?}");
-    let _ = lane;
+
+    let mut at_simulation = play("ball", "");
+    keys(&mut at_simulation, 1800);
+    assert!(milliseconds(&at_simulation).is_empty());
+    let [with, without] = [&game, &at_simulation].map(|game| kbps(game)[0]);
+    assert!((4.0..12.0).contains(&(with - without)), "{with} kbps up, {without} without keys");
+}
+
+/// The corrections of the player's cube in cm, for each tick, ascending.
+fn corrections(game: &LaneGame) -> Vec<f32> {
+    let samples = game.meter().samples().iter().skip(300);
+    let corrections = samples.map(|sample| 100.0 * sample.correction_m.unwrap_or(0.0));
+    let mut corrections: Vec<_> = corrections.collect();
+    corrections.sort_by(f32::total_cmp);
+    corrections
+}
+
+#[test]
+fn with_prediction_a_key_acts_at_once() {
+    for script in ["ball", "rolling"] {
+        let mut game = play(script, ",play-at:client,predict:own");
+        keys(&mut game, 1800);
+        let ages = milliseconds(&game);
+        assert!(ages.len() > 1400 && ages.iter().all(|&age| age < 17.0), "{ages:?}");
+        let corrections = corrections(&game);
+        let percentile = |percent: usize| corrections[(corrections.len() - 1) * percent / 100];
+        assert!(percentile(50) < 2.0 && percentile(95) < 15.0, "{script}: {corrections:?}");
+        // Nothing else changes.
+        assert_eq!(game.check().wrong, 0);
+        let mut without = play(script, ",play-at:client");
+        keys(&mut without, 1800);
+        assert_eq!(game.cubes().current(), without.cubes().current());
+    }
+}
+
+#[test]
+fn a_prediction_ends_with_its_setting() {
+    let mut game = play("ball", ",play-at:client,predict:own");
+    keys(&mut game, 300);
+    let cubes = |game: &LaneGame| game.app.world().get::<Prediction>(game.lane).unwrap().cubes();
+    assert!(cubes(&game) > 3);
+    for settings in [",play-at:client", ",predict:own"] {
+        change(&mut game, lane(&format!("{NETWORK}{settings}")));
+        keys(&mut game, 60);
+        assert_eq!(cubes(&game), 0, "{settings}");
+        change(&mut game, lane(&format!("{NETWORK},play-at:client,predict:own")));
+        keys(&mut game, 60);
+        assert!(cubes(&game) > 3);
+    }
 }

@@ -284,6 +284,11 @@ impl ClientConnection {
         self.tick_inputs.as_ref()?.age(now, tick)
     }
 
+    /// Returns how long ago the last tick input was pushed.
+    pub fn newest_input_age(&self, now: Duration) -> Option<Duration> {
+        self.tick_inputs.as_ref()?.newest_age(now)
+    }
+
     /// Returns the next reliable message for the server. Call this until it returns `None`.
     pub fn poll_message(&mut self) -> Option<Vec<u8>> {
         self.outgoing.pop_front()

@@ -113,6 +113,10 @@ impl TickInputs {
         self.pushed.range(first..).map(|pushed| &*pushed.input)
     }
 
+    pub(super) fn newest_age(&self, now: Duration) -> Option<Duration> {
+        self.pushed.back().map(|newest| now.saturating_sub(newest.at))
+    }
+
     pub(super) fn age(&self, now: Duration, tick: u64) -> Option<Duration> {
         let pushed = self.get(self.report(tick)?.used)?;
         Some(now.saturating_sub(pushed.at))

@@ -1,0 +1,243 @@
+//! The player's cube and the cubes near it, predicted ahead of the snapshots: the keys act at once.
+//!
+//! A snapshot that differs from what was predicted for its tick restarts the prediction: it is simulated again from the
+//! snapshot, with the keys that the snapshot does not contain. The correction acts at once in the prediction, and fades in
+//! the picture.
+
+use std::collections::BTreeMap;
+
+use bevy::diagnostic::FrameCount;
+use bevy::prelude::*;
+use cubewire_bevy::{Clocks, ConnectionClock};
+use cubewire_codec::{BodyState, Snapshot};
+use cubewire_physics::{OwnState, PredictionBase, Predictor};
+use cubewire_protocol::{ClientConnection, SnapshotReceiver};
+use cubewire_scene::{Keys, PLAYER};
+
+use super::Replica;
+use super::displayed::between;
+use super::meter::LaneMeter;
+use super::settings::{PlayAt, PlayoutSettings, Predict};
+use crate::clock;
+
+/// Ticks in which a cube passes from interpolation to prediction, or back.
+const BLEND_TICKS: f32 = 12.0;
+
+/// Part of an error in the picture that is left after a tick: half of it after six.
+const FADING: f32 = 0.890_899;
+
+/// Larger errors are not faded but jump, metres.
+const MAX_FADED_M: f32 = 2.0;
+
+/// Limit of the ticks that are predicted ahead: a second.
+const MAX_AHEAD: usize = 60;
+
+/// The prediction of a lane.
+#[derive(Component)]
+pub struct Prediction {
+    predictor: Predictor,
+    /// Tick of the last snapshot, and its distance from the number of the last key that it contains.
+    base: Option<(u64, u64)>,
+    /// Frame of the last restart: there is at most one in a frame.
+    restarted: Option<u32>,
+    shown: BTreeMap<usize, Shown>,
+    snapshots: [Snapshot; 2],
+}
+
+/// A cube in the picture.
+#[derive(Clone, Copy, Debug)]
+struct Shown {
+    before: BodyState,
+    now: BodyState,
+    /// What is left of the last corrections.
+    error: (Vec3, Quat),
+    /// Part of the prediction in the picture, 0 to 1. The rest is the replica without it.
+    weight: f32,
+}
+
+impl Default for Prediction {
+    fn default() -> Self {
+        Self {
+            predictor: Predictor::new(PLAYER),
+            base: None,
+            restarted: None,
+            shown: BTreeMap::new(),
+            snapshots: Default::default(),
+        }
+    }
+}
+
+type PredictedLane<'a> =
+    (&'a PlayoutSettings, &'a Replica, &'a ConnectionClock, &'a mut Prediction, &'a mut LaneMeter);
+
+/// Predicts the newest tick, after the keys of this tick were pushed.
+pub(super) fn predict(
+    clocks: Clocks,
+    frame: Option<Res<FrameCount>>,
+    mut lanes: Query<PredictedLane<'_>>,
+) {
+    let frame = frame.map(|frame| frame.0);
+    for (settings, replica, clock, mut prediction, mut meter) in &mut lanes {
+        let started = clock::now();
+        let is_ahead = settings.predict == Predict::Own
+            && settings.play_at == PlayAt::Client
+            && prediction.update(&replica.0, frame, &mut meter).is_some();
+        if !is_ahead {
+            prediction.base = None;
+            if prediction.shown.is_empty() {
+                continue;
+            }
+        }
+        prediction.show(is_ahead);
+        let sample = meter.current();
+        sample.predicting = started.elapsed();
+        if is_ahead {
+            sample.input_age = replica.0.newest_input_age(clocks.now(clock));
+        }
+    }
+}
+
+impl Prediction {
+    /// Predicts the tick in which the server uses the newest key. `None` if the client does not play.
+    fn update(
+        &mut self,
+        client: &ClientConnection,
+        frame: Option<u32>,
+        meter: &mut LaneMeter,
+    ) -> Option<()> {
+        let receiver = client.receiver()?;
+        let newest = receiver.newest()?;
+        let report = client.input_report(newest).filter(|report| report.tick == newest);
+        let (tick, used) = match report {
+            Some(report) => (newest, report.used),
+            // A snapshot without a report, between others.
+            None => self.base.map(|(tick, lead)| (tick, tick - lead))?,
+        };
+        let keys: Vec<_> = client.tick_inputs_after(used).map(keys_of).collect();
+        if keys.len() > MAX_AHEAD {
+            return None;
+        }
+        let target = tick + keys.len() as u64;
+        let lead = tick.checked_sub(used)?;
+        let is_new = self.base.is_none_or(|(base, _)| base != tick);
+        let may_restart = frame.is_none() || self.restarted != frame;
+        if let Some(report) = report.filter(|_| is_new && may_restart) {
+            let own = OwnState::from_bytes(&report.own)?;
+            let then = self.read(receiver, tick)?;
+            let [now, earlier] = &self.snapshots;
+            let base = PredictionBase { tick, snapshot: now, earlier: (then, earlier), own };
+            let before = self.base.map(|(tick, lead)| (lead, tick - lead));
+            let since = before.map_or(0, |(_, before)| used.saturating_sub(before));
+            let since = usize::try_from(since).ok().filter(|&since| since <= MAX_AHEAD)?;
+            let known = client.tick_inputs_after(used - since as u64).take(since).map(keys_of);
+            let known: Vec<_> = known.collect();
+            let is_corrected = self.predictor.confirm(&base, known.into_iter());
+            if is_corrected || before.is_none_or(|(before, _)| before != lead) {
+                self.restarted = frame;
+                let sample = meter.current();
+                sample.corrected_ticks = keys.len() as u32;
+                sample.correction_m = self.restart(&keys).filter(|_| before.is_some());
+            }
+            self.base = Some((tick, lead));
+        }
+        while self.predictor.tick() < target {
+            let ahead = (target - self.predictor.tick()) as usize;
+            self.predictor.advance(keys[keys.len().checked_sub(ahead)?]);
+        }
+        self.base.map(drop)
+    }
+
+    /// Starts again from the last snapshot with these keys. Adds the differences to the errors in the picture. Returns that of the
+    /// player's cube in metres, unless the prediction does not reach the tick that was predicted before.
+    fn restart(&mut self, keys: &[Keys]) -> Option<f32> {
+        let cubes = self.predictor.cubes().map(|(cube, state, _)| (cube, state));
+        let (until, before) = (self.predictor.tick(), cubes.collect::<BTreeMap<_, _>>());
+        self.predictor.restart();
+        let mut own = None;
+        for &keys in keys {
+            self.predictor.advance(keys);
+            if self.predictor.tick() != until {
+                continue;
+            }
+            for (cube, now, _) in self.predictor.cubes() {
+                let Some(before) = before.get(&cube) else { continue };
+                let off = before.position - now.position;
+                if cube == PLAYER {
+                    own = Some(off.length());
+                }
+                if let Some(shown) = self.shown.get_mut(&cube) {
+                    let turn = before.orientation * now.orientation.inverse();
+                    shown.error = match (shown.error.0 + off).length() > MAX_FADED_M {
+                        true => (Vec3::ZERO, Quat::IDENTITY),
+                        false => (shown.error.0 + off, (turn * shown.error.1).normalize()),
+                    };
+                }
+            }
+        }
+        own
+    }
+
+    /// Reads the snapshot of a tick, and an earlier one. Returns the tick of that one.
+    fn read(&mut self, receiver: &SnapshotReceiver, tick: u64) -> Option<u64> {
+        let now = receiver.get(tick)?.snapshot();
+        let mut earlier = EARLIER_TICKS.iter().filter_map(|ago| {
+            let then = tick.checked_sub(*ago)?;
+            Some((then, receiver.get(then)?.snapshot()))
+        });
+        let (then, earlier) = earlier.find(|(_, earlier)| earlier.len() == now.len())?;
+        now.dequantize(&mut self.snapshots[0]);
+        earlier.dequantize(&mut self.snapshots[1]);
+        Some(then)
+    }
+
+    /// Updates the picture by a tick.
+    fn show(&mut self, is_ahead: bool) {
+        for shown in self.shown.values_mut() {
+            shown.before = shown.now;
+            let (off, turn) = shown.error;
+            shown.error = (off * FADING, Quat::IDENTITY.slerp(turn, FADING));
+            shown.weight -= 1.0 / BLEND_TICKS;
+        }
+        let cubes = self.predictor.cubes().filter(|&(_, _, moves)| is_ahead && moves);
+        for (cube, state, _) in cubes {
+            let shown = self.shown.entry(cube).or_insert(Shown {
+                before: state,
+                now: state,
+                error: (Vec3::ZERO, Quat::IDENTITY),
+                weight: 0.0,
+            });
+            let (off, turn) = shown.error;
+            shown.now = BodyState {
+                position: state.position + off,
+                orientation: turn * state.orientation,
+                ..state
+            };
+            shown.weight = (shown.weight + 2.0 / BLEND_TICKS).min(1.0);
+        }
+        self.shown.retain(|_, shown| shown.weight > 0.0);
+    }
+
+    /// Returns a cube in the picture. `replica` is the cube without prediction, `fraction` the part of a tick since the last one.
+    pub(crate) fn shown(&self, cube: usize, replica: BodyState, fraction: f32) -> BodyState {
+        let Some(shown) = self.shown.get(&cube) else { return replica };
+        let predicted = between(&shown.before, &shown.now, fraction);
+        BodyState {
+            position: replica.position.lerp(predicted.position, shown.weight),
+            orientation: replica.orientation.slerp(predicted.orientation, shown.weight),
+            ..replica
+        }
+    }
+
+    /// Number of predicted cubes in the picture.
+    pub fn cubes(&self) -> usize {
+        self.shown.len()
+    }
+}
+
+fn keys_of(input: &[u8]) -> Keys {
+    input.first().copied().map_or_else(Keys::default, Keys::from_byte)
+}
+
+/// Distances of the snapshots whose difference gives the velocities of other cubes, ticks, the best first. Rounding is a larger
+/// part of the difference over one tick, and the velocities are older over several.
+const EARLIER_TICKS: [u64; 8] = [2, 3, 1, 4, 5, 6, 9, 12];
