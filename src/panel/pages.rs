@@ -9,6 +9,7 @@ mod help;
 mod kinds;
 pub(super) mod packet;
 pub(super) mod peers;
+mod playing;
 pub(super) mod ranges;
 mod stages;
 mod sync;
@@ -35,6 +36,9 @@ impl Page {
                 "Link and playout",
                 "The link, how often snapshots are sent, and how they become smooth motion.",
             ],
+            Self::Playing => {
+                ["Playing", "The end to which the keys go, and how soon they have an effect."]
+            }
             Self::Help => ["Help", "Theme, size, and the keys."],
         }
     }
@@ -126,7 +130,7 @@ fn column(state: &PanelState, lane: &LaneView<'_>) -> Column {
 pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Option<Action> {
     let is_of_the_present = match state.page {
         Page::Ladder => column(state, lane) == Column::Without,
-        Page::Ranges | Page::Budget | Page::Link => true,
+        Page::Ranges | Page::Budget | Page::Link | Page::Playing => true,
         _ => false,
     };
     if lane.past.moment.is_some() && is_of_the_present {
@@ -150,6 +154,7 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>)
             link::draw(ui, lane, state.graph_seconds.0);
             return asked;
         }
+        Page::Playing => playing::draw(ui, lane, state.graph_seconds.0),
         Page::Help => return help::draw(ui, state, &lane.status),
     }
     None

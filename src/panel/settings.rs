@@ -127,6 +127,7 @@ pub enum Page {
     Budget,
     #[serde(alias = "Halves")]
     Link,
+    Playing,
     Help,
 }
 
@@ -149,7 +150,7 @@ impl Tab {
             Self::Ladder => &[Page::Ladder],
             Self::Packet => &[Page::Packet, Page::Kinds],
             Self::Stages => &[Page::Stages, Page::Ranges, Page::Budget],
-            Self::Network => &[Page::Link],
+            Self::Network => &[Page::Link, Page::Playing],
             Self::Help => &[Page::Help],
         }
     }

@@ -3,6 +3,7 @@
 use cubewire_codec::stages::Delta;
 
 use super::*;
+use crate::replication::{PlayAt, Predict};
 
 #[test]
 fn tabs_and_pages_open_with_a_click() {
@@ -36,7 +37,9 @@ type Case = (Page, &'static str, fn(&Panel) -> bool);
 
 #[test]
 fn a_click_sets_what_its_label_says() {
-    let cases: [Case; 8] = [
+    let cases: [Case; 10] = [
+        (Page::Playing, "client", |it| it.settings.playout.play_at == PlayAt::Client),
+        (Page::Playing, "own", |it| it.settings.playout.predict == Predict::Own),
         (Page::Help, "light", |it| it.state.theme == Theme::Light),
         (Page::Help, "Read the article", |it| it.actions == [Action::Open(STEPS[0].address)]),
         (Page::Link, "20", |it| it.settings.sender.snapshots_per_second() == 20),
@@ -68,6 +71,7 @@ fn pages_end_above_the_toolbar_on_every_rung() {
         (Page::Kinds, Column::Cost, "Payload: "),
         (Page::Stages, Column::Cost, "joint"),
         (Page::Link, Column::Cost, " stalls, 0"),
+        (Page::Playing, Column::Cost, "Time to predict"),
         (Page::Help, Column::Cost, "All keys"),
     ] {
         for rung in ladder::all() {
@@ -125,7 +129,7 @@ fn pages_explain_special_states() {
         it.settings.playout.interpolation = Interpolation::Hermite;
         it.settings.sender.stages = ladder::AT_REST.stages;
     };
-    let cases: [Said; 9] = [
+    let cases: [Said; 10] = [
         (Page::Ladder, unchosen, chosen, INSTEAD),
         (Page::Stages, unchosen, chosen, INSTEAD),
         (Page::Link, unchosen, chosen, INSTEAD),
@@ -134,6 +138,7 @@ fn pages_explain_special_states() {
         (Page::Ladder, without, remote, REQUESTED),
         (Page::Link, hermite, chosen, &["hermite becomes linear"]),
         (Page::Link, usual, serve, &VIEWER),
+        (Page::Playing, encoded, remote, &["A viewer watches"]),
         // The meter has errors with these stages without a budget.
         (
             Page::Budget,
