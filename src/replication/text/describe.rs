@@ -6,7 +6,7 @@ use cubewire_codec::{Stages, ladder};
 use cubewire_link::{Bandwidth, Conditions, Jitter, Loss, Preset};
 use cubewire_protocol::{BaselineChoice, FallbackReason, Interpolation};
 
-use crate::replication::settings::{LaneSettings, PlayoutDelay};
+use crate::replication::settings::{LaneSettings, PlayAt, PlayoutDelay, Predict};
 
 /// The name of the rung with these stages, or `custom`.
 pub fn rung_name(stages: Stages) -> &'static str {
@@ -52,7 +52,8 @@ impl LaneSettings {
         };
         let rate = (self.sender.send_interval_ticks != Self::default().sender.send_interval_ticks)
             .then(|| self.describe_rate());
-        [Some(network), rate, self.unusual_interpolation()].into_iter().flatten().collect()
+        let parts = [Some(network), rate, self.unusual_interpolation(), self.unusual_play()];
+        parts.into_iter().flatten().collect()
     }
 
     /// The simulated network in words. Mentions explicitly when there is no loss.
@@ -77,6 +78,7 @@ impl LaneSettings {
             Some(self.describe_network()),
             Some(format!("{rate} snapshots a second")),
             self.unusual_interpolation(),
+            self.unusual_play(),
             delay.and_then(|delay| self.describe_lag(delay)),
         ];
         parts.into_iter().flatten().collect()
@@ -98,15 +100,34 @@ impl LaneSettings {
         is_unusual.then(|| self.describe_interpolation())
     }
 
+    /// Where the player plays, if not at the simulation.
+    fn unusual_play(&self) -> Option<String> {
+        let is_unusual = self.playout.play_at != PlayAt::default();
+        is_unusual.then(|| format!("{}, {}", self.describe_play(), self.describe_prediction()))
+    }
+
+    fn describe_play(&self) -> String {
+        format!("played at the {}", self.playout.play_at.name())
+    }
+
+    fn describe_prediction(&self) -> String {
+        match self.playout.predict {
+            Predict::None => "no prediction".to_owned(),
+            Predict::Own => "own cube predicted".to_owned(),
+        }
+    }
+
     /// Describes the differences in `new`. `None` if there are no differences.
     pub fn describe_change(&self, new: &Self) -> Option<String> {
         let first = [
             (self.sender.stages != new.sender.stages).then(|| new.rung_name().to_owned()),
             link_change(&self.link.conditions, &new.link.conditions),
         ];
-        let others: [fn(&Self) -> String; 6] = [
+        let others: [fn(&Self) -> String; 8] = [
             Self::describe_rate,
             Self::describe_interpolation,
+            Self::describe_prediction,
+            Self::describe_play,
             |lane| match lane.sender.baseline {
                 BaselineChoice::Newest => "baseline newest".to_owned(),
                 BaselineChoice::Smallest => "baseline smallest".to_owned(),
