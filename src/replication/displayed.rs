@@ -10,7 +10,7 @@ use cubewire_scene::{TICK, TICKS_PER_SECOND};
 
 use super::Replica;
 use super::meter::LaneMeter;
-use super::settings::{PlayoutDelay, PlayoutSettings, SenderSettings};
+use super::settings::{PlayAt, PlayoutDelay, PlayoutSettings, SenderSettings};
 
 /// The displayed state at the time of the fixed clock. Computed once per tick for lanes with this component.
 #[derive(Component, Clone, Debug, Default, PartialEq)]
@@ -73,7 +73,11 @@ pub(super) fn sample(time: Res<Time>, mut lanes: Query<PlayedLane<'_>>) {
         sample.starved = if starved { TICK } else { Duration::ZERO };
         sample.stalls = usize::from(starved && !was_starved);
         let shown = buffer.sample(now).map(|playout| playout.tick as u64);
-        let report = shown.and_then(|tick| replica.0.input_report(tick));
+        let report = shown.and_then(|tick| {
+            let report = replica.0.input_report(tick)?;
+            let is_recent = report.tick + u64::from(TICKS_PER_SECOND) > tick;
+            Some(report).filter(|_| is_recent && settings.play_at == PlayAt::Client)
+        });
         sample.input_age = report.and_then(|report| replica.0.input_age(now, report.tick));
         sample.queued_inputs = report.filter(|_| sample.input_age.is_some()).map(|it| it.queued);
         if let Some(mut displayed) = displayed {

@@ -7,7 +7,7 @@ use cubewire_physics::OwnState;
 use cubewire_protocol::ClientConnection;
 use cubewire_scene::Keys;
 
-use super::lane::{LocalLane, Sender};
+use super::lane::Sender;
 use super::settings::{PlayAt, PlayoutSettings};
 use crate::simulation::PlayerKeys;
 
@@ -37,11 +37,11 @@ pub(super) fn report(own: &OwnState, tick: u64) -> Vec<u8> {
 /// Takes the keys of this tick from every lane. If the player plays at the client of its seat's lane, these are used.
 pub(super) fn take(
     mut keys: ResMut<PlayerKeys>,
-    mut lanes: Query<(&mut Sender, &PlayoutSettings, Has<Seat>), With<LocalLane>>,
+    mut lanes: Query<(&mut Sender, Option<&PlayoutSettings>, Has<Seat>)>,
 ) {
     for (mut sender, settings, has_seat) in &mut lanes {
         let input = sender.0.take_tick_input();
-        if has_seat && settings.play_at == PlayAt::Client {
+        if has_seat && settings.is_some_and(|settings| settings.play_at == PlayAt::Client) {
             let byte = input.and_then(|input| input.first().copied());
             keys.0 = byte.map_or_else(Keys::default, Keys::from_byte);
         }

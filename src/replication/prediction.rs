@@ -36,7 +36,7 @@ const MAX_AHEAD: usize = 60;
 #[derive(Component)]
 pub struct Prediction {
     predictor: Predictor,
-    /// Tick of the last snapshot, and its distance from the number of the last key that it contains.
+    /// Tick of the last snapshot, and the number of the last key that it contains.
     base: Option<(u64, u64)>,
     /// Frame of the last restart: there is at most one in a frame.
     restarted: Option<u32>,
@@ -108,43 +108,40 @@ impl Prediction {
         let receiver = client.receiver()?;
         let newest = receiver.newest()?;
         let report = client.input_report(newest).filter(|report| report.tick == newest);
-        let (tick, used) = match report {
-            Some(report) => (newest, report.used),
-            // A snapshot without a report, between others.
-            None => self.base.map(|(tick, lead)| (tick, tick - lead))?,
-        };
-        let keys: Vec<_> = client.tick_inputs_after(used).map(keys_of).collect();
-        if keys.len() > MAX_AHEAD {
-            return None;
-        }
-        let target = tick + keys.len() as u64;
-        let lead = tick.checked_sub(used)?;
-        let is_new = self.base.is_none_or(|(base, _)| base != tick);
-        let may_restart = frame.is_none() || self.restarted != frame;
-        if let Some(report) = report.filter(|_| is_new && may_restart) {
-            let own = OwnState::from_bytes(&report.own)?;
-            let then = self.read(receiver, tick)?;
+        let before = self.base;
+        if let Some(report) = report.filter(|_| before.is_none_or(|(base, _)| base != newest))
+            && (frame.is_none() || self.restarted != frame)
+            && let Some(own) = OwnState::from_bytes(&report.own)
+            && let Some(then) = self.read(receiver, newest)
+        {
             let [now, earlier] = &self.snapshots;
-            let base = PredictionBase { tick, snapshot: now, earlier: (then, earlier), own };
-            let before = self.base.map(|(tick, lead)| (lead, tick - lead));
-            let since = before.map_or(0, |(_, before)| used.saturating_sub(before));
-            let since = usize::try_from(since).ok().filter(|&since| since <= MAX_AHEAD)?;
-            let known = client.tick_inputs_after(used - since as u64).take(since).map(keys_of);
-            let known: Vec<_> = known.collect();
+            let base =
+                PredictionBase { tick: newest, snapshot: now, earlier: (then, earlier), own };
+            // The keys that the server has used since the last snapshot, if it used one in each tick.
+            let since = before.map_or(0, |(_, used)| report.used.saturating_sub(used));
+            let since = usize::try_from(since).ok().filter(|&since| since <= MAX_AHEAD);
+            let since = since.unwrap_or(0);
+            let known = client.tick_inputs_after(report.used - since as u64);
+            let known: Vec<_> = known.take(since).map(keys_of).collect();
             let is_corrected = self.predictor.confirm(&base, known.into_iter());
-            if is_corrected || before.is_none_or(|(before, _)| before != lead) {
+            self.base = Some((newest, report.used));
+            let lead = |(tick, used): (u64, u64)| tick.wrapping_sub(used);
+            if is_corrected || before.map(lead) != self.base.map(lead) {
                 self.restarted = frame;
+                let keys = keys_after(client, report.used)?;
                 let sample = meter.current();
                 sample.corrected_ticks = keys.len() as u32;
                 sample.correction_m = self.restart(&keys).filter(|_| before.is_some());
             }
-            self.base = Some((tick, lead));
         }
+        let (tick, used) = self.base?;
+        let keys = keys_after(client, used)?;
+        let target = tick + keys.len() as u64;
         while self.predictor.tick() < target {
             let ahead = (target - self.predictor.tick()) as usize;
             self.predictor.advance(keys[keys.len().checked_sub(ahead)?]);
         }
-        self.base.map(drop)
+        Some(())
     }
 
     /// Starts again from the last snapshot with these keys. Adds the differences to the errors in the picture. Returns that of the
@@ -154,24 +151,28 @@ impl Prediction {
         let (until, before) = (self.predictor.tick(), cubes.collect::<BTreeMap<_, _>>());
         self.predictor.restart();
         let mut own = None;
+        let target = self.predictor.tick() + keys.len() as u64;
+        // If more or fewer ticks are predicted than before, the picture goes on from where it is.
+        let is_level = (until..=until + 1).contains(&target);
         for &keys in keys {
             self.predictor.advance(keys);
-            if self.predictor.tick() != until {
+            if self.predictor.tick() != (if is_level { until } else { target }) {
                 continue;
             }
             for (cube, now, _) in self.predictor.cubes() {
-                let Some(before) = before.get(&cube) else { continue };
-                let off = before.position - now.position;
-                if cube == PLAYER {
+                let Some(shown) = self.shown.get_mut(&cube) else { continue };
+                let old = if is_level { before.get(&cube) } else { Some(&shown.now) };
+                let Some(old) = old else { continue };
+                let off = old.position - now.position;
+                let turn = old.orientation * now.orientation.inverse();
+                if is_level && cube == PLAYER {
                     own = Some(off.length());
                 }
-                if let Some(shown) = self.shown.get_mut(&cube) {
-                    let turn = before.orientation * now.orientation.inverse();
-                    shown.error = match (shown.error.0 + off).length() > MAX_FADED_M {
-                        true => (Vec3::ZERO, Quat::IDENTITY),
-                        false => (shown.error.0 + off, (turn * shown.error.1).normalize()),
-                    };
-                }
+                let rest = if is_level { shown.error } else { (Vec3::ZERO, Quat::IDENTITY) };
+                shown.error = match (rest.0 + off).length() > MAX_FADED_M {
+                    true => (Vec3::ZERO, Quat::IDENTITY),
+                    false => (rest.0 + off, (rest.1 * turn).normalize()),
+                };
             }
         }
         own
@@ -232,6 +233,12 @@ impl Prediction {
     pub fn cubes(&self) -> usize {
         self.shown.len()
     }
+}
+
+/// The keys after this number. `None` if they are too many to predict.
+fn keys_after(client: &ClientConnection, number: u64) -> Option<Vec<Keys>> {
+    let keys: Vec<_> = client.tick_inputs_after(number).map(keys_of).collect();
+    (keys.len() <= MAX_AHEAD).then_some(keys)
 }
 
 fn keys_of(input: &[u8]) -> Keys {

@@ -18,6 +18,7 @@ use cubewire_scene::{CUBES, TICKS_PER_SECOND};
 use super::digest::{self, Digest};
 use super::lane::LaneSync;
 use super::meter::{Counted, Detailed, LaneMeter};
+use super::prediction::Prediction;
 use super::receive::{self, Decoded};
 use super::remote::{ConnectionStatus, ServerLink};
 use super::settings::{PlayoutSettings, SenderSettings};
@@ -179,7 +180,8 @@ fn welcome(
         info!("{text}");
     }
     let meter = LaneMeter { fallback, ..LaneMeter::default() };
-    (meter, LaneSync::default(), Decoded::default(), Replica(connection))
+    let fresh = (LaneSync::default(), Decoded::default(), Prediction::default());
+    (meter, fresh, Replica(connection))
 }
 
 fn lose(

@@ -17,8 +17,9 @@ use crate::world::World;
 pub enum OwnState {
     /// The velocities. The pose is that of the snapshot.
     Rounded(OwnVelocity),
-    /// Everything, in floats. Until the cube touches another one, all that is predicted from it comes true.
-    Exact(BodyState, OwnVelocity),
+    /// Everything in floats, and the ticks since the start of the scene. Until the cube touches another one, all that is predicted
+    /// from it comes true.
+    Exact(BodyState, OwnVelocity, u32),
 }
 
 /// Velocities of a player's cube.
@@ -35,26 +36,26 @@ const BITS: [u32; 2] = [12, 11];
 
 /// Bytes of both velocities, and of an exact state.
 const ROUNDED_BYTES: usize = (3 * (BITS[0] + BITS[1])).div_ceil(8) as usize;
-const EXACT_BYTES: usize = 13 * size_of::<f32>();
+const EXACT_BYTES: usize = size_of::<u32>() + 13 * size_of::<f32>();
 
 impl OwnState {
     pub const fn velocity(&self) -> OwnVelocity {
-        let (Self::Rounded(velocity) | Self::Exact(_, velocity)) = *self;
+        let (Self::Rounded(velocity) | Self::Exact(_, velocity, _)) = *self;
         velocity
     }
 
     /// Writes the state. Velocities without a pose are integers of 12 and 11 bits in steps of 1/64, from the lowest bit on, and
-    /// no bytes if they are zero. An exact state is position, orientation, and both velocities, little endian.
+    /// no bytes if they are zero. An exact state is the ticks, position, both velocities and orientation, little endian.
     pub fn to_bytes(self) -> Vec<u8> {
         match self {
             Self::Rounded(velocity) => velocity.to_bytes(),
-            Self::Exact(
-                BodyState { position, orientation, .. },
-                OwnVelocity { linear, angular },
-            ) => {
-                let vectors = [position, linear, angular].map(|vector| vector.to_array());
-                let floats = vectors.as_flattened().iter().copied().chain(orientation.to_array());
-                floats.flat_map(|float| float.to_le_bytes()).collect()
+            Self::Exact(body, velocity, ticks) => {
+                let vectors = [body.position, velocity.linear, velocity.angular];
+                let vectors = vectors.map(|vector| vector.to_array());
+                let floats =
+                    vectors.as_flattened().iter().copied().chain(body.orientation.to_array());
+                let floats = floats.flat_map(|float| float.to_le_bytes());
+                ticks.to_le_bytes().into_iter().chain(floats).collect()
             }
         }
     }
@@ -64,17 +65,20 @@ impl OwnState {
         if bytes.len() != EXACT_BYTES {
             return OwnVelocity::from_bytes(bytes).map(Self::Rounded);
         }
-        let floats = bytes.as_chunks().0.iter().map(|&float| f32::from_le_bytes(float));
+        let (ticks, floats) = bytes.split_first_chunk()?;
+        let floats = floats.as_chunks().0.iter().map(|&float| f32::from_le_bytes(float));
         let floats: Vec<f32> = floats.collect();
         let vector = |at: usize| Vec3::from_slice(&floats[at..at + 3]);
         let [position, linear, angular] = [0, 3, 6].map(vector);
         let orientation = Quat::from_slice(&floats[9..]);
-        let is_legal = position.abs().max_element() <= WALL
+        let is_legal = floats.iter().all(|float| float.is_finite())
+            && position.abs().max_element() <= WALL
             && linear.length() <= 2.0 * MAX_LINEAR_SPEED
             && angular.length() <= 2.0 * MAX_ANGULAR_SPEED
             && (orientation.length() - 1.0).abs() < 0.01;
         let body = BodyState { position, orientation, ..BodyState::default() };
-        is_legal.then_some(Self::Exact(body, OwnVelocity { linear, angular }))
+        let velocity = OwnVelocity { linear, angular };
+        is_legal.then(|| Self::Exact(body, velocity, u32::from_le_bytes(*ticks)))
     }
 }
 
@@ -136,6 +140,8 @@ pub struct Predictor {
     confirmed: Option<(u64, World)>,
     ahead: Option<World>,
     tick: u64,
+    /// The server's tick at the start of the scene, which hovering depends on. 0 until an exact state tells it.
+    start: u64,
 }
 
 /// Largest difference of a predicted pose from the snapshot's that counts as none: a quantization step, metres and radians.
@@ -158,7 +164,7 @@ const AHEAD_SECONDS: f32 = 0.25;
 
 impl Predictor {
     pub const fn new(player: usize) -> Self {
-        Self { player, confirmed: None, ahead: None, tick: 0 }
+        Self { player, confirmed: None, ahead: None, tick: 0, start: 0 }
     }
 
     /// The server's tick of the newest prediction.
@@ -170,7 +176,7 @@ impl Predictor {
     fn is_confirmed(&self, base: &PredictionBase<'_>, cube: usize, predicted: &ExactBody) -> bool {
         let received = &base.snapshot.bodies[cube];
         match &base.own {
-            OwnState::Exact(body, velocity) if cube == self.player => {
+            OwnState::Exact(body, velocity, _) if cube == self.player => {
                 is_exactly(predicted, body, velocity)
             }
             OwnState::Rounded(velocity) if cube == self.player => {
@@ -184,14 +190,22 @@ impl Predictor {
     }
 
     /// Simulates up to the tick of a snapshot, with the keys of the ticks since the last one, and corrects the cubes that are not as
-    /// received. Returns whether there was one. Then the prediction has to [start again](Self::restart).
+    /// received. Returns whether one was. Then the prediction has to [start again](Self::restart).
     pub fn confirm(
         &mut self,
         base: &PredictionBase<'_>,
         keys: impl ExactSizeIterator<Item = Keys>,
     ) -> bool {
         let near = self.near(base);
-        let before = self.confirmed.take();
+        let (before, start) = (self.confirmed.take(), self.start);
+        if let OwnState::Exact(.., ticks) = base.own {
+            self.start = base.tick.saturating_sub(ticks.into());
+        }
+        let before = before.filter(|(_, world)| {
+            let cubes = world.scene.numbers.iter();
+            start == self.start
+                && !is_crowded(cubes.map(|&cube| base.snapshot.bodies[cube].position))
+        });
         let before = before.filter(|(tick, _)| tick + keys.len() as u64 == base.tick);
         let before = before.filter(|(_, world)| {
             let mut near = near.iter().take_while(|&&(metres, _)| metres < REACH[0]);
@@ -241,7 +255,10 @@ impl Predictor {
             return None;
         }
         let bodies = numbers.iter().map(|&cube| self.received(base, cube)).collect();
-        Some(World::of_part(&numbers, &WorldState { ticks: base.tick, bodies }))
+        Some(World::of_part(
+            &numbers,
+            &WorldState { ticks: base.tick.saturating_sub(self.start), bodies },
+        ))
     }
 
     /// Starts again from the last snapshot.
@@ -265,7 +282,7 @@ impl Predictor {
         };
         let moves = moved || velocity != OwnVelocity::default();
         let pose = match &base.own {
-            OwnState::Exact(body, _) if is_own => body,
+            OwnState::Exact(body, ..) if is_own => body,
             _ => now,
         };
         ExactBody {
@@ -354,6 +371,6 @@ impl SceneState {
     pub fn own(&self, bodies: &RigidBodySet, cube: usize) -> OwnState {
         let body = self.body(bodies, cube);
         let velocity = OwnVelocity { linear: body.linear_velocity, angular: body.angular_velocity };
-        OwnState::Exact(body.cube(), velocity)
+        OwnState::Exact(body.cube(), velocity, self.ticks() as u32)
     }
 }

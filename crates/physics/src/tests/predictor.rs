@@ -147,7 +147,7 @@ proptest! {
         prop_assert!(near(read.velocity().angular, velocity.angular));
         prop_assert_eq!(read.to_bytes(), bytes);
         let body = BodyState { position: velocity.linear, ..BodyState::default() };
-        let exact = OwnState::Exact(body, velocity);
+        let exact = OwnState::Exact(body, velocity, 7);
         prop_assert_eq!(OwnState::from_bytes(&exact.to_bytes()), Some(exact));
     }
 

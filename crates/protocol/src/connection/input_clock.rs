@@ -22,8 +22,9 @@ const WINDOW: f64 = 120.0;
 /// Maximum number of reports: those of more packets than arrive in the window.
 const MAX_REPORTS: usize = 256;
 
-/// After a call that comes this late, in ticks, no input of the time before it is due: the app was stopped.
-const STOPPED: f64 = 15.0;
+/// After a call that comes this late, in ticks, no input of the time before it is due: the app was stopped. At most eight inputs can
+/// be sent at once.
+const STOPPED: f64 = 8.0;
 
 /// Times and phases are in ticks of the server since the first call.
 #[derive(Debug, Default)]
@@ -31,7 +32,7 @@ pub(super) struct InputClock {
     now: f64,
     /// When the next input is due.
     next: f64,
-    /// The phase of the last inputs that were due.
+    /// The phase of the last input that was due.
     pub(super) phase: f64,
     /// Times of reports, and the spare inputs of each plus the phase of the last input in the queue.
     reports: VecDeque<(f64, f64)>,
@@ -44,6 +45,7 @@ impl InputClock {
         self.now += elapsed;
         if elapsed > STOPPED {
             self.next = self.now;
+            self.reports.clear();
         }
         while self.reports.front().is_some_and(|&(at, _)| at + WINDOW < self.now) {
             self.reports.pop_front();

@@ -76,6 +76,7 @@ impl ServerConnection {
         };
         if let (Some(packet_budget), Some(report)) = (&mut packet_budget, &report) {
             packet_budget.bytes = packet_budget.bytes.saturating_sub(report.len());
+            packet_budget.most = packet_budget.most.saturating_sub(report.len());
         }
         let state = JobState::Due;
         Some(SendJob { sending, tick, settings, snapshot, extras, packet_budget, report, state })

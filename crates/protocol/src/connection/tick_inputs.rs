@@ -12,7 +12,7 @@ use crate::clock::SenderClock;
 /// Number of inputs and of reports that a client keeps: those of four seconds at 60 Hz.
 const KEPT: usize = 256;
 
-/// Time after the last datagram from the server in which inputs are due. They would only fill the server's queue.
+/// Time after the last datagram from the server in which inputs are due. While the server pauses, they would fill its queue.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Ticks after the last input in which datagrams can have reports. After a longer pause of the server, the client's clock may be off
@@ -78,8 +78,8 @@ impl TickInputs {
         let expecting = Duration::from_secs_f64(EXPECTING_TICKS * server.tick_seconds);
         let is_expecting = self.pushed.back().is_some_and(|last| now <= last.at + expecting);
         let sequence = u16::from_be_bytes([first, second]);
-        let off = sequence.wrapping_sub(server.expected(now).round() as u16) as i16;
-        if !is_expecting || off.unsigned_abs() < HALF {
+        let off = sequence.wrapping_sub(server.expected(now).round() as u64 as u16) as i16;
+        if !is_expecting || off.unsigned_abs() < FAR {
             return None;
         }
         let (report, packet) = Report::split(datagram)?;
@@ -123,5 +123,5 @@ impl TickInputs {
     }
 }
 
-/// A sequence number that is off by more than this, of 2¹⁶, is marked.
-const HALF: u16 = 1 << 14;
+/// A sequence number that is off by more than this is that of a report, which is off by nearly 2¹⁵.
+const FAR: u16 = 1 << 14;

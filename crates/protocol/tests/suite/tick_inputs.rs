@@ -375,7 +375,7 @@ fn numbers_and_lengths_of_strangers_do_no_harm() {
 
 #[test]
 fn reports_are_told_from_packets_at_any_tick() {
-    for start in [0, 5, 20_000, 32_700, 40_000, 65_500, 1 << 40] {
+    for start in [0, 5, 20_000, 32_700, 40_000, 65_500, 81_900, 90_000, 114_000, 1 << 40] {
         let mut play = Play::over(&network(50, 0, 0.0));
         let contract = Contract::new(Plan::cubes(), String::new()).with_tick_inputs();
         let initial = play.world.snapshot();
