@@ -2,10 +2,10 @@
 
 use cubewire::game::headless::LaneGame;
 use cubewire::replication::{Prediction, Sample};
-use cubewire::simulation::PlayerKeys;
+use cubewire::simulation::{PlayerKeys, ResetSimulation};
 use cubewire_scene::Keys;
 
-use crate::common::{change, game, lane, script};
+use crate::common::{change, game, lane, pause, script};
 
 /// A round trip of 150 ms, two frames of jitter and 2 % loss.
 const NETWORK: &str = "predicted,link:latency=75ms+jitter=uniform/33ms+loss=0.02";
@@ -99,5 +99,84 @@ fn a_prediction_ends_with_its_setting() {
         change(&mut game, lane(&format!("{NETWORK},play-at:client,predict:own")));
         keys(&mut game, 60);
         assert!(cubes(&game) > 3);
+    }
+}
+
+/// Whatever happens in between, the prediction is as good afterwards.
+#[test]
+fn a_prediction_survives_what_happens_to_a_game() {
+    let predicting = format!("{NETWORK},play-at:client,predict:own");
+    let mut game = game("rolling", &predicting);
+    keys(&mut game, 300);
+    let with = |rest: &str| lane(&format!("{rest},play-at:client,predict:own"));
+    type Event<'a> = (&'a str, Box<dyn FnMut(&mut LaneGame) + 'a>);
+    let events: [Event<'_>; 7] = [
+        (
+            "a cut link",
+            Box::new(|game| {
+                let mut cut = lane(&predicting);
+                cut.link.conditions.cut = true;
+                change(game, cut);
+                keys(game, 180);
+            }),
+        ),
+        (
+            "a pause",
+            Box::new(|game| {
+                pause(&mut game.app, true);
+                keys(game, 120);
+                pause(&mut game.app, false);
+            }),
+        ),
+        (
+            "a reset",
+            Box::new(|game| {
+                game.app.world_mut().write_message(ResetSimulation);
+                keys(game, 1);
+            }),
+        ),
+        (
+            "ten snapshots a second",
+            Box::new(|game| {
+                change(game, with(&format!("{NETWORK},rate:10")));
+                keys(game, 240);
+            }),
+        ),
+        (
+            "a budget",
+            Box::new(|game| {
+                change(game, with(&format!("{NETWORK},budget:64kbps")));
+                keys(game, 240);
+            }),
+        ),
+        (
+            "floats",
+            Box::new(|game| {
+                change(game, with("uncompressed,link:latency=75ms"));
+                keys(game, 240);
+            }),
+        ),
+        (
+            "a quarter of a second and 20 % loss",
+            Box::new(|game| {
+                change(game, with("predicted,link:latency=125ms+loss=0.2"));
+                keys(game, 240);
+            }),
+        ),
+    ];
+    for (what, mut event) in events {
+        event(&mut game);
+        change(&mut game, lane(&predicting));
+        keys(&mut game, 360);
+        let samples: Vec<_> = game.meter().samples().iter().rev().take(180).collect();
+        assert!(
+            samples.iter().all(|it| it.input_age.is_some_and(|age| age.as_millis() < 17)),
+            "{what}"
+        );
+        let queue = samples.iter().filter_map(|it| it.queued_inputs).map(u32::from).sum::<u32>();
+        assert!(queue < 10 * 180, "{what}: {queue}");
+        let large = samples.iter().filter(|it| it.correction_m.is_some_and(|it| it > 0.3)).count();
+        assert!(large < 20, "{what}: {large}");
+        assert_eq!(game.check().wrong, 0, "{what}");
     }
 }
