@@ -135,7 +135,8 @@ impl Sets<'_> {
         if scene.is_restored {
             self.wake_touched(scene);
         }
-        apply_forces(self.bodies, scene, input.keys);
+        let cubes = (&*scene.handles, &*scene.numbers);
+        apply_forces(self.bodies, cubes, scene.ticks, input.keys);
     }
 
     /// Ends a tick: limits the speeds, and spreads the interaction over the contacts of the step.

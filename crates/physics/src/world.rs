@@ -1,7 +1,7 @@
 //! A world that owns Rapier's sets.
 
 use cubewire_codec::{Plan, QuantizeError, QuantizedSnapshot, Snapshot};
-use cubewire_scene::Keys;
+use cubewire_scene::{CUBES, Keys};
 use rapier3d::prelude::{PhysicsWorld, RigidBodyHandle};
 
 use crate::input::Input;
@@ -19,38 +19,14 @@ pub struct World {
 impl World {
     /// Creates the world before its first tick.
     pub fn new() -> Self {
-        let state = WorldState::initial();
-        let mut sets = PhysicsWorld::new();
-        let mut handles = Vec::with_capacity(state.bodies.len());
-        for solid in solids::solids() {
-            let collider = solids::collider(solid);
-            if let Solid::Cube { cube, .. } = solid {
-                let (body, _) = sets.insert(solids::body(&state.bodies[cube]), collider);
-                handles.push(body);
-            } else {
-                sets.insert_collider(collider, None);
-            }
-        }
+        let all: Vec<_> = (0..CUBES).collect();
+        let (sets, handles) = insert(&all, &WorldState::initial());
         Self { scene: SceneState::new(handles), sets }
     }
 
     /// Creates a world of some cubes, given by their numbers, from their state. The player comes first.
     pub(crate) fn of_part(numbers: &[usize], state: &WorldState) -> Self {
-        let mut sets = PhysicsWorld::new();
-        let mut handles = vec![RigidBodyHandle::invalid(); numbers.len()];
-        for solid in solids::solids() {
-            match solid {
-                Solid::Cube { cube, .. } => {
-                    if let Some(index) = numbers.iter().position(|&number| number == cube) {
-                        let body = solids::body(&state.bodies[index]);
-                        (handles[index], _) = sets.insert(body, solids::collider(solid));
-                    }
-                }
-                Solid::Floor | Solid::Wall { .. } => {
-                    sets.insert_collider(solids::collider(solid), None);
-                }
-            }
-        }
+        let (sets, handles) = insert(numbers, state);
         let scene = SceneState::restored(handles, numbers.to_vec(), state);
         let mut world = Self { scene, sets };
         let (mut sets, scene) = world.sets();
@@ -142,6 +118,27 @@ impl World {
     pub fn quantize_into(&self, snapshot: &mut QuantizedSnapshot) -> Result<(), QuantizeError> {
         snapshot.quantize(&self.snapshot(), PRECISION)
     }
+}
+
+/// Builds the sets of some cubes in their states, given by their numbers. Returns the cubes' bodies, too.
+fn insert(numbers: &[usize], state: &WorldState) -> (PhysicsWorld, Vec<RigidBodyHandle>) {
+    let mut indices = [None; CUBES];
+    for (index, &number) in numbers.iter().enumerate() {
+        indices[number] = Some(index);
+    }
+    let mut sets = PhysicsWorld::new();
+    let mut handles = vec![RigidBodyHandle::invalid(); numbers.len()];
+    for solid in solids::solids() {
+        let Solid::Cube { cube, .. } = solid else {
+            sets.insert_collider(solids::collider(solid), None);
+            continue;
+        };
+        if let Some(index) = indices[cube] {
+            let body = solids::body(&state.bodies[index]);
+            (handles[index], _) = sets.insert(body, solids::collider(solid));
+        }
+    }
+    (sets, handles)
 }
 
 impl Default for World {
