@@ -18,6 +18,11 @@ pub(super) fn push(client: &mut ClientConnection, now: Duration, keys: Keys) {
     }
 }
 
+/// The keys of a pushed input.
+pub(super) fn keys_of(input: &[u8]) -> Keys {
+    input.first().copied().map_or_else(Keys::default, Keys::from_byte)
+}
+
 /// The seat of the player whose inputs a lane carries, counted from 0.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seat(pub u8);
@@ -42,8 +47,7 @@ pub(super) fn take(
     for (mut sender, settings, has_seat) in &mut lanes {
         let input = sender.0.take_tick_input();
         if has_seat && settings.is_some_and(|settings| settings.play_at == PlayAt::Client) {
-            let byte = input.and_then(|input| input.first().copied());
-            keys.0 = byte.map_or_else(Keys::default, Keys::from_byte);
+            keys.0 = input.map(keys_of).unwrap_or_default();
         }
     }
 }

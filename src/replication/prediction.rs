@@ -16,6 +16,7 @@ use cubewire_scene::{Keys, PLAYER};
 
 use super::Replica;
 use super::displayed::between;
+use super::inputs::keys_of;
 use super::meter::LaneMeter;
 use super::settings::{PlayAt, PlayoutSettings, Predict};
 use crate::clock;
@@ -25,6 +26,8 @@ const BLEND_TICKS: f32 = 12.0;
 
 /// Part of an error in the picture that is left after a tick: half of it after six.
 const FADING: f32 = 0.890_899;
+
+const NO_ERROR: (Vec3, Quat) = (Vec3::ZERO, Quat::IDENTITY);
 
 /// Larger errors are not faded but jump, metres.
 const MAX_FADED_M: f32 = 2.0;
@@ -154,26 +157,34 @@ impl Prediction {
         let target = self.predictor.tick() + keys.len() as u64;
         // If more or fewer ticks are predicted than before, the picture goes on from where it is.
         let is_level = (until..=until + 1).contains(&target);
+        let compared = if is_level { until } else { target };
         for &keys in keys {
             self.predictor.advance(keys);
-            if self.predictor.tick() != (if is_level { until } else { target }) {
-                continue;
+            if self.predictor.tick() == compared {
+                own = self.add_errors(is_level.then_some(&before));
             }
-            for (cube, now, _) in self.predictor.cubes() {
-                let Some(shown) = self.shown.get_mut(&cube) else { continue };
-                let old = if is_level { before.get(&cube) } else { Some(&shown.now) };
-                let Some(old) = old else { continue };
-                let off = old.position - now.position;
-                let turn = old.orientation * now.orientation.inverse();
-                if is_level && cube == PLAYER {
-                    own = Some(off.length());
-                }
-                let rest = if is_level { shown.error } else { (Vec3::ZERO, Quat::IDENTITY) };
-                shown.error = match (rest.0 + off).length() > MAX_FADED_M {
-                    true => (Vec3::ZERO, Quat::IDENTITY),
-                    false => (rest.0 + off, (rest.1 * turn).normalize()),
-                };
+        }
+        own
+    }
+
+    /// Adds the differences of the predicted cubes from what was predicted `before` to their errors, or replaces the errors by the
+    /// differences from the picture. Returns the difference of the player's cube from `before` in metres.
+    fn add_errors(&mut self, before: Option<&BTreeMap<usize, BodyState>>) -> Option<f32> {
+        let mut own = None;
+        for (cube, now, _) in self.predictor.cubes() {
+            let Some(shown) = self.shown.get_mut(&cube) else { continue };
+            let old = before.map_or(Some(&shown.now), |before| before.get(&cube));
+            let Some(old) = old else { continue };
+            let off = old.position - now.position;
+            let turn = old.orientation * now.orientation.inverse();
+            if before.is_some() && cube == PLAYER {
+                own = Some(off.length());
             }
+            let rest = if before.is_some() { shown.error } else { NO_ERROR };
+            shown.error = match (rest.0 + off).length() > MAX_FADED_M {
+                true => NO_ERROR,
+                false => (rest.0 + off, (rest.1 * turn).normalize()),
+            };
         }
         own
     }
@@ -204,7 +215,7 @@ impl Prediction {
             let shown = self.shown.entry(cube).or_insert(Shown {
                 before: state,
                 now: state,
-                error: (Vec3::ZERO, Quat::IDENTITY),
+                error: NO_ERROR,
                 weight: 0.0,
             });
             let (off, turn) = shown.error;
@@ -239,10 +250,6 @@ impl Prediction {
 fn keys_after(client: &ClientConnection, number: u64) -> Option<Vec<Keys>> {
     let keys: Vec<_> = client.tick_inputs_after(number).map(keys_of).collect();
     (keys.len() <= MAX_AHEAD).then_some(keys)
-}
-
-fn keys_of(input: &[u8]) -> Keys {
-    input.first().copied().map_or_else(Keys::default, Keys::from_byte)
 }
 
 /// Distances of the snapshots whose difference gives the velocities of other cubes, ticks, the best first. Rounding is a larger

@@ -70,8 +70,8 @@ pub(super) fn send(
     mut commands: Commands,
 ) {
     let tick = world.tick();
-    // Local lanes have no limit of time, so that a run is the same on every machine.
     let own = world.own().map(|own| inputs::report(own, tick)).unwrap_or_default();
+    // Local lanes have no limit of time, so that a run is the same on every machine.
     let (mut local, mut remote) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
     for lane in &mut lanes {
         let (buffer, meter) = (lane.buffer.into_inner(), lane.meter.into_inner());

@@ -63,8 +63,6 @@ pub enum PlayAt {
 }
 
 impl PlayAt {
-    pub const ALL: [Self; 2] = [Self::Simulation, Self::Client];
-
     pub const fn name(self) -> &'static str {
         match self {
             Self::Simulation => "simulation",
@@ -84,8 +82,6 @@ pub enum Predict {
 }
 
 impl Predict {
-    pub const ALL: [Self; 2] = [Self::None, Self::Own];
-
     pub const fn name(self) -> &'static str {
         match self {
             Self::None => "none",
