@@ -55,7 +55,7 @@ pub struct Sample {
     pub input_age: Option<Duration>,
     /// Number of inputs that waited at the server, as it last reported. `None` without tick inputs.
     pub queued_inputs: Option<u8>,
-    /// Distance by which a snapshot corrected the predicted place of the player's own body, metres. `None` without a correction.
+    /// Distance between two predictions of the player's own body, before and after a correction, metres. `None` without a correction.
     pub correction_m: Option<f32>,
     /// Number of ticks that were simulated again for the correction, and the time that all prediction took.
     pub corrected_ticks: u32,

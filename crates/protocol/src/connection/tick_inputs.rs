@@ -9,14 +9,14 @@ use super::input_clock::InputClock;
 use super::report::{InputReport, Report};
 use crate::clock::SenderClock;
 
-/// Number of inputs and of reports that a client keeps: those of four seconds at 60 Hz.
+/// Limit of the kept inputs, and of the kept reports: four seconds at 60 Hz.
 const KEPT: usize = 256;
 
-/// Time after the last datagram from the server in which inputs are due. While the server pauses, they would fill its queue.
+/// No inputs are due if no datagram has arrived for this time: they would fill the queue of a paused server.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Ticks after the last input in which datagrams can have reports. After a longer pause of the server, the client's clock may be off
-/// by so much that packets would be taken for reports.
+/// Datagrams have no reports if no input was pushed for this number of ticks. After a longer pause of the server, the client's clock
+/// is too inaccurate to tell reports from packets.
 const EXPECTING_TICKS: f64 = 14_000.0;
 
 #[derive(Debug, Default)]
@@ -123,5 +123,5 @@ impl TickInputs {
     }
 }
 
-/// A sequence number that is off by more than this is that of a report, which is off by nearly 2¹⁵.
+/// Smallest distance of a report's first number from the expected sequence number. It is usually near 2¹⁵.
 const FAR: u16 = 1 << 14;

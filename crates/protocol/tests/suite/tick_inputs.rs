@@ -16,7 +16,7 @@ use crate::world::World;
 
 const TICK: f64 = 1.0 / 60.0;
 
-/// A server, and a client that pushes the numbers of its inputs. Each has a loop of its own.
+/// A server and a client, which run in separate loops. The inputs of the client are their own numbers.
 struct Play {
     world: World,
     server: ServerConnection,
@@ -222,6 +222,17 @@ impl Play {
         [repeated, without, dropped].map(|count| 100.0 * count as f64 / ticks)
     }
 
+    /// Checks that the [shares](Self::shares) and the mean queue are below these limits.
+    #[track_caller]
+    fn assert_below(&self, limits: [f64; 3], queue: f64, what: &str) {
+        let shares = self.shares();
+        assert!(
+            shares.iter().zip(limits).all(|(share, limit)| *share < limit),
+            "{what}: {shares:?}"
+        );
+        assert!(self.mean_queue() < queue, "{what}: {}", self.mean_queue());
+    }
+
     fn mean_queue(&self) -> f64 {
         self.queued.iter().map(|&queued| f64::from(queued)).sum::<f64>() / self.queued.len() as f64
     }
@@ -242,17 +253,13 @@ fn every_input_is_used_once_and_soon() {
     assert!(play.age_ms(99) < 100.0 + 5.0 * 17.0, "{}", play.age_ms(99));
 
     let play = Play::over(&usual()).seconds(5.0).settled().seconds(120.0);
-    let [repeated, without, dropped] = play.shares();
-    assert!(repeated < 1.0 && without == 0.0 && dropped < 1.0, "{:?}", play.shares());
-    assert!(play.mean_queue() < 5.0, "{}", play.mean_queue());
+    play.assert_below([1.0, f64::MIN_POSITIVE, 1.0], 5.0, "usual");
 }
 
 #[test]
 fn inputs_go_on_over_a_bad_network() {
     let play = Play::over(&network(125, 40, 0.2)).seconds(5.0).settled().seconds(120.0);
-    let [repeated, without, dropped] = play.shares();
-    assert!(repeated < 5.0 && without < 0.5 && dropped < 1.0, "{:?}", play.shares());
-    assert!(play.mean_queue() < 8.0, "{}", play.mean_queue());
+    play.assert_below([5.0, 0.5, 1.0], 8.0, "bad");
 }
 
 #[test]
@@ -261,13 +268,7 @@ fn a_fast_or_slow_client_keeps_the_pace_of_the_server() {
         let mut play = Play::over(&usual());
         play.client_rate = client_rate;
         let play = play.seconds(15.0).settled().seconds(60.0);
-        let [repeated, without, dropped] = play.shares();
-        assert!(
-            repeated < 1.0 && without == 0.0 && dropped < 1.0,
-            "{client_rate}: {:?}",
-            play.shares()
-        );
-        assert!(play.mean_queue() < 6.0, "{client_rate}: {}", play.mean_queue());
+        play.assert_below([1.0, f64::MIN_POSITIVE, 1.0], 6.0, &client_rate.to_string());
     }
 }
 
@@ -276,9 +277,7 @@ fn slow_motion_of_the_server_fills_no_queue() {
     let mut play = Play::over(&usual()).seconds(10.0);
     play.intervals[0] *= 4.0;
     let play = play.seconds(20.0).settled().seconds(60.0);
-    let [repeated, without, dropped] = play.shares();
-    assert!(repeated < 1.0 && without == 0.0 && dropped < 1.0, "{:?}", play.shares());
-    assert!(play.mean_queue() < 5.0, "{}", play.mean_queue());
+    play.assert_below([1.0, f64::MIN_POSITIVE, 1.0], 5.0, "slow motion");
 }
 
 #[test]
@@ -290,13 +289,7 @@ fn after_a_pause_of_either_end_the_queue_is_short_again() {
             let mut play = Play::over(&usual()).seconds(10.0);
             play.pause(end, seconds);
             let play = play.seconds(3.0).settled().seconds(10.0);
-            let [repeated, without, dropped] = play.shares();
-            assert!(
-                repeated < 3.0 && without < 1.0 && dropped < 1.0,
-                "{end}, {seconds}: {:?}",
-                play.shares()
-            );
-            assert!(play.mean_queue() < 6.0, "{end}, {seconds}: {}", play.mean_queue());
+            play.assert_below([3.0, 1.0, 1.0], 6.0, &format!("{end}, {seconds}"));
         }
     }
 }
