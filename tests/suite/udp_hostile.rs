@@ -130,6 +130,7 @@ fn a_viewer_says_what_is_wrong_with_its_server() {
     let damaged = ServerMessage::Welcome {
         tick: 5,
         fingerprint: Fingerprint::shipped(),
+        seats: 1,
         initial: vec![0; 20].into(),
     };
     for (message, why) in [

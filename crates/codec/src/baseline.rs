@@ -10,7 +10,7 @@ use crate::limits::MAX_MERGED;
 use crate::memory::SharedMemory;
 use crate::motion::{Motion, MotionReference};
 use crate::sequence::Sequence;
-use crate::simulation::Origin;
+use crate::simulation::{MAX_SEATS, Origin};
 use crate::snapshot::{QuantizedSnapshot, Spares};
 use crate::stages::{Coverage, Stages};
 
@@ -39,7 +39,7 @@ pub struct Baseline {
     /// The adaptive state after the packet, if it was coded arithmetically.
     pub(crate) state: Option<Box<StoredState>>,
     /// The origin that the snapshot was simulated from, and the input of its last tick.
-    pub(crate) simulated: Option<(Origin, u8)>,
+    pub(crate) simulated: Option<(Origin, [u8; MAX_SEATS])>,
     /// Maximum age of packets to merge, relative to this partial packet, in ticks: back to the baseline that the packet
     /// named. 0 for a complete packet.
     merge_reach: u8,
@@ -129,7 +129,7 @@ impl Baseline {
     pub(crate) fn scene(&self, sequence: Sequence) -> SceneBaseline {
         SceneBaseline {
             ticks: sequence.ticks_since(self.sequence),
-            input: self.simulated.map_or(0, |(_, input)| input),
+            input: self.simulated.map_or([0; MAX_SEATS], |(_, input)| input),
         }
     }
 

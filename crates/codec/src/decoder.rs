@@ -168,7 +168,10 @@ impl Decoder {
         self.initial.plan.check(stages)?;
         let merges = Merges::default().code(&mut stream, named)?;
         let bodies = match stages.delta.is_arithmetic() {
-            true => begin_bins(stream, header.sequence, stages, named, &mut self.state_chunk)?,
+            true => {
+                let seats = self.initial.plan.schema().seats;
+                begin_bins(stream, header.sequence, stages, named, seats, &mut self.state_chunk)?
+            }
             false => EncodedBodies::Packed { at_bit: stream.at_bit },
         };
         Ok(BegunPacket { bytes, header, stages, named, merges, bodies })

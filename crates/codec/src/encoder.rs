@@ -180,6 +180,10 @@ impl Encoder {
         if *current.plan() != self.initial.plan {
             return Err(EncodeError::Scene);
         }
+        let scene = self.initial.plan.schema().seats;
+        if let Some(inputs) = references.simulated.inputs.filter(|inputs| inputs.seats != scene) {
+            return Err(EncodeError::Seats { inputs: inputs.seats, scene });
+        }
         if current.precision() != stages.precision() {
             return Err(EncodeError::Precision {
                 snapshot: current.precision(),

@@ -134,7 +134,7 @@ impl Plan {
             false => steps / 512.0,
         });
         Ok(Arc::new(Self {
-            hash: schema.hash(),
+            hash: Schema { seats: 1, ..schema.clone() }.hash(),
             bounds,
             velocity_scale: f64::from(CUBES.world.max_speed) / f64::from(world.max_speed),
             components: Components::new(
@@ -158,6 +158,17 @@ impl Plan {
         static PLAN: LazyLock<Arc<Plan>> =
             LazyLock::new(|| Plan::new(CUBES).expect("the demo's schema is legal"));
         Arc::clone(&PLAN)
+    }
+
+    /// Returns the plan of the same schema with another number of seats.
+    ///
+    /// # Errors
+    /// [`SchemaError`] if it is out of bounds.
+    pub fn with_seats(self: &Arc<Self>, seats: u8) -> Result<Arc<Self>, SchemaError> {
+        if seats == self.schema.seats {
+            return Ok(Arc::clone(self));
+        }
+        Self::new(Schema { seats, ..self.schema.clone() })
     }
 
     /// The schema that it was compiled from.
@@ -262,7 +273,8 @@ impl Plan {
     }
 }
 
-/// Compares hashes. The schemas themselves are compared when two ends connect.
+/// Compares hashes of the schemas, except for the number of seats, which does not matter to snapshots. The schemas themselves are
+/// compared when two ends connect.
 impl PartialEq for Plan {
     fn eq(&self, other: &Self) -> bool {
         self.hash == other.hash

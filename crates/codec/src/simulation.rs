@@ -1,6 +1,6 @@
 //! Packets between two ends that simulate the same scene: [`Delta::ArithmeticSimulated`].
 //!
-//! While the receiver's world equals the sender's, a packet carries the [inputs](Simulated::inputs) of the ticks
+//! While the receiver's world equals the sender's, a packet carries the [inputs](Simulated::inputs) of all seats in the ticks
 //! since a world that the receiver has (the [`Origin`]), and a check of the snapshot that both ends simulate.
 //! Otherwise the snapshot is coded like [`Delta::ArithmeticPredicted`]. Both packets can carry a chunk of a state,
 //! from which a receiver restores the sender's world.
@@ -11,8 +11,12 @@
 //! [`Delta::ArithmeticSimulated`]: crate::stages::Delta::ArithmeticSimulated
 //! [`Delta::ArithmeticPredicted`]: crate::stages::Delta::ArithmeticPredicted
 
-/// Maximum number of inputs in a packet, one per tick. It bounds the work that a packet can cause.
+use crate::schema::Schema;
+
+/// Maximum number of ticks in a packet. It bounds the work that a packet can cause.
 pub const MAX_SIMULATED_TICKS: usize = 255;
+
+pub(crate) const MAX_SEATS: usize = Schema::MAX_SEATS as usize;
 
 /// Maximum length of a [state chunk](Simulated::state_chunk) in bytes.
 pub const MAX_STATE_CHUNK_BYTES: usize = 1023;
@@ -45,23 +49,30 @@ pub struct Simulated<'a> {
     pub state_chunk: &'a [u8],
 }
 
-/// Inputs of a scene, one byte per tick, and the world to start from.
+/// Inputs of a scene, one byte per seat and tick, and the world to start from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inputs {
     pub(crate) origin: Origin,
-    pub(crate) bytes: [u8; MAX_SIMULATED_TICKS],
+    pub(crate) seats: u8,
+    pub(crate) bytes: [u8; MAX_SEATS * MAX_SIMULATED_TICKS],
 }
 
 impl Inputs {
-    /// Creates inputs from the tick after the origin to the packet's tick. `None` if there are no inputs, or if their
-    /// number differs from the origin's age.
+    /// Creates inputs from the tick after the origin to the packet's tick: for each tick, a byte of each
+    /// [seat](Schema::seats). `None` if there are no inputs, or if their number differs from the origin's age.
     pub fn new(origin: Origin, inputs: &[u8]) -> Option<Self> {
-        let mut bytes = [0; MAX_SIMULATED_TICKS];
-        let is_counted = !inputs.is_empty() && inputs.len() == usize::from(origin.age());
-        is_counted.then(|| {
-            bytes[..inputs.len()].copy_from_slice(inputs);
-            Self { origin, bytes }
-        })
+        let seats = inputs.len().checked_div(origin.age().into())?;
+        let is_counted = seats * usize::from(origin.age()) == inputs.len();
+        if !is_counted || !(1..=MAX_SEATS).contains(&seats) {
+            return None;
+        }
+        let mut all = Self::blank(origin, seats as u8);
+        all.bytes[..inputs.len()].copy_from_slice(inputs);
+        Some(all)
+    }
+
+    pub(crate) const fn blank(origin: Origin, seats: u8) -> Self {
+        Self { origin, seats, bytes: [0; MAX_SEATS * MAX_SIMULATED_TICKS] }
     }
 
     /// The world to start from.
@@ -69,12 +80,26 @@ impl Inputs {
         self.origin
     }
 
-    /// Inputs from the tick after the origin to the packet's tick; 1 to [`MAX_SIMULATED_TICKS`].
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes[..usize::from(self.origin.age())]
+    /// Number of seats, 1 to [`Schema::MAX_SEATS`].
+    pub const fn seats(&self) -> usize {
+        self.seats as usize
     }
 
-    pub(crate) fn last(&self) -> u8 {
-        self.bytes().last().copied().unwrap_or(0)
+    /// Inputs from the tick after the origin to the packet's tick, as in [`new`](Self::new).
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.seats() * usize::from(self.origin.age())]
+    }
+
+    pub(crate) fn ticks_mut(&mut self) -> impl Iterator<Item = &mut [u8]> {
+        let seats = self.seats();
+        self.bytes.chunks_mut(seats).take(self.origin.age().into())
+    }
+
+    /// Inputs of the packet's tick, 0 for seats that the scene does not have.
+    pub(crate) fn last(&self) -> [u8; MAX_SEATS] {
+        let mut last = [0; MAX_SEATS];
+        let bytes = self.bytes();
+        last[..self.seats()].copy_from_slice(&bytes[bytes.len() - self.seats()..]);
+        last
     }
 }

@@ -141,7 +141,7 @@ fn handshake() -> Vec<Seed> {
         ("server_message", ServerMessage::Refused("full").encode()),
         ("client_message", ClientMessage::Hello(contract.hello()).encode()),
         ("client_message", ClientMessage::Left("bye").encode()),
-        ("world_state", WorldState::initial().to_bytes()),
+        ("world_state", WorldState::initial(1).to_bytes()),
     ];
     for rung in rungs() {
         let request = request(rung.stages, 6, Some(64));
@@ -164,6 +164,7 @@ fn handshake() -> Vec<Seed> {
         let welcome = ServerMessage::Welcome {
             tick: 1 << (8 * cubes),
             fingerprint: Fingerprint::shipped(),
+            seats: 1,
             initial: initial.into(),
         };
         seeds.push(("server_message", welcome.encode()));

@@ -14,7 +14,7 @@ use cubewire_scene::Keys;
 
 /// Keys that roll the player to and fro, gathering or not.
 fn input(tick: u64, gather: bool) -> Input {
-    Input { keys: Keys::rolling(tick, gather), ..Input::default() }
+    Input::of(0, Keys::rolling(tick, gather))
 }
 
 /// Memory of this process, on systems with `/proc`.

@@ -1,41 +1,48 @@
 //! Applies the forces of the held keys.
 
-use cubewire_scene::{self as scene, Body, Keys, PLAYER, Push, TICKS_PER_SECOND};
+use cubewire_scene::{self as rules, Body, Keys, MAX_PLAYERS, Push, TICKS_PER_SECOND};
 use glam::Vec3;
 use rapier3d::prelude::{RigidBody, RigidBodyHandle, RigidBodySet};
+
+use crate::step::SceneState;
 
 /// Speed of the player above which it wakes sleeping cubes ahead of it, metres per second.
 const FAST: f32 = 4.0;
 
-/// Applies the forces of one tick. `handles` are the cubes' bodies, `numbers` their numbers in the scene, and `ticks` is the time
-/// since the start.
+/// Applies the forces of one tick: those of each player on its own cube and on the small cubes.
 pub(crate) fn apply_forces(
     bodies: &mut RigidBodySet,
-    (handles, numbers): (&[RigidBodyHandle], &[usize]),
-    ticks: u64,
-    keys: Keys,
+    scene: &SceneState,
+    keys: [Keys; MAX_PLAYERS],
 ) {
-    let player = describe(numbers[PLAYER], &bodies[handles[PLAYER]]);
+    for &(player, index) in &scene.players {
+        apply_forces_of(bodies, scene, index, keys[player]);
+    }
+}
+
+fn apply_forces_of(bodies: &mut RigidBodySet, scene: &SceneState, index: usize, keys: Keys) {
+    let (handles, numbers) = (&scene.handles[..], &scene.numbers[..]);
+    let player = describe(numbers[index], &bodies[handles[index]]);
     wake_ahead(bodies, handles, &player);
 
     let mut on_player =
-        Push { force: scene::roll(keys, player.linear_velocity), torque: Vec3::ZERO };
+        Push { force: rules::roll(keys, player.linear_velocity), torque: Vec3::ZERO };
     // The floor is flat, so the point below the player needs no ray cast.
     let ground = player.position.with_z(0.0);
     if keys.blow {
-        let seconds = ticks as f32 / TICKS_PER_SECOND as f32;
-        let hover = scene::hover(&player, ground.z, seconds);
+        let seconds = scene.ticks() as f32 / TICKS_PER_SECOND as f32;
+        let hover = rules::hover(&player, ground.z, seconds);
         on_player.force += hover.force;
         on_player.torque += hover.torque;
     }
     let others: &[RigidBodyHandle] = if keys.blow || keys.gather { handles } else { &[] };
     for (cube, &handle) in others.iter().enumerate() {
-        if cube == PLAYER {
+        if rules::seat(numbers[cube]).is_some() {
             continue;
         }
         let body = describe(numbers[cube], &bodies[handle]);
-        let blown = keys.blow.then(|| scene::blow(ground, &body)).flatten();
-        let gathered = keys.gather.then(|| scene::gather(player.position, &body)).flatten();
+        let blown = keys.blow.then(|| rules::blow(ground, &body)).flatten();
+        let gathered = keys.gather.then(|| rules::gather(player.position, &body)).flatten();
         let gathered = gathered.unwrap_or_default();
         // Action and reaction. Without it, the ball would propel itself.
         on_player.force -= gathered;
@@ -46,7 +53,7 @@ pub(crate) fn apply_forces(
             apply(&mut bodies[handle], Push { force, torque });
         }
     }
-    apply(&mut bodies[handles[PLAYER]], on_player);
+    apply(&mut bodies[handles[index]], on_player);
 }
 
 /// Wakes the cubes that the player is about to hit. Rapier only detects contacts of a cube with the floor
@@ -84,7 +91,7 @@ fn describe(cube: usize, body: &RigidBody) -> Body {
         orientation: *body.rotation(),
         linear_velocity: body.linvel(),
         angular_velocity: body.angvel(),
-        mass: scene::mass(cube),
-        side: scene::side(cube),
+        mass: rules::mass(cube),
+        side: rules::side(cube),
     }
 }

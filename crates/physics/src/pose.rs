@@ -6,7 +6,7 @@ use cubewire_codec::quantize::SmallestThree;
 use cubewire_codec::quantize::bounded::POSITION;
 use cubewire_codec::schema::Levels;
 use cubewire_codec::{BodyState, Precision, QuantizedSnapshot, ladder, stages};
-use cubewire_scene::{CUBES, initial_position};
+use cubewire_scene::{CUBES, MAX_PLAYERS, cubes, initial_position};
 use glam::{Quat, Vec3};
 
 const ORIENTATION_BITS: u8 = match PRECISION.orientation {
@@ -20,9 +20,9 @@ const LEVELS: Levels = Levels::Even;
 /// Precision of the snapshots that worlds are built from.
 pub(crate) const PRECISION: Precision = ladder::SIMULATED.stages.options().precision();
 
-/// Whether worlds can be built from a snapshot: it has all cubes, in this precision.
+/// Whether worlds can be built from a snapshot: it has all cubes of one to four players, in this precision.
 pub(crate) fn is_of_scene(snapshot: &QuantizedSnapshot) -> bool {
-    snapshot.len() == CUBES && snapshot.precision() == PRECISION
+    (CUBES..=cubes(MAX_PLAYERS)).contains(&snapshot.len()) && snapshot.precision() == PRECISION
 }
 
 #[derive(PartialEq)]

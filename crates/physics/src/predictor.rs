@@ -2,12 +2,13 @@
 
 use cubewire_codec::{BodyState, Snapshot};
 use cubewire_scene::{
-    Keys, MAX_ANGULAR_SPEED, MAX_LINEAR_SPEED, REST_SECONDS, TICKS_PER_SECOND, WALL,
+    self as scene, Keys, MAX_ANGULAR_SPEED, MAX_LINEAR_SPEED, REST_SECONDS, TICKS_PER_SECOND, WALL,
 };
 use glam::{Quat, Vec3};
 use rapier3d::prelude::{Pose, RigidBodySet};
 
 use crate::crowd::is_crowded;
+use crate::input::Input;
 use crate::state::{ExactBody, STEPS, WorldState};
 use crate::step::SceneState;
 use crate::world::World;
@@ -214,7 +215,7 @@ impl Predictor {
         let mut is_corrected = before.is_none();
         let world = match before {
             Some((_, mut world)) => {
-                keys.for_each(|keys| world.step(keys));
+                keys.for_each(|keys| world.advance(self.input(keys)));
                 for index in 0..world.scene.numbers.len() {
                     let cube = world.scene.numbers[index];
                     if !self.is_confirmed(base, cube, &world.body(index)) {
@@ -300,9 +301,15 @@ impl Predictor {
     /// Predicts the next tick with these keys.
     pub fn advance(&mut self, keys: Keys) {
         self.tick += 1;
+        let input = self.input(keys);
         if let Some(world) = &mut self.ahead {
-            world.step(keys);
+            world.advance(input);
         }
+    }
+
+    /// The keys of other players are not known.
+    fn input(&self, keys: Keys) -> Input {
+        Input::of(scene::seat(self.player).unwrap_or_default(), keys)
     }
 
     /// The simulated cubes after the newest tick, and whether each moves or is the player's.

@@ -41,7 +41,7 @@ struct Simulated {
 
 impl ReceiverWorld {
     /// Replaces the current world. `None` if the world cannot be built.
-    fn start(&mut self, start: SimulationStart) -> Option<()> {
+    fn start(&mut self, start: SimulationStart, players: usize) -> Option<()> {
         // A late packet from an older start must not replace a newer world.
         let from = start.tick;
         let is_late = |current: &Simulated| {
@@ -55,7 +55,7 @@ impl ReceiverWorld {
             let restorable = self.restorable.as_ref().filter(|(at, _)| *at == from);
             World::restored(&restorable?.1)
         } else {
-            World::new()
+            World::with_players(players)
         };
         self.replaced =
             self.current.replace(Simulated { world, tick: from, start, past: VecDeque::new() });
@@ -70,8 +70,8 @@ impl Simulated {
         self.past.get(index)
     }
 
-    fn advance(&mut self, input: u8) -> Option<()> {
-        self.world.advance(Input::from_byte(input));
+    fn advance(&mut self, input: &[u8]) -> Option<()> {
+        self.world.advance(Input::from_bytes(input)?);
         self.tick += 1;
         let mut snapshot = match self.past.len() {
             MAX_PAST => self.past.pop_front(),
@@ -86,8 +86,7 @@ impl Simulated {
 
 impl Engine for ReceiverWorld {
     fn simulate(&mut self, tick: u64, inputs: &Inputs) -> Option<&QuantizedSnapshot> {
-        let bytes = inputs.bytes();
-        let from = tick.checked_sub(bytes.len() as u64)?;
+        let from = tick.checked_sub(inputs.origin().age().into())?;
         let start = match inputs.origin() {
             Origin::Continued(_) => None,
             Origin::FromSceneStart(_) => Some(SimulationStart { tick: from, is_restored: false }),
@@ -106,10 +105,10 @@ impl Engine for ReceiverWorld {
         }
         let goes_on = |world: &Simulated| is_meant(world) && (from..tick).contains(&world.tick);
         if !self.current.as_ref().is_some_and(goes_on) {
-            self.start(start?)?;
+            self.start(start?, inputs.seats())?;
         }
         let world = self.current.as_mut()?;
-        for &input in &bytes[(world.tick - from) as usize..] {
+        for input in inputs.bytes().chunks(inputs.seats()).skip((world.tick - from) as usize) {
             world.advance(input)?;
             self.simulated_ticks += 1;
         }

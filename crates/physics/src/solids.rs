@@ -1,7 +1,7 @@
 //! The parts of the scene: floor, walls, ceiling and cubes.
 
 use cubewire_codec::Snapshot;
-use cubewire_scene::{self as scene, CEILING, CUBES, DENSITY, FRICTION, TICKS_PER_SECOND, WALL};
+use cubewire_scene::{self as scene, CEILING, DENSITY, FRICTION, TICKS_PER_SECOND, WALL};
 use glam::Vec3;
 use rapier3d::prelude::{
     Collider, ColliderBuilder, IntegrationParameters, Pose, RigidBody, RigidBodyBuilder,
@@ -45,10 +45,10 @@ pub enum Solid {
     },
 }
 
-/// All parts of the scene, in the order of insertion into Rapier's sets. Results depend on the order.
-pub fn solids() -> impl Iterator<Item = Solid> {
+/// All parts of the scene with this number of players, in the order of insertion into Rapier's sets. Results depend on the order.
+pub fn solids(players: usize) -> impl Iterator<Item = Solid> {
     let walls = walls().map(|(centre, half)| Solid::Wall { centre, half });
-    let cubes = (0..CUBES).map(|cube| Solid::Cube {
+    let cubes = (0..scene::cubes(players)).map(|cube| Solid::Cube {
         cube,
         centre: scene::initial_position(cube),
         half: scene::side(cube) / 2.0,
@@ -113,7 +113,7 @@ pub fn set_rest_thresholds(body: &mut RigidBody) {
     activation.time_until_sleep = scene::REST_SECONDS;
 }
 
-/// All cubes before the first tick.
-pub fn initial_snapshot() -> Snapshot {
-    Snapshot { bodies: WorldState::initial().bodies.iter().map(ExactBody::cube).collect() }
+/// All cubes of a scene with this number of players before the first tick.
+pub fn initial_snapshot(players: usize) -> Snapshot {
+    Snapshot { bodies: WorldState::initial(players).bodies.iter().map(ExactBody::cube).collect() }
 }

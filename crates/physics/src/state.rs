@@ -16,7 +16,7 @@
 
 use cubewire_codec::{BodyState, Plan, QuantizeError, QuantizedSnapshot, Snapshot};
 use cubewire_scene::{
-    self as scene, CUBES, GREY_AFTER_TICKS, MAX_ANGULAR_SPEED, MAX_LINEAR_SPEED, PLAYER,
+    self as scene, GREY_AFTER_TICKS, MAX_ANGULAR_SPEED, MAX_LINEAR_SPEED, MAX_PLAYERS,
     REST_SECONDS, TICKS_PER_SECOND,
 };
 use glam::{Quat, Vec3};
@@ -28,7 +28,8 @@ use crate::crowd::is_crowded;
 use crate::pose::{PRECISION, dequantize, is_of_scene};
 
 /// Maximum size of a state before compression, if every cube is awake. Decompression stops there.
-pub(crate) const MAX_STATE_BYTES: usize = TICKS_BYTES + CUBES * (1 + VELOCITY_BYTES);
+pub(crate) const MAX_STATE_BYTES: usize =
+    TICKS_BYTES + scene::cubes(MAX_PLAYERS) * (1 + VELOCITY_BYTES);
 
 pub(crate) const TICKS_BYTES: usize = 4;
 pub(crate) const VELOCITY_BYTES: usize = 12;
@@ -99,11 +100,11 @@ pub(crate) struct ExactBody {
 }
 
 impl WorldState {
-    /// The state before the first tick.
-    pub fn initial() -> Self {
-        let bodies = (0..CUBES).map(|cube| ExactBody {
+    /// The state with this number of players before the first tick.
+    pub fn initial(players: usize) -> Self {
+        let bodies = (0..scene::cubes(players)).map(|cube| ExactBody {
             position: scene::initial_position(cube),
-            interacting: cube == PLAYER,
+            interacting: scene::seat(cube).is_some(),
             ..ExactBody::default()
         });
         Self { ticks: 0, bodies: bodies.collect() }
@@ -137,7 +138,7 @@ impl WorldState {
             let cubes = snapshot.len();
             return Err(WorldStateError::Snapshot { cubes });
         }
-        if is_crowded((0..CUBES).map(|cube| snapshot.body(cube).position)) {
+        if is_crowded((0..snapshot.len()).map(|cube| snapshot.body(cube).position)) {
             return Err(WorldStateError::Crowded);
         }
         let mut records = vec![0; MAX_STATE_BYTES];
@@ -174,7 +175,7 @@ impl WorldState {
     ) -> Result<Self, WorldStateError> {
         let short = |cube| WorldStateError::Short { cube };
         let ticks = take(&mut records).ok_or(short(0))?;
-        let Some((rests, mut records)) = records.split_at_checked(CUBES) else {
+        let Some((rests, mut records)) = records.split_at_checked(snapshot.len()) else {
             return Err(short(records.len()));
         };
         let bodies = (0..).zip(rests).map(|(cube, &rest)| {

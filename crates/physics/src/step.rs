@@ -1,7 +1,7 @@
 //! One tick.
 
 use cubewire_codec::Snapshot;
-use cubewire_scene::{CUBES, Interaction, MAX_ANGULAR_SPEED, MAX_LINEAR_SPEED};
+use cubewire_scene::{self as scene, CUBES, Interaction, MAX_ANGULAR_SPEED, MAX_LINEAR_SPEED};
 use glam::Vec3;
 use rapier3d::prelude::{
     CCDSolver, ColliderSet, DefaultBroadPhase, ImpulseJointSet, IslandManager, MultibodyJointSet,
@@ -37,8 +37,10 @@ pub struct Sets<'w> {
 #[derive(Clone, Debug)]
 pub struct SceneState {
     pub(crate) handles: Vec<RigidBodyHandle>,
-    /// The number of each cube in the scene, for a part of it. The player comes first.
+    /// The number of each cube in the scene, for a part of it.
     pub(crate) numbers: Vec<usize>,
+    /// The players whose cubes are there, ascending, and the indices of these.
+    pub(crate) players: Vec<(usize, usize)>,
     /// Index of the cube by the index part of the body's handle.
     cubes: Vec<Option<u16>>,
     ticks: u64,
@@ -52,10 +54,11 @@ impl SceneState {
     /// Creates the state before the first tick. `handles` are the cubes' bodies by index.
     ///
     /// # Panics
-    /// If the number of handles differs from the number of cubes.
+    /// If there are fewer than [`CUBES`].
     pub fn new(handles: Vec<RigidBodyHandle>) -> Self {
-        let all = (0..CUBES).collect();
-        Self { is_restored: false, ..Self::restored(handles, all, &WorldState::initial()) }
+        let all: Vec<_> = (0..handles.len()).collect();
+        let initial = WorldState::initial(all.len() + 1 - CUBES);
+        Self { is_restored: false, ..Self::restored(handles, all, &initial) }
     }
 
     /// Restores the state of the cubes with these numbers. `handles` are their bodies.
@@ -71,6 +74,9 @@ impl SceneState {
             cubes.resize(cubes.len().max(index + 1), None);
             cubes[index] = Some(cube);
         }
+        let seat = |(index, &cube)| Some((scene::seat(cube)?, index));
+        let mut players: Vec<_> = numbers.iter().enumerate().filter_map(seat).collect();
+        players.sort_unstable();
         let bodies = state.bodies.iter();
         Self {
             handles,
@@ -80,7 +86,9 @@ impl SceneState {
             interaction: Interaction::new(
                 bodies.clone().map(|body| body.interacting).collect(),
                 bodies.clone().map(|body| body.rest_ticks).collect(),
+                players.iter().map(|&(_, index)| index).collect(),
             ),
+            players,
             at_rest: bodies.map(|body| body.sleeping).collect(),
             is_restored: true,
         }
@@ -135,8 +143,7 @@ impl Sets<'_> {
         if scene.is_restored {
             self.wake_touched(scene);
         }
-        let cubes = (&*scene.handles, &*scene.numbers);
-        apply_forces(self.bodies, cubes, scene.ticks, input.keys);
+        apply_forces(self.bodies, scene, input.keys);
     }
 
     /// Ends a tick: limits the speeds, and spreads the interaction over the contacts of the step.

@@ -1,7 +1,7 @@
 //! A world that owns Rapier's sets.
 
 use cubewire_codec::{Plan, QuantizeError, QuantizedSnapshot, Snapshot};
-use cubewire_scene::{CUBES, Keys};
+use cubewire_scene::{self as scene, CUBES, Keys, MAX_PLAYERS};
 use rapier3d::prelude::{PhysicsWorld, RigidBodyHandle};
 
 use crate::input::Input;
@@ -17,14 +17,19 @@ pub struct World {
 }
 
 impl World {
-    /// Creates the world before its first tick.
+    /// Creates the world of one player before its first tick.
     pub fn new() -> Self {
-        let all: Vec<_> = (0..CUBES).collect();
-        let (sets, handles) = insert(&all, &WorldState::initial());
+        Self::with_players(1)
+    }
+
+    /// Creates the world of some players before its first tick, `1..=`[`MAX_PLAYERS`].
+    pub fn with_players(players: usize) -> Self {
+        let all: Vec<_> = (0..scene::cubes(players)).collect();
+        let (sets, handles) = insert(&all, &WorldState::initial(players));
         Self { scene: SceneState::new(handles), sets }
     }
 
-    /// Creates a world of some cubes, given by their numbers, from their state. The player comes first.
+    /// Creates a world of some cubes, given by their numbers, from their state.
     pub(crate) fn of_part(numbers: &[usize], state: &WorldState) -> Self {
         let (sets, handles) = insert(numbers, state);
         let scene = SceneState::restored(handles, numbers.to_vec(), state);
@@ -36,7 +41,7 @@ impl World {
 
     /// Creates a world from a state. All worlds from the same state continue alike.
     pub fn restored(state: &WorldState) -> Self {
-        let mut world = Self::new();
+        let mut world = Self::with_players(state.bodies.len() + 1 - CUBES);
         let (mut sets, scene) = world.sets();
         sets.restore(scene, state);
         world
@@ -53,15 +58,15 @@ impl World {
         sets.rebuild(scene);
     }
 
-    /// Simulates one tick. `keys` are held during it.
+    /// Simulates one tick. The first player holds `keys` during it.
     pub fn step(&mut self, keys: Keys) {
-        self.advance(Input { keys, ..Input::default() });
+        self.advance(Input::of(0, keys));
     }
 
     /// Simulates one tick, after a reset and a rebuild if the input asks for them.
     pub fn advance(&mut self, input: Input) {
         if input.resets {
-            *self = Self::new();
+            *self = Self::with_players(self.players());
         }
         let (mut sets, scene) = self.sets();
         sets.before(scene, input);
@@ -83,6 +88,10 @@ impl World {
             pipeline: &mut self.sets.physics_pipeline,
         };
         (sets, &mut self.scene)
+    }
+
+    pub const fn players(&self) -> usize {
+        self.scene.players.len()
     }
 
     /// Number of cubes that do not rest.
@@ -122,13 +131,13 @@ impl World {
 
 /// Builds the sets of some cubes in their states, given by their numbers. Returns the cubes' bodies, too.
 fn insert(numbers: &[usize], state: &WorldState) -> (PhysicsWorld, Vec<RigidBodyHandle>) {
-    let mut indices = [None; CUBES];
+    let mut indices = [None; scene::cubes(MAX_PLAYERS)];
     for (index, &number) in numbers.iter().enumerate() {
         indices[number] = Some(index);
     }
     let mut sets = PhysicsWorld::new();
     let mut handles = vec![RigidBodyHandle::invalid(); numbers.len()];
-    for solid in solids::solids() {
+    for solid in solids::solids(MAX_PLAYERS) {
         let Solid::Cube { cube, .. } = solid else {
             sets.insert_collider(solids::collider(solid), None);
             continue;

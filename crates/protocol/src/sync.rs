@@ -248,7 +248,7 @@ mod tests {
         let mut history = InputHistory::new(1_000, false);
         let (mut acked, mut wanted) = (VecDeque::new(), Vec::new());
         for tick in 1_001..5_000 {
-            history.push(0, false);
+            history.push(&[0], false);
             // All snapshots arrive except those at the ticks of states.
             if wanted.last() != Some(&(tick - 1)) {
                 acked.push_back(tick - 1);

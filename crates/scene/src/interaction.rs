@@ -1,11 +1,9 @@
 //! Tracks which cubes are interacting. They are drawn red, and the others grey.
 
-use crate::layout::PLAYER;
-
 /// Ticks of rest after which a cube is no longer interacting.
 pub const GREY_AFTER_TICKS: u16 = 100;
 
-/// Tracks the interacting cubes. The player always is. A cube that touches an interacting one becomes
+/// Tracks the interacting cubes. Those of players always are. A cube that touches an interacting one becomes
 /// interacting, too, through a whole pile in one step. A cube that has rested long enough stops
 /// interacting.
 #[derive(Clone, Debug)]
@@ -14,22 +12,26 @@ pub struct Interaction {
     pub interacting: Vec<bool>,
     /// Number of ticks that each cube has rested, at most 65 535.
     pub rest_ticks: Vec<u16>,
+    players: Vec<usize>,
     neighbours: Vec<Vec<u16>>,
     to_visit: Vec<u16>,
 }
 
 impl Interaction {
-    /// Creates a state from flags and rest ticks by cube. It continues like the state that they were read from. The
-    /// player is always interacting.
+    /// Creates a state from flags and rest ticks by cube, and the indices of the players' cubes. It continues like the state that
+    /// they were read from.
     ///
     /// # Panics
-    /// If the number of cubes is outside 1..=65 536, or differs between the two arguments.
-    pub fn new(mut interacting: Vec<bool>, rest_ticks: Vec<u16>) -> Self {
+    /// If the number of cubes is outside 1..=65 536 or differs between two arguments, or an index is out of range.
+    pub fn new(mut interacting: Vec<bool>, rest_ticks: Vec<u16>, players: Vec<usize>) -> Self {
         let cubes = interacting.len();
         assert!((1..=65_536).contains(&cubes), "{cubes} cubes");
         assert_eq!(cubes, rest_ticks.len(), "one count per cube");
-        interacting[PLAYER] = true;
-        Self { interacting, rest_ticks, neighbours: vec![Vec::new(); cubes], to_visit: Vec::new() }
+        for &player in &players {
+            interacting[player] = true;
+        }
+        let neighbours = vec![Vec::new(); cubes];
+        Self { interacting, rest_ticks, players, neighbours, to_visit: Vec::new() }
     }
 
     /// Advances by one tick. `contacts` are the pairs of touching cubes, in any order. `at_rest` says
@@ -42,7 +44,7 @@ impl Interaction {
         for (cube, &rests) in at_rest.iter().enumerate() {
             let ticks = &mut self.rest_ticks[cube];
             *ticks = if rests { ticks.saturating_add(1) } else { 0 };
-            if *ticks >= GREY_AFTER_TICKS && cube != PLAYER {
+            if *ticks >= GREY_AFTER_TICKS && !self.players.contains(&cube) {
                 self.interacting[cube] = false;
             }
         }
@@ -78,7 +80,7 @@ mod tests {
     const AWAKE: [bool; 5] = [false; 5];
 
     fn start() -> Interaction {
-        Interaction::new(vec![false; 5], vec![0; 5])
+        Interaction::new(vec![false; 5], vec![0; 5], vec![0])
     }
 
     #[test]
@@ -129,7 +131,7 @@ mod tests {
             original.step([], &rests);
         }
         let (interacting, rest_ticks) = (original.interacting.clone(), original.rest_ticks.clone());
-        let mut restored = Interaction::new(interacting, rest_ticks);
+        let mut restored = Interaction::new(interacting, rest_ticks, vec![0]);
         for tick in 0..60 {
             assert_eq!(restored.interacting, original.interacting, "{tick}");
             assert_eq!(restored.rest_ticks, original.rest_ticks, "{tick}");
@@ -140,12 +142,12 @@ mod tests {
     }
 
     #[test]
-    fn the_player_never_turns_grey() {
-        let mut interaction = start();
+    fn players_never_turn_grey() {
+        let mut interaction = Interaction::new(vec![false; 5], vec![0; 5], vec![0, 4]);
         for _ in 0..2 * GREY_AFTER_TICKS {
-            assert!(interaction.interacting[PLAYER]);
+            assert_eq!(interaction.interacting, [true, false, false, false, true]);
             interaction.step([], &[true; 5]);
         }
-        assert!(interaction.interacting[PLAYER]);
+        assert_eq!(interaction.interacting, [true, false, false, false, true]);
     }
 }

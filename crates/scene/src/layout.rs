@@ -4,17 +4,47 @@ use glam::Vec3;
 
 use crate::DENSITY;
 
-/// Number of cubes: the player and a grid of 30 × 30.
+/// Number of cubes with one player: the player's and a grid of 30 × 30. Those of further players come after them.
 pub const CUBES: usize = 901;
 
-/// Index of the player's cube.
+/// Index of the first player's cube.
 pub const PLAYER: usize = 0;
+
+/// Maximum number of players.
+pub const MAX_PLAYERS: usize = 4;
+
+/// Number of cubes with this number of players, `1..=`[`MAX_PLAYERS`].
+pub const fn cubes(players: usize) -> usize {
+    CUBES + players - 1
+}
+
+/// Index of the cube of a player, counted from 0.
+pub const fn player(seat: usize) -> usize {
+    if seat == 0 { PLAYER } else { CUBES + seat - 1 }
+}
+
+/// The player whose cube this is, counted from 0. `None` for a small cube.
+pub const fn seat(cube: usize) -> Option<usize> {
+    match cube {
+        PLAYER => Some(0),
+        CUBES.. => Some(cube + 1 - CUBES),
+        _ => None,
+    }
+}
 
 const GRID: usize = 30;
 
+/// Initial positions of the players.
+const ABOVE: [Vec3; MAX_PLAYERS] = [
+    Vec3::new(0.0, 0.0, 10.0),
+    Vec3::new(10.0, -10.0, 10.0),
+    Vec3::new(-10.0, -10.0, 10.0),
+    Vec3::new(10.0, 10.0, 10.0),
+];
+
 /// Length of a cube's edges, metres.
 pub const fn side(cube: usize) -> f32 {
-    if cube == PLAYER { 1.5 } else { 0.4 }
+    if seat(cube).is_some() { 1.5 } else { 0.4 }
 }
 
 /// Mass of a cube, kilograms.
@@ -22,11 +52,11 @@ pub fn mass(cube: usize) -> f32 {
     DENSITY * side(cube).powi(3)
 }
 
-/// Centre of a cube at tick 0, when all cubes are upright and at rest. The player is above the middle.
-/// The others stand in rows along y, a metre apart.
+/// Centre of a cube at tick 0, when all cubes are upright and at rest. The first player is above the middle, the others above
+/// corners of the grid. The small cubes stand in rows along y, a metre apart.
 pub fn initial_position(cube: usize) -> Vec3 {
-    if cube == PLAYER {
-        return Vec3::new(0.0, 0.0, 10.0);
+    if let Some(seat) = seat(cube) {
+        return ABOVE[seat % MAX_PLAYERS];
     }
     let (row, column) = ((cube - 1) / GRID, (cube - 1) % GRID);
     Vec3::new(row as f32 - 14.5, column as f32 - 14.5, side(cube) / 2.0)
@@ -43,6 +73,20 @@ mod tests {
         assert_eq!(initial_position(900), Vec3::new(14.5, 14.5, 0.2));
         let sum: Vec3 = (1..CUBES).map(initial_position).sum();
         assert!((sum / 900.0 - Vec3::new(0.0, 0.0, 0.2)).length() < 1e-4);
+    }
+
+    #[test]
+    fn every_player_has_a_large_cube_in_its_own_place() {
+        for seat in 0..MAX_PLAYERS {
+            assert_eq!(super::seat(player(seat)), Some(seat));
+            assert_eq!(side(player(seat)), 1.5);
+            for other in 0..seat {
+                let way = initial_position(player(seat)) - initial_position(player(other));
+                assert!(way.length() > 10.0);
+            }
+        }
+        assert_eq!((player(1), player(3), cubes(1), cubes(4)), (901, 903, 901, 904));
+        assert!((1..CUBES).all(|cube| super::seat(cube).is_none()));
     }
 
     #[test]

@@ -60,6 +60,7 @@ pub(super) fn begin_bins<'p>(
     sequence: Sequence,
     stages: Stages,
     named: Option<&Baseline>,
+    seats: u8,
     state_chunk: &mut Vec<u8>,
 ) -> Result<EncodedBodies<'p>, DecodeError> {
     let check = stream.field(BitKind::Check).number(CHECK_BITS, 0)?;
@@ -70,7 +71,7 @@ pub(super) fn begin_bins<'p>(
     if stages.delta != Delta::ArithmeticSimulated {
         return Ok(EncodedBodies::Arithmetic { check, coder });
     }
-    let baseline = named.map(|named| named.scene(sequence));
+    let baseline = (named.map(|named| named.scene(sequence)), seats);
     match stream.ledger() {
         None => begin_scene(Bins { coder, observer: () }, check, sequence, baseline, state_chunk),
         Some(ledger) => {
@@ -85,10 +86,10 @@ fn begin_scene<'p>(
     mut bins: Bins<BinDecoder<'p>, impl CodingObserver>,
     check: u32,
     sequence: Sequence,
-    baseline: Option<SceneBaseline>,
+    (baseline, seats): (Option<SceneBaseline>, u8),
     state_chunk: &mut Vec<u8>,
 ) -> Result<EncodedBodies<'p>, DecodeError> {
-    let Some(inputs) = bins.scene(Simulated::default(), baseline, state_chunk)? else {
+    let Some(inputs) = bins.scene(Simulated::default(), baseline, seats, state_chunk)? else {
         return Ok(EncodedBodies::Arithmetic { check, coder: bins.coder });
     };
     let long_check = has_long_check(sequence).then(|| bins.long_check(0));

@@ -94,6 +94,8 @@ pub enum EncodeError {
     Stages(#[from] IllegalStages),
     #[error("the snapshot and the initial state have different scenes")]
     Scene,
+    #[error("the inputs are of {inputs} seats, but the scene has {scene}")]
+    Seats { inputs: u8, scene: u8 },
     #[error(
         "the snapshot or its baseline has {bodies} bodies, but the initial state has {initial}"
     )]

@@ -71,7 +71,8 @@ impl Writer {
         };
         if stages.delta == Delta::ArithmeticSimulated {
             let scene = relation.named.map(|named| named.scene(sequence));
-            bins.scene(simulated, scene, &mut Vec::new())
+            let seats = simulated.inputs.map_or(1, |inputs| inputs.seats);
+            bins.scene(simulated, scene, seats, &mut Vec::new())
                 .expect("the encoder's own bins are canonical and in range");
             if simulated.inputs.is_some() && has_long_check(sequence) {
                 bins.long_check(hash.long_check());

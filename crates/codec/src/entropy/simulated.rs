@@ -9,15 +9,15 @@ use super::coder::{BinCoder, ONE};
 use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
 use crate::sequence::Sequence;
-use crate::simulation::{Inputs, MAX_SIMULATED_TICKS, MAX_STATE_CHUNK_BYTES, Origin, Simulated};
+use crate::simulation::{Inputs, MAX_SEATS, MAX_STATE_CHUNK_BYTES, Origin, Simulated};
 
 /// Data of the baseline that a packet of a simulated scene names.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SceneBaseline {
     /// Ticks from the baseline to the packet.
     pub(crate) ticks: u16,
-    /// Input of the baseline's tick; 0 if its packet has no inputs.
-    pub(crate) input: u8,
+    /// Input of each seat in the baseline's tick; 0 if its packet has no inputs.
+    pub(crate) input: [u8; MAX_SEATS],
 }
 
 /// Whether a simulated packet has the longer check. One in 64 sequence numbers does.
@@ -29,8 +29,8 @@ pub(crate) const fn has_long_check(sequence: Sequence) -> bool {
     sequence.0.wrapping_mul(2771) < 1 << 10
 }
 
-// Probabilities that the scene is simulated, that the origin is the baseline's tick, that an input equals the
-// previous one, that a bit of an input does, and that there is no state chunk. An unchanged input takes 0.02 bits.
+// Probabilities that the scene is simulated, that the origin is the baseline's tick, that the inputs of all seats equal the
+// previous ones, that a bit of an input does, and that there is no state chunk. Unchanged inputs take 0.02 bits per tick.
 const SIMULATED: u32 = ONE / 32 * 31;
 const FROM_BASELINE: u32 = ONE / 64 * 63;
 const SAME_INPUT: u32 = ONE / 64 * 63;
@@ -48,10 +48,11 @@ impl<B: BinCoder, O: CodingObserver> Bins<B, O> {
         &mut self,
         target: Simulated<'_>,
         baseline: Option<SceneBaseline>,
+        seats: u8,
         state_chunk: &mut Vec<u8>,
     ) -> Result<Option<Inputs>, DecodeError> {
         let inputs = match self.flag(INPUTS, SIMULATED, target.inputs.is_some()) {
-            true => Some(self.inputs(target.inputs, baseline)?),
+            true => Some(self.inputs(target.inputs, baseline, seats)?),
             false => None,
         };
         self.state_chunk(target.state_chunk, state_chunk)?;
@@ -66,17 +67,19 @@ impl<B: BinCoder, O: CodingObserver> Bins<B, O> {
         &mut self,
         target: Option<&Inputs>,
         baseline: Option<SceneBaseline>,
+        seats: u8,
     ) -> Result<Inputs, DecodeError> {
         let ticks = baseline.map(|baseline| baseline.ticks);
         let origin = self.origin(target.map(|inputs| inputs.origin), ticks)?;
-        let mut inputs = Inputs { origin, bytes: [0; MAX_SIMULATED_TICKS] };
+        let mut inputs = Inputs::blank(origin, seats);
         // The input before the first one is known only if the origin is the baseline's tick. Otherwise it counts as 0.
         let start = baseline.filter(|baseline| baseline.ticks == u16::from(origin.age()));
-        let mut last = start.map_or(0, |baseline| baseline.input);
-        for tick in 0..usize::from(origin.age()) {
-            let input = target.map_or(0, |target| target.bytes[tick]);
-            last = self.input(input, last)?;
-            inputs.bytes[tick] = last;
+        let mut last = start.map_or([0; MAX_SEATS], |baseline| baseline.input);
+        let last = &mut last[..seats.into()];
+        for (tick, coded) in inputs.ticks_mut().enumerate() {
+            let target = target.and_then(|target| target.bytes().chunks(last.len()).nth(tick));
+            self.tick(target.unwrap_or(coded), last)?;
+            coded.copy_from_slice(last);
             self.check_end()?;
         }
         Ok(inputs)
@@ -110,18 +113,29 @@ impl<B: BinCoder, O: CodingObserver> Bins<B, O> {
         Ok(origin)
     }
 
-    /// Codes an input relative to the previous one.
-    fn input(&mut self, input: u8, last: u8) -> Result<u8, DecodeError> {
-        if self.flag(INPUTS, SAME_INPUT, input == last) {
-            return Ok(last);
+    /// Codes the inputs of a tick relative to the previous ones, and replaces these.
+    fn tick(&mut self, inputs: &[u8], last: &mut [u8]) -> Result<(), DecodeError> {
+        if self.flag(INPUTS, SAME_INPUT, inputs == last) {
+            return Ok(());
         }
-        let changes = input ^ last;
-        let changes = (0..u8::BITS).fold(0, |coded, bit| {
-            let same = self.flag(INPUTS, SAME_BIT, changes >> bit & 1 == 0);
-            coded | u8::from(!same) << bit
-        });
-        self.check_canonical(changes != 0)?;
-        Ok(last ^ changes)
+        let mut are_same = true;
+        let others = last.len() - 1;
+        for (seat, (&input, last)) in inputs.iter().zip(last).enumerate() {
+            // If the others are the same, the last one is not.
+            let is_implied = seat == others && are_same;
+            if !is_implied && self.flag(INPUTS, HALF, input == *last) {
+                continue;
+            }
+            are_same = false;
+            let changes = input ^ *last;
+            let changes = (0..u8::BITS).fold(0, |coded, bit| {
+                let same = self.flag(INPUTS, SAME_BIT, changes >> bit & 1 == 0);
+                coded | u8::from(!same) << bit
+            });
+            self.check_canonical(changes != 0)?;
+            *last ^= changes;
+        }
+        Ok(())
     }
 
     fn state_chunk(&mut self, target: &[u8], chunk: &mut Vec<u8>) -> Result<(), DecodeError> {

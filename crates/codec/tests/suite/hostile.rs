@@ -55,8 +55,9 @@ impl Victim {
         let begun = self.decoder.begin(bytes, lookup);
         let inputs = begun.as_ref().ok().and_then(|begun| begun.inputs()).copied();
         if let Some(inputs) = &inputs {
-            assert!((1..=255).contains(&inputs.bytes().len()));
-            assert_eq!(inputs.bytes().len(), usize::from(inputs.origin().age()));
+            let ticks = usize::from(inputs.origin().age());
+            assert!(ticks > 0 && (1..=4).contains(&inputs.seats()));
+            assert_eq!(inputs.bytes().len(), ticks * inputs.seats());
         }
         let prediction = self.prediction.as_ref();
         let decoded =

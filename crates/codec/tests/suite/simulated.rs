@@ -4,8 +4,8 @@ use cubewire_codec::entropy::coder::{BinCoder, BinEncoder};
 use cubewire_codec::ladder::{AFFINE, ARITHMETIC, DELTA, PREDICTED, SIMULATED};
 use cubewire_codec::simulation::{MAX_SIMULATED_TICKS, MAX_STATE_CHUNK_BYTES};
 use cubewire_codec::{
-    BitKind, BitLedger, DecodeError, Inputs, Life, Origin, Plan, QuantizedSnapshot, Sequence,
-    Simulated,
+    Baselines, BitKind, BitLedger, DecodeError, EncodeError, Inputs, Life, Origin, Plan,
+    QuantizedSnapshot, Sequence, Simulated,
 };
 
 use crate::golden::play;
@@ -300,4 +300,41 @@ fn other_forms_of_the_same_are_refused() {
         let decoded = ends.lane.decode(&bytes, Some(&ends.frames[6]));
         assert_eq!(decoded.is_ok(), is_read, "{what}: {:?}", decoded.err());
     }
+}
+
+#[test]
+fn unchanged_inputs_of_four_seats_cost_as_much_as_those_of_one() {
+    let (initial, frames) = play();
+    let plan = Plan::cubes().with_seats(4).unwrap();
+    let mut ends = Ends { lane: Lane::of(plan, &initial, BitLedger::itemized()), frames };
+    let held = [1, 0, 255, 9];
+    let send = |ends: &mut Ends, sequence, named, ticks: &[[u8; 4]], from: fn(u8) -> Origin| {
+        let inputs = Inputs::new(from(ticks.len() as u8), ticks.as_flattened());
+        assert_eq!(inputs.map(|inputs| inputs.seats()), Some(4));
+        ends.send(sequence, named, 9, inputs, &[])
+    };
+    send(&mut ends, BASELINE, None, &[held], Origin::FromSceneStart);
+    for changed in 0..4 {
+        for input in [0, 3, 8, 77] {
+            let mut ticks = [held; 6];
+            let bytes = send(&mut ends, Sequence(1_007), Some(BASELINE), &ticks, Origin::Continued);
+            assert_eq!(bytes, HEAD);
+            for inputs in &mut ticks[2..] {
+                inputs[changed] = input;
+            }
+            let bytes = send(&mut ends, Sequence(1_007), Some(BASELINE), &ticks, Origin::Continued);
+            assert!(bytes <= HEAD + 4, "{input} in seat {changed}: {bytes}");
+        }
+    }
+    let random: Vec<[u8; 4]> =
+        (0..255_u32).map(|tick| tick.wrapping_mul(0x9E37_79B9).to_le_bytes()).collect();
+    send(&mut ends, Sequence(1_256), Some(BASELINE), &random, Origin::Continued);
+    // Another number of seats than the scene's is an error.
+    let inputs = continued(&[7; 6]);
+    let simulated = Simulated { inputs: inputs.as_ref(), state_chunk: &[] };
+    let references = Baselines { simulated, ..Baselines::default() };
+    let (lane, frame) = (&mut ends.lane, &ends.frames[0]);
+    let (sequence, stages) = (Sequence(1_300), SIMULATED.stages);
+    let encoded = lane.encoder.encode(sequence, stages, frame, references, &mut lane.packet, None);
+    assert_eq!(encoded, Err(EncodeError::Seats { inputs: 1, scene: 4 }));
 }

@@ -18,7 +18,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     if let Some(own) = OwnState::from_bytes(bytes) {
         assert_eq!(OwnState::from_bytes(&own.to_bytes()), Some(own));
-        let (snapshot, mut predictor) = (initial_snapshot(), Predictor::new(0));
+        let (snapshot, mut predictor) = (initial_snapshot(1), Predictor::new(0));
         let base = PredictionBase { tick: 9, snapshot: &snapshot, earlier: (7, &snapshot), own };
         predictor.confirm(&base, [].into_iter());
         predictor.restart();

@@ -49,7 +49,7 @@ fn bytes_and_the_snapshot_give_the_rounded_state() {
 
 #[test]
 fn the_initial_state_is_rounded_to_itself_and_is_the_largest() {
-    let mut state = WorldState::initial();
+    let mut state = WorldState::initial(4);
     assert_eq!(state.rounded(), Ok(state.clone()));
     assert_eq!(state.to_records().len(), MAX_STATE_BYTES);
     state.bodies[7].position.x = f32::NAN;
@@ -74,7 +74,7 @@ fn bytes_that_end_early_or_late_are_refused() {
 
 #[test]
 fn what_decompresses_to_another_size_is_refused() {
-    let records = WorldState::initial().to_records();
+    let records = WorldState::initial(1).to_records();
     for (length, cube) in [
         (0, 0),
         (3, 0),
@@ -99,7 +99,7 @@ fn what_decompresses_to_another_size_is_refused() {
 #[test]
 fn fields_out_of_range_are_refused() {
     let (rest, velocity) = (TICKS_BYTES, TICKS_BYTES + CUBES);
-    let mut records = WorldState::initial().to_records();
+    let mut records = WorldState::initial(1).to_records();
     records[rest + 7] = 101;
     let error = WorldStateError::Rest { cube: 7, rest: 101 };
     assert_eq!(read(&records), Err(error));
@@ -109,7 +109,7 @@ fn fields_out_of_range_are_refused() {
         [first, first + 1]
     };
     for (cube, axis, high) in [(7, 2, 8), (900, 4, 4)] {
-        let mut records = WorldState::initial().to_records();
+        let mut records = WorldState::initial(1).to_records();
         let [low, at] = offsets(cube, axis);
         (records[low], records[at]) = (0, high);
         assert!(read(&records).is_ok(), "exactly the limit");
@@ -120,7 +120,7 @@ fn fields_out_of_range_are_refused() {
 
 #[test]
 fn snapshots_that_are_not_of_the_scene_are_refused() {
-    let bytes = WorldState::initial().to_bytes();
+    let bytes = WorldState::initial(1).to_bytes();
     let refused = |cubes: Vec<BodyState>, precision| {
         let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), precision);
         snapshot.quantize(&Snapshot { bodies: cubes }, precision).unwrap();
@@ -174,7 +174,7 @@ proptest! {
         asleep in 1_usize..5,
         spread in 0.0_f32..1.0,
     ) {
-        let mut state = WorldState::initial();
+        let mut state = WorldState::initial(1);
         for (cube, body) in state.bodies.iter_mut().enumerate().take(60) {
             let (x, y, z) = positions[cube % positions.len()];
             // Many cubes at one point, or each near one of many points.

@@ -11,7 +11,7 @@ use cubewire_protocol::{
     Welcome,
 };
 
-use super::{input, played};
+use super::{input, played, played_by};
 use crate::{Input, ReceiverWorld, World};
 
 const HEADER_BYTES: usize = 28;
@@ -41,8 +41,10 @@ impl Lane {
     fn new(tick: u64, world: World, started: bool, conditions: &Conditions, seed: u64) -> Self {
         let initial = world.snapshot();
         let limits = Limits::default();
-        let welcome = Welcome { plan: Plan::cubes(), tick, initial: initial.clone() };
-        let sender = SnapshotSender::new(Plan::cubes(), initial, limits).unwrap();
+        let seats = world.players() as u8;
+        let plan = Plan::cubes().with_seats(seats).unwrap();
+        let welcome = Welcome { plan: plan.clone(), tick, initial: initial.clone() };
+        let sender = SnapshotSender::new(plan, initial, limits).unwrap();
         let delay = Duration::from_millis(85);
         let receiver = SnapshotReceiver::new(welcome, limits, delay, time(tick))
             .unwrap()
@@ -50,7 +52,7 @@ impl Lane {
         Self {
             tick,
             world,
-            history: InputHistory::new(tick, started),
+            history: InputHistory::new(tick, started).with_seats(seats),
             sender,
             receiver,
             rebuilds: false,
@@ -77,7 +79,7 @@ impl Lane {
         let input = Input { rebuilds, ..input };
         self.world.advance(input);
         self.tick += 1;
-        self.history.push(input.to_byte(), input.resets);
+        self.history.push(&input.to_bytes()[..self.world.players()], input.resets);
         let now = time(self.tick);
         while let Some(message) = self.up.receive(now) {
             self.sender.on_message(&message).unwrap();
@@ -134,6 +136,23 @@ fn round_trip(loss: f64) -> Conditions {
         latency: Duration::from_millis(50),
         loss: Loss::Independent { probability: loss },
         ..Conditions::PERFECT
+    }
+}
+
+/// The players do something else at other times, and a packet has the inputs of all.
+#[test]
+fn receivers_simulate_the_scene_of_several_players() {
+    for (players, limit_kbps) in [(2, 18.0), (4, 22.0)] {
+        let conditions = round_trip(0.05);
+        let mut lane = Lane::new(7, World::with_players(players), true, &conditions, 1);
+        lane.play(0..660);
+        assert_eq!((lane.synced, lane.rejected.len()), (660, 0));
+        assert!(lane.kbps() < limit_kbps, "{players} players: {}", lane.kbps());
+        println!("{players} players: {} kbps", lane.kbps());
+        let world = played_by(players, JOINED);
+        let mut lane = Lane::new(JOINED, world, false, &conditions, 2);
+        lane.play(JOINED..JOINED + 240);
+        assert!(lane.synced > 100 && lane.rejected.is_empty(), "{}", lane.synced);
     }
 }
 

@@ -155,7 +155,7 @@ proptest! {
     fn any_bytes_are_a_state_of_the_scene_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..70)) {
         if let Some(own) = OwnState::from_bytes(&bytes) {
             let mut predictor = Predictor::new(PLAYER);
-            let snapshot = crate::initial_snapshot();
+            let snapshot = crate::initial_snapshot(1);
             let earlier = (0, &snapshot);
             predictor.confirm(&PredictionBase { tick: 9, snapshot: &snapshot, earlier, own }, [].into_iter());
             predictor.restart();

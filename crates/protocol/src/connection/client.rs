@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cubewire_codec::schema::SchemaError;
 use cubewire_codec::{DecodeError, InitialStateError, Plan, Snapshot, decode_initial};
 use log::debug;
 
@@ -86,6 +87,9 @@ pub enum SessionError {
     /// The tick is out of range.
     #[error("tick {0} in the welcome is above {MAX_TICK}")]
     Tick(u64),
+    /// The number of seats is out of range.
+    #[error("invalid welcome: {0}")]
+    Seats(#[from] SchemaError),
     /// The initial state is malformed.
     #[error("invalid initial state in the welcome: {0}")]
     Initial(#[from] DecodeError),
@@ -146,12 +150,12 @@ impl ClientConnection {
     ) -> Result<ClientEvent<'static>, SessionError> {
         match (message, &mut self.receiver) {
             (ServerMessage::Refused(reason), _) => Err(SessionError::Refused(one_line(reason))),
-            (ServerMessage::Welcome { tick, fingerprint, initial }, None) => {
+            (ServerMessage::Welcome { tick, fingerprint, seats, initial }, None) => {
                 if tick > MAX_TICK {
                     return Err(SessionError::Tick(tick));
                 }
                 let limits = self.contract.limits();
-                let plan = Arc::clone(self.contract.plan());
+                let plan = self.contract.plan().with_seats(seats)?;
                 let rate = plan.schema().ticks_per_second;
                 let welcome = Welcome { plan, tick, initial: decode_initial(&initial, limits)? };
                 let bodies = welcome.initial.bodies.len();

@@ -10,10 +10,10 @@ use log::debug;
 use super::message::Hello;
 
 /// Version of the wire formats of this crate, the codec, the transport and `cubewire-bevy`.
-pub const PROTOCOL_VERSION: u16 = 22;
+pub const PROTOCOL_VERSION: u16 = 23;
 
 /// The scene, the items that the app has registered, and the channels for inputs. Ends with different contracts do not connect,
-/// except for the fingerprint.
+/// except for the fingerprint, and for the number of seats, which the server decides.
 #[derive(Clone, Debug)]
 pub struct Contract {
     plan: Arc<Plan>,
@@ -114,14 +114,14 @@ impl Contract {
                 "the server uses protocol version {PROTOCOL_VERSION}, but the client uses version {theirs}"
             ));
         }
-        if client.schema == self.schema && client.registered == self.registered {
-            return None;
-        }
         let schema = match Schema::decode(client.schema) {
-            Ok(schema) => schema.text(),
+            Ok(schema) => Schema { seats: self.plan.schema().seats, ..schema },
             Err(error) => return Some(format!("the client's schema is invalid: {error}")),
         };
-        Some(difference(&self.text(), &(schema + client.registered)))
+        if schema == *self.plan.schema() && client.registered == self.registered {
+            return None;
+        }
+        Some(difference(&self.text(), &(schema.text() + client.registered)))
     }
 }
 
@@ -221,6 +221,8 @@ mod tests {
         let schema = &*slower.encode();
         let both = "the server has `ticks: 60`, but the client has `ticks: 50`";
         assert!(refused(Hello { schema, ..hello }).ends_with(both));
+        let four = Schema { seats: 4, ..ours.plan.schema().clone() };
+        assert_eq!(ours.refusal(&Hello { schema: &four.encode(), ..hello }), None);
         let schema = &hello.schema[1..];
         let malformed = "the client's schema is invalid: schema: malformed";
         assert_eq!(refused(Hello { schema, ..hello }), malformed);

@@ -45,6 +45,8 @@ pub enum ServerMessage<'a> {
         tick: u64,
         /// Fingerprint of the server.
         fingerprint: Fingerprint,
+        /// Number of [seats](cubewire_codec::schema::Schema::seats) of the scene, which replaces the client's.
+        seats: u8,
         /// The snapshot that the first packets are relative to, as
         /// [`encode_initial`](cubewire_codec::encode_initial) writes it.
         #[serde(borrow)]

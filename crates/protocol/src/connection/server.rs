@@ -204,8 +204,8 @@ impl ServerConnection {
         if let Some(settings) = self.early.take() {
             self.set_settings(settings);
         }
-        let fingerprint = self.contract.fingerprint;
-        self.say(&ServerMessage::Welcome { tick, fingerprint, initial: Cow::Owned(bytes) });
+        let (fingerprint, seats) = (self.contract.fingerprint, self.contract.plan().schema().seats);
+        self.say(&ServerMessage::Welcome { tick, fingerprint, seats, initial: Cow::Owned(bytes) });
         Ok(())
     }
 

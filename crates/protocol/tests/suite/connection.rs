@@ -208,9 +208,9 @@ fn welcome(tick: u64) -> ServerMessage<'static> {
     server.welcome(Duration::ZERO, tick, &initial()).unwrap();
     let bytes = server.poll_message().unwrap();
     match ServerMessage::decode(&bytes) {
-        Some(ServerMessage::Welcome { tick, fingerprint, initial }) => {
+        Some(ServerMessage::Welcome { tick, fingerprint, seats, initial }) => {
             let initial = initial.into_owned().into();
-            ServerMessage::Welcome { tick, fingerprint, initial }
+            ServerMessage::Welcome { tick, fingerprint, seats, initial }
         }
         message => panic!("{message:?}"),
     }
@@ -221,10 +221,21 @@ fn a_welcome_is_within_limits() {
     let mut client = client();
     let far = (1 << 48) + 1;
     assert_eq!(tell(&mut client, &welcome(far)), Err(SessionError::Tick(far)));
-    let ServerMessage::Welcome { tick, fingerprint, initial } = welcome(5) else { unreachable!() };
+    let ServerMessage::Welcome { tick, fingerprint, seats, initial } = welcome(5) else {
+        unreachable!()
+    };
     let initial = [&initial[..], &[0]].concat().into();
-    let longer = ServerMessage::Welcome { tick, fingerprint, initial };
+    let longer = ServerMessage::Welcome { tick, fingerprint, seats, initial };
     assert!(matches!(tell(&mut client, &longer), Err(SessionError::Initial(_))));
+    for (seats, is_legal) in [(0, false), (5, false), (255, false), (4, true)] {
+        let mut client = self::client();
+        let ServerMessage::Welcome { tick, fingerprint, initial, .. } = welcome(5) else {
+            unreachable!()
+        };
+        let heard =
+            tell(&mut client, &ServerMessage::Welcome { tick, fingerprint, seats, initial });
+        assert_eq!(heard.is_ok(), is_legal, "{heard:?}");
+    }
     assert_eq!(tell(&mut client, &welcome(far - 1)), Ok(ClientEvent::Welcome { bodies: 2 }));
 }
 

@@ -48,6 +48,7 @@ fn of_server() -> [(&'static str, ServerMessage<'static>); 5] {
     let welcome = ServerMessage::Welcome {
         tick: 0x0001_0203_0405,
         fingerprint: contract().fingerprint,
+        seats: 1,
         initial: bytes.into(),
     };
     let granted = Request {

@@ -101,8 +101,9 @@ impl Engine for BallEngine {
             Origin::FromSceneStart(_) => Balls::default(),
             Origin::Continued(_) | Origin::Restored(_) => self.worlds.get(&from)?.clone(),
         };
-        inputs.bytes().iter().for_each(|&input| world.step(input));
-        self.ticks += inputs.bytes().len() as u64;
+        let ticks = inputs.bytes().chunks(inputs.seats());
+        self.ticks += ticks.len() as u64;
+        ticks.for_each(|inputs| world.step(inputs[0] | inputs[1]));
         self.snapshot = world.quantized(self.snapshot.plan(), self.stages.precision());
         self.worlds.insert(tick, world);
         Some(&self.snapshot)
@@ -145,7 +146,7 @@ impl Game {
         };
         Self {
             world: Balls::default(),
-            inputs: InputHistory::new(0, true),
+            inputs: InputHistory::new(0, true).with_seats(2),
             sender,
             receiver: receiver.with_engine(Box::new(engine)),
             plan,
@@ -162,7 +163,7 @@ impl Game {
             _ => 0,
         };
         self.world.step(input);
-        self.inputs.push(input, false);
+        self.inputs.push(&[input & ADD, input & !ADD], false);
         let snapshot = self.world.quantized(&self.plan, stages.precision());
         let (choice, inputs) = (BaselineChoice::Newest, Some(&self.inputs));
         self.sender.send_simulated(tick, stages, &snapshot, choice, inputs).unwrap();
