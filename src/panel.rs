@@ -103,7 +103,7 @@ impl Plugin for PanelPlugin {
                     actions::record_rung,
                     explain::end_with_first_input,
                     show_hint,
-                    pages::peers::show_connection,
+                    (pages::peers::show_connection, pages::peers::announce_player).chain(),
                     timeline::step,
                     count_deltas,
                 )

@@ -27,6 +27,7 @@ mod receive;
 mod remote;
 mod replica_error;
 mod rung_costs;
+mod seats;
 mod send;
 mod serve;
 mod settings;
@@ -45,7 +46,7 @@ use cubewire_codec::ladder::Rung;
 use cubewire_physics::ReceiverWorld;
 use cubewire_protocol::{ClientConnection, Engine, SnapshotReceiver};
 
-use crate::simulation::{self, SimulationSystems};
+use crate::simulation::{self, OwnPlayer, SimulationSystems};
 
 use transport::{End, TransportSystems};
 
@@ -58,7 +59,6 @@ pub use deltas::{DELTA_BITS, DeltaCounts};
 pub use digest::Digest;
 pub use displayed::{Compared, CubeError, CubeErrors, DisplayedState};
 pub(crate) use displayed::{between, shown_cube};
-pub use inputs::Seat;
 pub(crate) use lane::end;
 pub use lane::{Lane, LaneSync, LocalLane, SendStates};
 pub use meter::{Detailed, LaneMeter, METER_TICKS, Mean, TARGET_KBPS, kbps, millimetres};
@@ -70,6 +70,7 @@ pub use receive::LaneCheck;
 pub use remote::{ConnectionStatus, Reconnect, RemoteViewer, ServerLink, Serving};
 pub(crate) use replica_error::RecentStates;
 pub use rung_costs::RungCosts;
+pub use seats::{Seat, Seats};
 pub use serve::{Admitted, ServePlugin};
 pub use settings::{
     LaneSettings, LaneSettingsQuery, LaneSettingsQueryItem, LinkSettings, PlayAt, PlayoutDelay,
@@ -116,6 +117,7 @@ impl Plugin for ReplicationPlugin {
             .init_resource::<quantized::QuantizedWorld>()
             .init_resource::<WantsAblation>()
             .init_resource::<Rebuilds>()
+            .init_resource::<OwnPlayer>()
             .add_observer(spawn::change)
             .add_observer(sync::force_desync)
             .configure_sets(
@@ -187,6 +189,10 @@ impl Replica {
     /// Creates the engine that runs the simulation at the receiver.
     fn engine() -> Box<dyn Engine> {
         Box::new(ReceiverWorld::default())
+    }
+
+    pub fn players(&self) -> usize {
+        self.receiver().decoder().plan().schema().seats.into()
     }
 
     pub fn receiver(&self) -> &SnapshotReceiver {

@@ -1,4 +1,4 @@
-//! The authoritative world: 901 cubes in Rapier, stepped 60 times per second.
+//! The authoritative world: 900 small cubes and those of one to four players in Rapier, stepped 60 times per second.
 //!
 //! The plugin of `bevy_rapier3d` stores the bodies and steps them. `cubewire-physics` applies forces before the step
 //! and limits after it. Other modules read the resulting states from [`CubeWorld`].
@@ -14,7 +14,7 @@ use bevy_rapier3d::prelude::{
 use cubewire_codec::Snapshot;
 use cubewire_physics::OwnState;
 use cubewire_protocol::InputHistory;
-use cubewire_scene::{Keys, TICKS_PER_SECOND};
+use cubewire_scene::{self as scene, Keys, MAX_PLAYERS, TICKS_PER_SECOND};
 
 pub(crate) use bodies::hold;
 pub use cubewire_physics::state_hash;
@@ -89,13 +89,32 @@ impl Plugin for SimulationPlugin {
     }
 }
 
-/// The keys that the player in this process holds.
+/// The keys that are held in this process. The first are those of the keyboard; a script can hold keys of other players.
 #[derive(Resource, Clone, Copy, Debug, Default)]
-pub struct HeldKeys(pub Keys);
+pub struct HeldKeys(pub [Keys; MAX_PLAYERS]);
 
-/// The keys that move the player's cube in this tick: those [held](HeldKeys), unless the player plays at a client.
+impl From<Keys> for HeldKeys {
+    fn from(keys: Keys) -> Self {
+        let mut held = Self::default();
+        held.0[0] = keys;
+        held
+    }
+}
+
+/// The keys that move the cube of each player in this tick: those [held](HeldKeys), unless the player plays at a client.
 #[derive(Resource, Clone, Copy, Debug, Default)]
-pub struct PlayerKeys(pub Keys);
+pub struct PlayerKeys(pub [Keys; MAX_PLAYERS]);
+
+/// The player whose cube the cameras follow, counted from 0.
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OwnPlayer(pub usize);
+
+impl OwnPlayer {
+    /// Index of the player's cube.
+    pub const fn cube(self) -> usize {
+        scene::player(self.0)
+    }
+}
 
 /// Requests that the engine's sets are rebuilt before the next tick, from the rounded state of the bodies.
 ///
@@ -115,25 +134,35 @@ pub struct CubeWorld {
     tick: u64,
     current: Snapshot,
     previous: Snapshot,
-    own: Option<OwnState>,
+    /// By player. Empty before the first tick.
+    own: Vec<OwnState>,
     inputs: InputHistory,
     rebuilt: Option<(u64, Arc<[u8]>)>,
 }
 
 impl Default for CubeWorld {
     fn default() -> Self {
-        Self {
-            tick: 0,
-            current: cubewire_physics::initial_snapshot(),
-            previous: cubewire_physics::initial_snapshot(),
-            own: None,
-            inputs: InputHistory::new(0, true),
-            rebuilt: None,
-        }
+        Self::with_players(1)
     }
 }
 
 impl CubeWorld {
+    /// Creates the world of some players, `1..=`[`MAX_PLAYERS`]. Insert it before the first frame.
+    pub fn with_players(players: usize) -> Self {
+        Self {
+            tick: 0,
+            current: cubewire_physics::initial_snapshot(players),
+            previous: cubewire_physics::initial_snapshot(players),
+            own: Vec::new(),
+            inputs: InputHistory::new(0, true).with_seats(players as u8),
+            rebuilt: None,
+        }
+    }
+
+    pub const fn players(&self) -> usize {
+        self.current.bodies.len() + 1 - scene::CUBES
+    }
+
     /// Number of ticks since the program started, plus any offset set with [`count_from`](Self::count_from). A reset
     /// does not change it.
     pub const fn tick(&self) -> u64 {
@@ -144,7 +173,7 @@ impl CubeWorld {
     /// spawned, because existing lanes cannot follow the jump.
     pub fn count_from(&mut self, tick: u64) {
         self.tick = tick;
-        self.inputs = InputHistory::new(tick, false);
+        self.inputs = InputHistory::new(tick, false).with_seats(self.players() as u8);
         self.rebuilt = None;
     }
 
@@ -158,9 +187,9 @@ impl CubeWorld {
         self.rebuilt.as_ref()
     }
 
-    /// Exact state of the player's cube after tick [`Self::tick`].
-    pub const fn own(&self) -> Option<&OwnState> {
-        self.own.as_ref()
+    /// Exact state of a player's cube after tick [`Self::tick`]. `None` before the first tick.
+    pub fn own(&self, player: usize) -> Option<&OwnState> {
+        self.own.get(player)
     }
 
     /// State of every cube after tick [`Self::tick`].

@@ -34,7 +34,7 @@ use bevy_egui::EguiPostUpdateSet;
 use crate::controls::Action;
 use crate::history::{HistoryPlugin, HistorySystems};
 use crate::replication::ReplicationSystems;
-use crate::simulation::CubeWorld;
+use crate::simulation::{CubeWorld, OwnPlayer};
 
 pub use appearance::AppearancePlugin;
 pub use camera::settle_cameras;
@@ -103,7 +103,9 @@ impl Plugin for ViewPlugin {
                     .before(TransformSystems::Propagate)
                     .before(EguiPostUpdateSet::EndPass),
             )
+            .init_resource::<OwnPlayer>()
             .add_systems(Startup, cubes::spawn)
+            .add_systems(PreUpdate, cubes::spawn)
             .add_systems(FixedUpdate, trails::record.after(ReplicationSystems::Observe))
             .add_systems(
                 PostUpdate,

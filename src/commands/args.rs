@@ -10,9 +10,10 @@ use bevy::app::App;
 use bevy::math::UVec2;
 use clap::Args;
 use cubewire_bevy::udp::resolve;
+use cubewire_cli::whole_number;
 use cubewire_link::{Preset, Trace};
 use cubewire_protocol::Interpolation;
-use cubewire_scene::TICKS_PER_SECOND;
+use cubewire_scene::{MAX_PLAYERS, TICKS_PER_SECOND};
 
 use super::warning::of_replaced;
 use crate::files::{FileError, NewFile, read_at_most};
@@ -206,10 +207,13 @@ fn read_trace(path: &Path) -> Result<Trace, Failure> {
 
 #[derive(Clone, Debug, Args)]
 pub struct PlayArgs {
-    /// Script of key presses (RON), such as assets/scripts/mix.ron. Without it, no key is pressed. The lanes in the
-    /// script are ignored, because each command chooses its lanes
+    /// Script of key presses (RON), such as assets/scripts/mix.ron; again for each further player. Without it, no key is pressed.
+    /// The lanes in the script are ignored, because each command chooses its lanes
     #[arg(long, value_name = "FILE")]
-    pub(super) script: Option<PathBuf>,
+    pub(super) script: Vec<PathBuf>,
+    /// Number of players, up to 4 [default: those of the scripts]
+    #[arg(long, value_name = "N", value_parser = whole_number(1..=MAX_PLAYERS))]
+    pub(super) players: Option<usize>,
     /// Seconds to play, --skip included [default: the script's length, or 30]
     #[arg(long, allow_hyphen_values = true, value_parser = length_of_play)]
     pub(super) seconds: Option<f64>,
@@ -219,12 +223,39 @@ pub struct PlayArgs {
 }
 
 impl PlayArgs {
+    /// Loads the scripts, and makes one of them. Fails if they have more players than the scene.
+    pub fn script(&self) -> Result<Option<Script>, Failure> {
+        let scripts = self.script.iter().map(|path| Script::load(path));
+        let scripts = scripts.collect::<Result<Vec<_>, _>>()?;
+        if scripts.len() > 1 && scripts.iter().any(|script| script.players() > 1) {
+            return Err("--script: a script of several players cannot be played with others".into());
+        }
+        let given: usize = scripts.iter().map(Script::players).sum();
+        let players = self.players.unwrap_or(given.max(1));
+        let most = players.min(MAX_PLAYERS);
+        if given > most {
+            return Err(
+                format!("--script: {given} players, but the scene has at most {most}").into()
+            );
+        }
+        let script = scripts.into_iter().reduce(|all, script| all.and(&script));
+        let is_more = players > given.max(1);
+        Ok(match script {
+            None if !is_more => None,
+            script => {
+                let script = script.unwrap_or_default();
+                let players = if is_more { Some(players as u8) } else { script.players };
+                Some(Script { players, ..script })
+            }
+        })
+    }
+
     /// Number of ticks to play, and how many at the start are not measured. Fails if no tick would be measured.
     pub fn ticks(&self, script: Option<&Script>) -> Result<(usize, usize), Failure> {
         let ticks = match (self.seconds, script) {
             (Some(seconds), _) => ticks(seconds) as usize,
-            (None, Some(script)) => script.ticks as usize,
-            (None, None) => 30 * TICKS_PER_SECOND as usize,
+            (None, Some(script)) if script.ticks > 0 => script.ticks as usize,
+            (None, _) => 30 * TICKS_PER_SECOND as usize,
         };
         let skip = (self.skip * f64::from(TICKS_PER_SECOND)).round();
         if !(0.0..ticks as f64).contains(&skip) {
@@ -234,8 +265,8 @@ impl PlayArgs {
     }
 
     pub fn name(&self) -> Option<String> {
-        let path = self.script.as_ref();
-        path.map(|path| path.display().to_string())
+        let paths: Vec<_> = self.script.iter().map(|path| path.display().to_string()).collect();
+        (!paths.is_empty()).then(|| paths.join(", "))
     }
 }
 

@@ -10,7 +10,7 @@ use clap::Args;
 use cubewire_codec::ladder;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::args::{self, LaneArgs, PlayArgs, load_script, skipped_seconds};
+use super::args::{self, LaneArgs, PlayArgs, skipped_seconds};
 use super::figures;
 use super::warning::of_replaced;
 use crate::game::Failure;
@@ -56,7 +56,7 @@ pub struct HeadlessArgs {
 impl HeadlessArgs {
     /// Plays and prints. Fails also if a snapshot was refused, or a decoded snapshot differs from the sent one.
     pub fn run(&self, out: &mut impl Write) -> Result<(), Failure> {
-        let script = load_script(self.play.script.as_deref())?;
+        let script = self.play.script()?;
         let (ticks, skip) = self.play.ticks(script.as_ref())?;
         let mut settings = LaneSettings::default();
         self.lane.apply(&mut settings)?;

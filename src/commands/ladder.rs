@@ -12,7 +12,7 @@ use cubewire_inspector::words::factor;
 use cubewire_scene::TICKS_PER_SECOND;
 use serde::Serialize;
 
-use super::args::{NO_SCRIPT, PlayArgs, create, load_script};
+use super::args::{NO_SCRIPT, PlayArgs, create};
 use super::figures;
 use super::headless::KindBits;
 use crate::files::{FileError, NewFile};
@@ -89,14 +89,14 @@ impl LadderArgs {
         if self.list {
             return Ok(ladder::all().try_for_each(|rung| writeln!(out, "{}", rung.name))?);
         }
-        let script = load_script(self.play.script.as_deref())?;
+        let script = self.play.script()?;
         let (ticks, skip) = self.play.ticks(script.as_ref())?;
         // Create the file first, so that a mistyped path fails before the run.
         let plot = self.png.as_deref().map(new_plot).transpose()?;
         let about = script.as_ref().and_then(|script| script.about.clone());
         let costs = measure(LaneGame::new(script, LaneSettings::default())?, ticks, skip)?;
         let played = self.play.name().unwrap_or_else(|| NO_SCRIPT.to_owned());
-        let title = match (about, self.play.script.as_ref().and_then(|path| path.file_name())) {
+        let title = match (about, self.play.script.first().and_then(|path| path.file_name())) {
             (Some(about), _) => about,
             (None, Some(name)) => name.display().to_string(),
             (None, None) => "no keys pressed".to_owned(),

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use cubewire_bevy::EncodeLimit;
 use cubewire_bevy::udp::{Key, UdpHost, UdpServer};
 use cubewire_cli::whole_number;
+use cubewire_scene::MAX_PLAYERS;
 use serde_json::json;
 
 use super::args::{WindowlessArgs, address};
@@ -18,7 +19,7 @@ use crate::game::desktop::peers;
 use crate::game::desktop::real_time::{self, RealTimePlugin};
 use crate::game::headless::HeadlessGame;
 use crate::recording::Script;
-use crate::replication::{Admitted, Rebuilds};
+use crate::replication::{Admitted, Rebuilds, Seats};
 use crate::transport::udp::{MAX_VIEWERS, UdpServerPlugin, ViewerBudgets};
 
 #[derive(Clone, Debug, Args)]
@@ -34,6 +35,10 @@ pub struct ServeArgs {
     /// Maximum number of connected viewers, up to 64. Each takes up to 20 MB
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = whole_number(1..=MAX_VIEWERS))]
     pub(super) viewers: usize,
+    /// Number of players, up to 4. The first one plays in the window or is the script's, the others are viewers. Without either,
+    /// all are viewers
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole_number(1..=MAX_PLAYERS))]
+    pub(super) players: usize,
     /// Whether to rebuild the scene for viewers on the rung `simulated`, which shifts cubes a little. With `never`, viewers
     /// that join late get `predicted` until the next reset
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
@@ -59,6 +64,11 @@ impl ServeArgs {
         let mut address = self.bind;
         address.set_port(server.address().port());
         let settings = self.window.settings()?;
+        let script = settings.script.as_ref();
+        if let Some(more) = script.map(Script::players).filter(|&more| more > self.players) {
+            let players = self.players;
+            return Err(format!("--players: the script has {more} players, not {players}").into());
+        }
         let opens_window = opens_window(self.windowless.is_windowless(), out)?;
         let viewers = match key {
             Key::LOOPBACK => "viewers on this machine",
@@ -67,13 +77,17 @@ impl ServeArgs {
         let never_rebuilds = self.rebuild == Rebuild::Never;
         writeln!(
             out,
-            "Serving up to {} {viewers}{} at {address}. Press Ctrl-C to stop.",
+            "Serving up to {} {viewers}{}{} at {address}. Press Ctrl-C to stop.",
             self.viewers,
+            match self.players {
+                1 => String::new(),
+                players => format!(", {players} players,"),
+            },
             if never_rebuilds { ", without rebuilding the scene," } else { "" },
         )?;
         out.flush()?;
         if opens_window {
-            return peers::serve(settings, server, never_rebuilds);
+            return peers::serve(settings, server, self.players, never_rebuilds);
         }
         self.serve(settings.script, server, settings.seconds, out)
     }
@@ -99,7 +113,9 @@ impl ServeArgs {
         out: &mut impl Write,
     ) -> Result<(), Failure> {
         let plugins = (UdpServerPlugin(server), RealTimePlugin);
-        let mut game = HeadlessGame::with_plugins(script, plugins);
+        let seats = Seats::new(self.players, script.is_some());
+        let mut game = HeadlessGame::with_players(self.players, script, plugins);
+        game.app.insert_resource(seats);
         game.app.init_resource::<EncodeLimit>();
         game.app.world_mut().resource_mut::<Rebuilds>().never = self.rebuild == Rebuild::Never;
         self.windowless.start_digest(&mut game.app)?;

@@ -24,7 +24,7 @@ use crate::game::desktop::real_time::{self, RealTimePlugin};
 use crate::game::desktop::viewer::HeadlessViewer;
 use crate::game::window::WindowSettings;
 use crate::replication::{
-    self, Accounting, ConnectionStatus, LaneMeter, LaneSettings, LinkSettings, ServerLink,
+    self, Accounting, ConnectionStatus, LaneMeter, LaneSettings, LinkSettings, PlayAt, ServerLink,
 };
 use crate::transport::udp::{UdpViewer, ViewerSettings};
 use crate::view::PaneContent;
@@ -49,6 +49,9 @@ pub struct ViewArgs {
     /// Close the connection after this many seconds without traffic
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = whole_number(1..=ViewerSettings::MAX_TIMEOUT.as_secs()))]
     pub(super) timeout: u64,
+    /// Watch only, and leave the seats of players to others
+    #[arg(long, conflicts_with = "play_at")]
+    pub(super) watch: bool,
     #[command(flatten)]
     pub(super) windowless: WindowlessArgs,
     #[command(flatten)]
@@ -88,6 +91,9 @@ impl ViewArgs {
         })?;
         if !opens_window(self.windowless.is_windowless(), out)? {
             return self.view(viewer, lane, out);
+        }
+        if !self.watch && self.lane.play_at.is_none() {
+            lane.playout.play_at = PlayAt::Client;
         }
         let settings = WindowSettings { right: lane, ..settings };
         peers::view(&settings, viewer)

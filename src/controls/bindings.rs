@@ -47,9 +47,9 @@ const fn row(
 }
 
 pub const BINDINGS: [Binding; 30] = [
-    row("arrow keys", "roll", &[]).in_game(),
-    row("Space", "blow: hover, and push cubes away", &[]).in_game(),
-    row("Z", "katamari: pull cubes in, and roll them along", &[]).in_game(),
+    row("arrow keys", "roll", &[]),
+    row("Space", "blow: hover, and push cubes away", &[]),
+    row("Z", "katamari: pull cubes in, and roll them along", &[]),
     row("R", "reset", &[(Letter('r'), Action::Reset)]).in_game(),
     row("P", "pause, resume", &[(Letter('p'), Action::Pause)]).in_game(),
     row("N", "step one tick", &[(Letter('n'), Action::Step)]).in_game(),
@@ -248,7 +248,7 @@ mod tests {
         let about = |keys: &str, has_game| {
             BINDINGS.iter().find(|row| row.keys == keys).unwrap().about_in(has_game)
         };
-        for keys in ["arrow keys", "Space", "R", "P", "V", "E", "F3", "F9"] {
+        for keys in ["R", "P", "V", "E", "F3", "F9"] {
             assert!(about(keys, true).is_some() && about(keys, false).is_none(), "{keys}");
         }
         assert_eq!((about("Enter", true), about("L", true)), (None, about("L", false)));

@@ -93,6 +93,16 @@ impl HeadlessGame {
     }
 
     pub fn with_plugins<M>(script: Option<Script>, plugins: impl Plugins<M>) -> Self {
+        let players = script.as_ref().map_or(1, Script::players);
+        Self::with_players(players, script, plugins)
+    }
+
+    /// Sets up the game with more players than the script may have.
+    pub fn with_players<M>(
+        players: usize,
+        script: Option<Script>,
+        plugins: impl Plugins<M>,
+    ) -> Self {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, TransformPlugin, GamePlugin))
             .add_plugins(plugins)
@@ -100,6 +110,7 @@ impl HeadlessGame {
         if let Some(script) = script {
             app.insert_resource(ScriptPlayback::new(script));
         }
+        app.insert_resource(CubeWorld::with_players(players));
         finish(&mut app);
         // The first update only starts the clock.
         app.update();

@@ -154,9 +154,12 @@ fn hints(ui: &mut Ui, state: &PanelState, status: &Status<'_>) {
             (&["Space"], "blow them away"),
             (&["L"], "cut the link"),
         ],
-        (false, _) => {
-            &[(&["PageDown"], "compress more"), (&["T"], "trails"), (&[], "drag to turn")]
-        }
+        (false, true) => &[(&[], "drag to roll, two fingers turn and zoom")],
+        (false, false) => &[
+            (&["←", "↑", "↓", "→"], "roll"),
+            (&["PageDown"], "compress more"),
+            (&[], "drag to turn"),
+        ],
     };
     let width = ui.available_width();
     ui.horizontal_wrapped(|ui| {

@@ -33,7 +33,7 @@ use super::prelude::*;
 use super::*;
 use crate::replication::{
     Ablation, ConnectionStatus, CubeError, LaneSync, LiveLadder, METER_TICKS, PacketArrival,
-    PlayoutDelay, RemoteViewer, ReplicaError, SendStates, ServerLink, Serving, ablation,
+    PlayoutDelay, RemoteViewer, ReplicaError, Seat, SendStates, ServerLink, Serving, ablation,
     counted_ladder, itemized,
 };
 
@@ -164,7 +164,7 @@ fn show(ui: &mut Ui, panel: &mut Panel) {
     let peers = match (&panel.server, &panel.viewers) {
         (Some(connection), _) => Peers::Server { connection, asked: &sender },
         (None, Some((serving, peer))) => {
-            Peers::Viewers { serving, viewers: vec![(peer, &sender, &panel.meter)] }
+            Peers::Viewers { serving, viewers: vec![(peer, &sender, &panel.meter, Some(&Seat(1)))] }
         }
         (None, None) => Peers::None,
     };
@@ -298,7 +298,7 @@ fn type_over(harness: &mut Test, text: &str) {
 
 fn server(status: ConnectionStatus) -> ServerLink {
     let server = "192.168.1.5:7000".to_owned();
-    ServerLink { server, status, round_trip: None, id: None, granted: None }
+    ServerLink { server, status, ..ServerLink::default() }
 }
 
 fn pages() -> impl Iterator<Item = Page> {

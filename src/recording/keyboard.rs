@@ -11,25 +11,31 @@ use crate::controls::{Action, ControlsPlugin, ControlsSystems, Keyboard};
 use crate::simulation::{HeldKeys, ResetSimulation};
 use crate::view::{self, TouchKeys};
 
-/// Applies held keys and handles reset, pause and step. Adds the [`ControlsPlugin`].
+/// Applies held keys, and handles reset, pause and step.
 pub struct KeyboardPlugin;
 
 impl Plugin for KeyboardPlugin {
     fn build(&self, app: &mut App) {
-        app.add_plugins(ControlsPlugin)
-            .add_observer(on_action)
-            .add_systems(
-                RunFixedMainLoop,
-                hold.run_if(not(resource_exists::<ScriptPlayback>))
-                    .before(ControlsSystems)
-                    .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
-            )
-            .add_systems(Last, forget_messages);
+        app.add_plugins(HeldKeysPlugin).add_observer(on_action).add_systems(Last, forget_messages);
+    }
+}
+
+/// Applies held keys. Adds the [`ControlsPlugin`].
+pub struct HeldKeysPlugin;
+
+impl Plugin for HeldKeysPlugin {
+    fn build(&self, app: &mut App) {
+        app.add_plugins(ControlsPlugin).init_resource::<HeldKeys>().add_systems(
+            RunFixedMainLoop,
+            hold.run_if(not(resource_exists::<ScriptPlayback>))
+                .before(ControlsSystems)
+                .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
+        );
     }
 }
 
 fn hold(keyboard: Keyboard<'_>, touch: Option<Res<TouchKeys>>, mut held: ResMut<HeldKeys>) {
-    held.0 = view::held(&keyboard, touch.as_deref());
+    *held = view::held(&keyboard, touch.as_deref()).into();
 }
 
 fn on_action(

@@ -60,9 +60,17 @@ impl ScriptPlayback {
     }
 }
 
+/// Prepares the world for the players of a script, which begins with a reset. Lanes are spawned afterwards.
+pub(crate) fn set_players(world: &mut World, script: &Script) {
+    if script.players() > world.resource::<CubeWorld>().players() {
+        world.insert_resource(CubeWorld::with_players(script.players()));
+    }
+}
+
 /// Starts playback at the next tick in an app with the [`InputLogPlugin`](super::InputLogPlugin). A replay plays once,
 /// and its states are compared with the recorded ones.
 pub fn begin(world: &mut World, playing: ScriptPlayback) {
+    set_players(world, &playing.script);
     let check = ReplayCheck::new(&playing.script);
     let playing = match check {
         Some(check) => {
@@ -90,7 +98,7 @@ fn play(
     let begins = played.is_multiple_of(playing.script.ticks);
     let is_over = playing.is_over(&world);
     if is_over {
-        held.0 = cubewire_scene::Keys::default();
+        *held = HeldKeys::default();
         // After a replay, the scene may be rebuilt for viewers again.
         commands.remove_resource::<RebuildsAsRecorded>();
     } else {

@@ -15,7 +15,10 @@
 
 mod file;
 
-use cubewire_scene::{Keys, TICKS_PER_SECOND};
+use std::array;
+use std::collections::BTreeMap;
+
+use cubewire_scene::{Keys, MAX_PLAYERS, TICKS_PER_SECOND};
 use serde::{Deserialize, Serialize};
 
 use super::switch::MAX_SECONDS;
@@ -38,6 +41,9 @@ pub struct Script {
     pub ticks: u64,
     #[serde(default, skip_serializing_if = "is_default")]
     pub about: Option<String>,
+    /// Number of players, 1 to [`MAX_PLAYERS`]. Default: 1.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub players: Option<u8>,
     /// Lead-in: ticks at the start that precede the recording. They are played, but not shown.
     #[serde(default, skip_serializing_if = "is_default")]
     pub lead_in: u64,
@@ -73,6 +79,9 @@ pub struct Step {
     /// Keys held from this tick until another step changes them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub hold: Option<Vec<Key>>,
+    /// Keys of further players, by their number from 2 on.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub others: BTreeMap<u8, Vec<Key>>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub reset: bool,
     /// Whether the physics engine's sets are [rebuilt](crate::simulation::RebuildSimulation), because a viewer needed
@@ -119,16 +128,65 @@ impl Key {
     }
 }
 
-impl Script {
-    pub fn keys_at(&self, tick: u64) -> Keys {
-        let after = self.steps.partition_point(|step| step.at <= tick);
-        let mut before = self.steps[..after].iter().rev();
-        let held: &[Key] = before.find_map(|step| step.hold.as_deref()).unwrap_or(&[]);
-        let mut keys = Keys::default();
-        for (key, flag) in FLAGS {
-            *flag(&mut keys) = held.contains(&key);
+impl Step {
+    /// The keys that a player holds from this step on, if they change.
+    fn keys_of(&self, player: usize) -> Option<&[Key]> {
+        match player {
+            0 => self.hold.as_deref(),
+            _ => self.others.get(&(player as u8 + 1)).map(Vec::as_slice),
         }
-        keys
+    }
+
+    pub(super) fn hold(&mut self, player: usize, held: Keys) {
+        match player {
+            0 => self.hold = Some(Key::of(held)),
+            _ => drop(self.others.insert(player as u8 + 1, Key::of(held))),
+        }
+    }
+}
+
+impl Script {
+    pub fn players(&self) -> usize {
+        self.players.unwrap_or(1).into()
+    }
+
+    /// The keys of each player.
+    pub fn keys_at(&self, tick: u64) -> [Keys; MAX_PLAYERS] {
+        let after = self.steps.partition_point(|step| step.at <= tick);
+        array::from_fn(|player| {
+            let mut keys = Keys::default();
+            if player < self.players() {
+                let mut before = self.steps[..after].iter().rev();
+                let held = before.find_map(|step| step.keys_of(player)).unwrap_or(&[]);
+                for (key, flag) in FLAGS {
+                    *flag(&mut keys) = held.contains(&key);
+                }
+            }
+            keys
+        })
+    }
+
+    /// Adds a player with the keys of another script, which are all released where that one ends.
+    #[must_use]
+    pub fn and(self, other: &Self) -> Self {
+        let player = self.players() as u8 + 1;
+        let ends = other.ticks < self.ticks;
+        let released = ends.then(|| (other.ticks, vec![]));
+        let holds = other.steps.iter().filter_map(|step| Some((step.at, step.hold.clone()?)));
+        let holds: BTreeMap<_, _> = holds.chain(released).collect();
+        let own = self.steps.into_iter().map(|step| (step.at, step));
+        let mut steps: BTreeMap<_, _> = own.collect();
+        for (at, keys) in holds {
+            let step = steps.entry(at).or_insert(Step { at, ..Step::default() });
+            step.others.insert(player, keys);
+        }
+        if self.ticks < other.ticks {
+            let end = steps.entry(self.ticks).or_insert(Step { at: self.ticks, ..Step::default() });
+            end.hold = Some(vec![]);
+            end.others.extend((2..player).map(|player| (player, vec![])));
+        }
+        let ticks = self.ticks.max(other.ticks);
+        Self { ticks, players: Some(player), steps: steps.into_values().collect(), ..self }
     }
 
     pub fn content_at(&self, tick: u64, side: Side) -> Option<&PaneContent> {
@@ -169,7 +227,47 @@ mod tests {
             (5, Keys::default(), false),
         ] {
             let is_reset = script.step_at(tick).is_some_and(|step| step.reset);
-            assert_eq!((script.keys_at(tick), is_reset), (held, resets), "{tick}");
+            assert_eq!((script.keys_at(tick)[0], is_reset), (held, resets), "{tick}");
+        }
+    }
+
+    #[test]
+    fn scripts_of_several_players_are_one_script() {
+        let script = |ticks, key, at: [u64; 2]| {
+            let steps = format!("(at: {}, hold: [{key}]), (at: {}, hold: [])", at[0], at[1]);
+            parse(&format!("(ticks: {ticks}, steps: [{steps}])")).unwrap()
+        };
+        let all = script(9, "Left", [2, 8]);
+        let all = all.and(&script(5, "Up", [2, 4])).and(&script(20, "Blow", [8, 12]));
+        assert_eq!((all.players(), all.ticks), (3, 20));
+        let wanted = |tick: u64| {
+            let none = Keys::default();
+            let held = |is, keys: Keys| if is { keys } else { none };
+            [
+                held((2..8).contains(&tick), Keys { left: true, ..none }),
+                held((2..4).contains(&tick), Keys { up: true, ..none }),
+                held((8..12).contains(&tick), Keys { blow: true, ..none }),
+                none,
+            ]
+        };
+        let read = parse(&ron::to_string(&all).unwrap()).unwrap();
+        for script in [&all, &read] {
+            assert!((0..20).all(|tick| script.keys_at(tick) == wanted(tick)));
+        }
+        for (text, wanted) in [
+            ("(ticks: 9, players: 5, steps: [])", "a.ron: players must be 1 to 4, not 5"),
+            ("(ticks: 9, players: 0, steps: [])", "a.ron: players must be 1 to 4, not 0"),
+            (
+                "(ticks: 9, players: 2, steps: [(at: 1), (at: 2, others: {3: []})])",
+                "a.ron: step 2: player 3 of 2",
+            ),
+            ("(ticks: 9, steps: [(at: 1, others: {2: []})])", "a.ron: step 1: player 2 of 1"),
+            (
+                "(ticks: 9, players: 2, steps: [(at: 1, others: {1: []})])",
+                "a.ron: step 1: the keys of player 1 are not in `others` but in `hold`",
+            ),
+        ] {
+            assert_eq!(parse(text).unwrap_err(), wanted);
         }
     }
 

@@ -8,6 +8,7 @@ use cubewire_protocol::ClientConnection;
 use cubewire_scene::Keys;
 
 use super::lane::Sender;
+use super::seats::Seat;
 use super::settings::{PlayAt, PlayoutSettings};
 use crate::simulation::PlayerKeys;
 
@@ -23,10 +24,6 @@ pub(super) fn keys_of(input: &[u8]) -> Keys {
     input.first().copied().map_or_else(Keys::default, Keys::from_byte)
 }
 
-/// The seat of the player whose inputs a lane carries, counted from 0.
-#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seat(pub u8);
-
 /// Ticks from one exact state in the reports to the next.
 const EXACT_EVERY: u64 = 30;
 
@@ -39,15 +36,18 @@ pub(super) fn report(own: &OwnState, tick: u64) -> Vec<u8> {
     }
 }
 
-/// Takes the keys of this tick from every lane. If the player plays at the client of its seat's lane, these are used.
+/// Takes the keys of this tick from every lane. A player that plays at the client of a lane with its seat uses these.
 pub(super) fn take(
     mut keys: ResMut<PlayerKeys>,
-    mut lanes: Query<(&mut Sender, Option<&PlayoutSettings>, Has<Seat>)>,
+    mut lanes: Query<(&mut Sender, Option<&PlayoutSettings>, Option<&Seat>)>,
 ) {
-    for (mut sender, settings, has_seat) in &mut lanes {
+    for (mut sender, settings, seat) in &mut lanes {
         let input = sender.0.take_tick_input();
-        if has_seat && settings.is_some_and(|settings| settings.play_at == PlayAt::Client) {
-            keys.0 = input.map(keys_of).unwrap_or_default();
+        // A remote viewer has a seat only while it plays.
+        if let Some(&Seat(player)) = seat
+            && settings.is_none_or(|settings| settings.play_at == PlayAt::Client)
+        {
+            keys.0[player] = input.map(keys_of).unwrap_or_default();
         }
     }
 }

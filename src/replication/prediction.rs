@@ -20,6 +20,7 @@ use super::inputs::keys_of;
 use super::meter::LaneMeter;
 use super::settings::{PlayAt, PlayoutSettings, Predict};
 use crate::clock;
+use crate::simulation::OwnPlayer;
 
 /// Ticks in which a cube passes from interpolation to prediction, or back.
 const BLEND_TICKS: f32 = 12.0;
@@ -38,6 +39,8 @@ const MAX_AHEAD: usize = 60;
 /// The prediction of a lane.
 #[derive(Component)]
 pub struct Prediction {
+    /// Index of the player's cube.
+    player: usize,
     predictor: Predictor,
     /// Tick of the last snapshot, and the number of the last key that it contains.
     base: Option<(u64, u64)>,
@@ -60,8 +63,15 @@ struct Shown {
 
 impl Default for Prediction {
     fn default() -> Self {
+        Self::of(PLAYER)
+    }
+}
+
+impl Prediction {
+    fn of(player: usize) -> Self {
         Self {
-            predictor: Predictor::new(PLAYER),
+            player,
+            predictor: Predictor::new(player),
             base: None,
             restarted: None,
             shown: BTreeMap::new(),
@@ -77,11 +87,15 @@ type PredictedLane<'a> =
 pub(super) fn predict(
     clocks: Clocks,
     frame: Option<Res<FrameCount>>,
+    own: Res<OwnPlayer>,
     mut lanes: Query<PredictedLane<'_>>,
 ) {
     let frame = frame.map(|frame| frame.0);
     for (settings, replica, clock, mut prediction, mut meter) in &mut lanes {
         let started = clock::now();
+        if prediction.player != own.cube() {
+            *prediction = Prediction::of(own.cube());
+        }
         let is_ahead = settings.predict == Predict::Own
             && settings.play_at == PlayAt::Client
             && prediction.update(&replica.0, frame, &mut meter).is_some();
@@ -177,7 +191,7 @@ impl Prediction {
             let Some(old) = old else { continue };
             let off = old.position - now.position;
             let turn = old.orientation * now.orientation.inverse();
-            if before.is_some() && cube == PLAYER {
+            if before.is_some() && cube == self.player {
                 own = Some(off.length());
             }
             let rest = if before.is_some() { shown.error } else { NO_ERROR };
@@ -238,6 +252,11 @@ impl Prediction {
             orientation: replica.orientation.slerp(predicted.orientation, shown.weight),
             ..replica
         }
+    }
+
+    /// Whether a cube is predicted in the picture.
+    pub(crate) fn shows(&self, cube: usize) -> bool {
+        self.shown.contains_key(&cube)
     }
 
     /// Number of predicted cubes in the picture.

@@ -9,8 +9,9 @@ use cubewire_protocol::record::PacketRecord;
 
 use super::Replica;
 use super::inputs;
-use super::lane::{Lane, LaneSync, Sender};
+use super::lane::{Lane, LaneSync, LocalLane, Sender};
 use super::meter::LaneMeter;
+use super::seats::Seat;
 use super::settings::{PlayAt, PlayoutSettings, SenderSettings};
 use super::transport::ReceiverBuffer;
 use crate::clock;
@@ -38,6 +39,8 @@ pub(super) struct ReceivingLane {
     meter: &'static mut LaneMeter,
     sync: &'static mut LaneSync,
     clock: &'static ConnectionClock,
+    is_local: Has<LocalLane>,
+    has_seat: Has<Seat>,
 }
 
 /// Records the arrivals of a local lane's packets in its meter.
@@ -60,8 +63,9 @@ pub(super) fn receive(
         let now = clocks.now(lane.clock);
         if let Some(HeldKeys(keys)) = held.as_deref()
             && lane.playout.play_at == PlayAt::Client
+            && (lane.is_local || lane.has_seat)
         {
-            inputs::push(&mut lane.replica.0, now, *keys);
+            inputs::push(&mut lane.replica.0, now, keys[0]);
         }
         let waits = lane.playout.effective_interpolation(lane.sender.stages).waits();
         let meter = &mut lane.meter;

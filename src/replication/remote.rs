@@ -39,6 +39,8 @@ pub struct ServerLink {
     pub round_trip: Option<Duration>,
     /// The server's number for this viewer. `None` without a connection.
     pub id: Option<u64>,
+    /// The player whose cube the viewer moves, counted from 0. `None` if it watches, or all seats are taken.
+    pub player: Option<usize>,
     /// The settings that the server grants, if they differ from the requested ones.
     pub granted: Option<SenderSettings>,
 }

@@ -10,6 +10,7 @@ use super::lane::{LocalLane, SendStates, Sender, end};
 use super::meter::{Detailed, LaneMeter};
 use super::quantized::QuantizedWorld;
 use super::rebuilds::Rebuilds;
+use super::seats::Seat;
 use super::settings::SenderSettings;
 use crate::simulation::CubeWorld;
 
@@ -47,6 +48,7 @@ pub(super) struct SendingLane {
     clock: &'static ConnectionClock,
     meter: &'static mut LaneMeter,
     send_states: Option<&'static mut SendStates>,
+    seat: Option<&'static Seat>,
     is_detailed: Has<Detailed>,
     is_local: Has<LocalLane>,
 }
@@ -70,7 +72,9 @@ pub(super) fn send(
     mut commands: Commands,
 ) {
     let tick = world.tick();
-    let own = world.own().map(|own| inputs::report(own, tick)).unwrap_or_default();
+    let reports = (0..world.players()).map(|player| world.own(player));
+    let reports = reports.map(|own| own.map(|own| inputs::report(own, tick)).unwrap_or_default());
+    let reports: Vec<_> = reports.collect();
     // Local lanes have no limit of time, so that a run is the same on every machine.
     let (mut local, mut remote) = ((Vec::new(), Vec::new()), (Vec::new(), Vec::new()));
     for lane in &mut lanes {
@@ -95,7 +99,8 @@ pub(super) fn send(
         };
         let state = world.rebuilt().as_ref().map(|(rebuilt, state)| (*rebuilt, state));
         let inputs = Some(world.inputs());
-        let extras = Extras { inputs, state, must_send, own: &own, ..Extras::default() };
+        let own = &reports[lane.seat.map_or(0, |seat| seat.0)];
+        let extras = Extras { inputs, state, must_send, own, ..Extras::default() };
         if let Some(job) = connection.prepare(tick, snapshot, extras) {
             let (jobs, outputs) = if lane.is_local { &mut local } else { &mut remote };
             jobs.push(job);

@@ -12,6 +12,7 @@ use super::ReplicationSystems;
 use super::lane::Sender;
 use super::meter::{Counted, LaneMeter};
 use super::remote::RemoteViewer;
+use super::seats::{self, Seats, Wish};
 use super::send;
 use super::settings::{LaneSettings, SEND_INTERVALS, SenderSettings};
 use super::spawn::{self, ChangeLane};
@@ -24,11 +25,12 @@ pub struct ServePlugin;
 
 impl Plugin for ServePlugin {
     fn build(&self, app: &mut App) {
-        let receive = (meet, receive, send::apply_settings, grant)
+        let receive = (meet, receive, seats::assign, send::apply_settings, grant)
             .chain()
             .in_set(CubewireSystems::Deliver)
             .in_set(TransportSystems::Receive(End::Server));
         app.init_resource::<Admitted>()
+            .init_resource::<Seats>()
             .add_observer(cubewire_bevy::transport::tell_why)
             .add_systems(PreUpdate, receive)
             .add_systems(
@@ -56,10 +58,16 @@ const MAX_BACKLOG_BYTES: usize = 256 << 10;
 
 type IsNew = (With<Client>, With<RemoteViewer>, Without<Sender>);
 
-fn meet(clocks: Clocks, new: Query<(Entity, &ConnectionClock), IsNew>, mut commands: Commands) {
+fn meet(
+    clocks: Clocks,
+    world: Res<CubeWorld>,
+    new: Query<(Entity, &ConnectionClock), IsNew>,
+    mut commands: Commands,
+) {
     for (viewer, clock) in &new {
         let now = clocks.now(clock);
-        let connection = ServerConnection::new(spawn::contract(), RateControl::Always, now);
+        let contract = spawn::contract(world.players());
+        let connection = ServerConnection::new(contract, RateControl::Always, now);
         commands.entity(viewer).try_insert((Sender(connection), Counted::default()));
     }
 }
@@ -102,7 +110,10 @@ fn receive(
                     Err(reason) => connection.decline(&reason),
                 },
                 ServerEvent::Declined => {}
-                ServerEvent::Message(_) => return Err("unexpected message".to_owned()),
+                ServerEvent::Message(message) => {
+                    let wish = Wish::decode(message).ok_or("unexpected message")?;
+                    commands.entity(entity).try_insert(wish);
+                }
             }
             Ok(())
         });

@@ -8,12 +8,14 @@
 //! | [at a server](super::ServePlugin), for a remote viewer | [`SenderSettings`] | | |
 //! | [at a viewer](spawn_receiving_lane) of a remote server | requested from the server | in addition to the network | [`PlayoutSettings`] |
 
+use std::array;
 use std::sync::{Arc, LazyLock};
 
 use bevy::prelude::*;
 use cubewire_bevy::ConnectionClock;
 use cubewire_codec::Plan;
 use cubewire_protocol::{ClientConnection, Contract, RateControl, ServerConnection, connect};
+use cubewire_scene::MAX_PLAYERS;
 
 use super::Replica;
 use super::lane::{LocalLane, Sender};
@@ -55,19 +57,26 @@ pub(crate) fn change(change: On<ChangeLane>, mut lanes: Query<ChangedLane<'_>>) 
     }
 }
 
-/// The protocol contract that both ends must share: the scene, and an input of the player per tick.
-pub(crate) fn contract() -> Arc<Contract> {
-    static CONTRACT: LazyLock<Arc<Contract>> =
-        LazyLock::new(|| Arc::new(Contract::new(Plan::cubes(), String::new()).with_tick_inputs()));
-    Arc::clone(&CONTRACT)
+/// The protocol contract of a scene with this number of players, and an input of a player per tick. Both ends must share it,
+/// except for the number.
+pub(crate) fn contract(players: usize) -> Arc<Contract> {
+    static CONTRACTS: LazyLock<[Arc<Contract>; MAX_PLAYERS]> = LazyLock::new(|| {
+        array::from_fn(|index| {
+            let plan = Plan::cubes().with_seats(index as u8 + 1);
+            let plan = plan.expect("a scene can have that many players");
+            Arc::new(Contract::new(plan, String::new()).with_tick_inputs())
+        })
+    });
+    Arc::clone(&CONTRACTS[players - 1])
 }
 
 /// Spawns a lane with both halves in this process, at the simulation's current tick.
 pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
     let now = world.resource::<Time<Fixed>>().elapsed();
     let cubes = world.resource::<CubeWorld>();
-    let mut server = ServerConnection::new(contract(), RateControl::Off, now);
-    let mut client = ClientConnection::new(contract()).with_engine(Replica::engine);
+    let contract = contract(cubes.players());
+    let mut server = ServerConnection::new(Arc::clone(&contract), RateControl::Off, now);
+    let mut client = ClientConnection::new(contract).with_engine(Replica::engine);
     connect(&mut client, &mut server, now, cubes.tick(), cubes.current())?;
     server.set_settings(settings.sender.to_wire());
     let mut replica = Replica(client);

@@ -13,7 +13,7 @@ use cubewire_codec::BitLedger;
 use cubewire_protocol::record::Sample;
 use cubewire_protocol::renet_guard::SLICE_BYTES;
 use cubewire_protocol::{ClientConnection, ClientEvent, Contract, FallbackReason};
-use cubewire_scene::{CUBES, TICKS_PER_SECOND};
+use cubewire_scene::{TICKS_PER_SECOND, cubes};
 
 use super::digest::{self, Digest};
 use super::lane::LaneSync;
@@ -21,9 +21,11 @@ use super::meter::{Counted, Detailed, LaneMeter};
 use super::prediction::Prediction;
 use super::receive::{self, Decoded};
 use super::remote::{ConnectionStatus, ServerLink};
-use super::settings::{PlayoutSettings, SenderSettings};
+use super::seats::{self, Seat, Wish};
+use super::settings::{PlayAt, PlayoutSettings, SenderSettings};
 use super::transport::{End, ReceiverBuffer, TransportSystems, bound};
 use super::{Replica, ReplicationSystems, displayed, prediction, spawn, sync, text};
+use crate::simulation::OwnPlayer;
 
 /// Runs the receiving lane. Needs a transport that connects to a server: it spawns the entity of the connection with [`Joining`].
 pub struct ViewerPlugin;
@@ -35,6 +37,7 @@ impl Plugin for ViewerPlugin {
             .in_set(TransportSystems::Receive(End::Client));
         app.insert_resource(Time::<Fixed>::from_hz(f64::from(TICKS_PER_SECOND)))
             .init_resource::<ServerLink>()
+            .init_resource::<OwnPlayer>()
             .add_observer(cubewire_bevy::transport::tell_why)
             .add_observer(lose)
             .add_observer(spawn::change)
@@ -80,11 +83,19 @@ const MAX_FRAME: Duration = Duration::from_secs(2);
 /// A viewer's connection until the welcome. Then it becomes the lane's [`Replica`]. On the entity of the connection to the server.
 #[derive(Component, Debug)]
 #[require(Counted)]
-pub struct Joining(Option<ClientConnection>);
+pub struct Joining {
+    connection: Option<ClientConnection>,
+    /// Identifies the viewer when it connects again.
+    number: u64,
+    /// The wish that the server was told.
+    wish: Option<Wish>,
+}
 
 impl Joining {
-    pub fn new(contract: Contract) -> Self {
-        Self(Some(ClientConnection::new(contract.into()).with_engine(Replica::engine)))
+    /// `number` is random, and the same whenever this viewer connects.
+    pub fn new(contract: Contract, number: u64) -> Self {
+        let connection = ClientConnection::new(contract.into()).with_engine(Replica::engine);
+        Self { connection: Some(connection), number, wish: None }
     }
 }
 
@@ -104,6 +115,7 @@ type ViewedLane<'a> = (
 fn receive_messages(
     clocks: Clocks,
     mut server: ResMut<ServerLink>,
+    mut own: ResMut<OwnPlayer>,
     connection: Single<(Entity, &mut MessageBuffer, &mut Joining)>,
     lane: Single<ViewedLane<'_>>,
     mut commands: Commands,
@@ -111,25 +123,31 @@ fn receive_messages(
     let (entity, mut buffer, mut joining) = connection.into_inner();
     let (lane, sender, playout, clock, mut receiver_buffer, mut replica) = lane.into_inner();
     let now = clocks.now(clock);
-    let was_joining = joining.0.is_some();
+    let was_joining = joining.connection.is_some();
     let incoming = std::mem::take(&mut buffer.incoming);
     let mut messages = incoming.messages.into_iter();
     while let Some(message) = messages.next() {
-        let connection = joining.0.as_mut().or(replica.as_mut().map(|replica| &mut replica.0));
+        let connection =
+            joining.connection.as_mut().or(replica.as_mut().map(|replica| &mut replica.0));
         let Some(connection) = connection else { break };
         let heard = connection.on_message(now, &message).map_err(|error| error.to_string());
         let outcome = match heard {
-            Ok(ClientEvent::Welcome { bodies: CUBES }) => {
-                let connection = joining.0.take().expect("the welcome comes once");
-                let receiving = welcome(connection, now, sender, playout);
+            Ok(ClientEvent::Welcome { bodies }) => {
+                let connection = joining.connection.take().expect("the welcome comes once");
+                let replica = Replica(connection);
+                let expected = cubes(replica.players());
+                if bodies != expected {
+                    let why =
+                        format!("the server has {bodies} cubes, but this program has {expected}");
+                    commands.queue(move |world: &mut World| disconnect(world, entity, why));
+                    return;
+                }
+                let receiving = welcome(replica, now, sender, playout);
                 commands.entity(lane).try_insert(receiving);
                 server.status = ConnectionStatus::Connected;
                 // The replica is inserted after this system.
                 buffer.incoming.messages = messages.collect();
                 return;
-            }
-            Ok(ClientEvent::Welcome { bodies }) => {
-                Err(format!("the server has {bodies} cubes, but this program has {CUBES}"))
             }
             Ok(ClientEvent::Answer) => {
                 if let Some(Err(reason)) = connection.answer() {
@@ -138,7 +156,18 @@ fn receive_messages(
                 Ok(())
             }
             Ok(ClientEvent::Tick(_)) => Ok(()),
-            Ok(ClientEvent::Message(_)) => Err("unexpected message from the server".to_owned()),
+            Ok(ClientEvent::Message(answer)) => match seats::decode_answer(answer) {
+                Some(player) => {
+                    server.player = player;
+                    own.0 = player.unwrap_or_default();
+                    match player {
+                        Some(player) => commands.entity(lane).insert(Seat(player)),
+                        None => commands.entity(lane).remove::<Seat>(),
+                    };
+                    Ok(())
+                }
+                None => Err("unexpected message from the server".to_owned()),
+            },
             Err(why) => Err(why),
         };
         if let Err(why) = outcome {
@@ -147,7 +176,8 @@ fn receive_messages(
             return;
         }
     }
-    match (&mut joining.0, &mut replica) {
+    let number = joining.number;
+    match (&mut joining.connection, &mut replica) {
         (Some(joining), _) => buffer.send_all(|| joining.poll_message()),
         (None, Some(replica)) if !was_joining => {
             let asked = sender.to_wire();
@@ -156,6 +186,11 @@ fn receive_messages(
                 replica.0.request(asked);
             }
             buffer.send_all(|| replica.0.poll_message());
+            let wish = Wish(Some(number).filter(|_| playout.play_at == PlayAt::Client));
+            if joining.wish != Some(wish) {
+                joining.wish = Some(wish);
+                buffer.outgoing.messages.push(wish.encode());
+            }
             server.granted = replica.0.granted().map(SenderSettings::from_wire);
             let snapshots = incoming.datagrams.into_iter();
             let snapshots = snapshots.filter(|message| message.len() <= MAX_SNAPSHOT_BYTES);
@@ -168,30 +203,35 @@ fn receive_messages(
 
 /// Returns the components of a lane that starts from the initial state in the server's welcome.
 fn welcome(
-    mut connection: ClientConnection,
+    mut replica: Replica,
     now: Duration,
     sender: &SenderSettings,
     playout: &PlayoutSettings,
 ) -> impl Bundle + use<> {
-    let receiver = connection.receiver_mut().expect("the welcome has arrived");
-    receiver.advance_playout(now, Some(playout.rule_delay(sender)));
-    let fallback = connection.fallback();
+    let delay = playout.rule_delay(sender);
+    replica.receiver_mut().advance_playout(now, Some(delay));
+    let fallback = replica.0.fallback();
     if let Some(text) = text::fallback(sender.stages, fallback) {
         info!("{text}");
     }
     let meter = LaneMeter { fallback, ..LaneMeter::default() };
     let fresh = (LaneSync::default(), Decoded::default(), Prediction::default());
-    (meter, fresh, Replica(connection))
+    (meter, fresh, replica)
 }
 
 fn lose(
     ended: On<Disconnected>,
     connections: Query<(), With<Joining>>,
+    lanes: Query<Entity, With<Seat>>,
     mut server: ResMut<ServerLink>,
+    mut commands: Commands,
 ) {
     if connections.contains(ended.entity) {
         server.status = ConnectionStatus::Lost(ended.reason.clone());
-        server.granted = None;
+        (server.granted, server.player) = (None, None);
+        for lane in &lanes {
+            commands.entity(lane).remove::<Seat>();
+        }
     }
 }
 

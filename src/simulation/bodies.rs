@@ -8,7 +8,7 @@ use bevy_rapier3d::prelude::{
 };
 use bevy_rapier3d::rapier::dynamics::RigidBodyHandle;
 use cubewire_physics::{self as physics, Input, SceneState, Sets, Solid};
-use cubewire_scene::{self as scene, PLAYER};
+use cubewire_scene::{DENSITY, FRICTION, player};
 
 use super::{CubeWorld, HeldKeys, PlayerKeys, RebuildSimulation, ResetSimulation};
 
@@ -22,7 +22,7 @@ pub(super) struct DespawnOnReset;
 #[derive(Resource, Debug, Default)]
 pub(super) struct Scene(Option<SceneState>);
 
-pub(super) fn build(mut commands: Commands) {
+pub(super) fn build(world: Res<CubeWorld>, mut commands: Commands) {
     let mut simulation = RapierContextSimulation::default();
     simulation.integration_parameters = physics::parameters();
     commands.spawn((
@@ -32,9 +32,8 @@ pub(super) fn build(mut commands: Commands) {
         simulation,
     ));
 
-    let surface =
-        (DespawnOnReset, Friction::coefficient(scene::FRICTION), Restitution::coefficient(0.0));
-    for solid in physics::solids() {
+    let surface = (DespawnOnReset, Friction::coefficient(FRICTION), Restitution::coefficient(0.0));
+    for solid in physics::solids(world.players()) {
         match solid {
             Solid::Floor => commands.spawn((
                 surface,
@@ -51,7 +50,7 @@ pub(super) fn build(mut commands: Commands) {
                 SimulatedCube(cube),
                 RigidBody::Dynamic,
                 Collider::cuboid(half, half, half),
-                ColliderMassProperties::Density(scene::DENSITY),
+                ColliderMassProperties::Density(DENSITY),
                 SoftCcd { prediction: physics::LOOK_AHEAD },
                 Transform::from_translation(centre),
             )),
@@ -61,6 +60,7 @@ pub(super) fn build(mut commands: Commands) {
 
 pub(super) fn register_bodies(
     mut commands: Commands,
+    world: Res<CubeWorld>,
     mut scene: ResMut<Scene>,
     mut sets: Query<&mut RapierRigidBodySet>,
     added: Query<(Entity, &SimulatedCube, &RapierRigidBodyHandle), Added<RapierRigidBodyHandle>>,
@@ -69,7 +69,7 @@ pub(super) fn register_bodies(
         return Ok(());
     }
     let mut set = sets.single_mut()?;
-    let mut handles = vec![RigidBodyHandle::invalid(); scene::CUBES];
+    let mut handles = vec![RigidBodyHandle::invalid(); world.current.bodies.len()];
     for (entity, &SimulatedCube(cube), &RapierRigidBodyHandle(handle)) in &added {
         // The transform only sets the initial position of the body, and is not read afterwards.
         commands.entity(entity).remove::<(Transform, GlobalTransform)>();
@@ -96,7 +96,7 @@ pub(super) fn reset(
     for entity in &stale {
         commands.entity(entity).despawn();
     }
-    let fresh = CubeWorld::default();
+    let fresh = CubeWorld::with_players(world.players());
     world.current = fresh.current;
     world.previous = fresh.previous;
     scene.0 = None;
@@ -107,7 +107,7 @@ pub(crate) fn hold(held: Res<HeldKeys>, mut keys: ResMut<PlayerKeys>) {
     keys.0 = held.0;
 }
 
-/// Applies the forces of the player's keys, after a rebuild if it was requested.
+/// Applies the forces of the players' keys, after a rebuild if it was requested.
 pub(super) fn before(
     keys: Res<PlayerKeys>,
     mut rebuilds: ResMut<RebuildSimulation>,
@@ -129,7 +129,8 @@ pub(super) fn before(
         }
         sets.before(scene, input);
         world.tick += 1;
-        world.inputs.push(input.to_byte(), starts);
+        let inputs = &input.to_bytes()[..world.players()];
+        world.inputs.push(inputs, starts);
     })
 }
 
@@ -143,7 +144,9 @@ pub(super) fn after(
         let world = &mut *world;
         std::mem::swap(&mut world.current, &mut world.previous);
         scene.capture(sets.bodies, &mut world.current);
-        world.own = Some(scene.own(sets.bodies, PLAYER));
+        let players = 0..world.players();
+        world.own.clear();
+        world.own.extend(players.map(|seat| scene.own(sets.bodies, player(seat))));
         if scene.ticks() == 1 {
             world.previous.clone_from(&world.current);
         }

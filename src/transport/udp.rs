@@ -149,6 +149,8 @@ pub struct UdpViewer {
     settings: ViewerSettings,
     /// The contract that the next hello announces.
     pub contract: Contract,
+    /// Identifies this viewer when it connects again.
+    number: u64,
     /// A connection that is not spawned yet.
     new: Option<UdpConnection>,
 }
@@ -157,7 +159,8 @@ impl UdpViewer {
     /// Starts to connect. The handshake happens while the app runs.
     pub fn new(settings: ViewerSettings) -> Result<Self, ConnectError> {
         let new = Some(settings.connect()?);
-        Ok(Self { settings, contract: Contract::clone(&contract()), new })
+        let contract = Contract::clone(&contract(1));
+        Ok(Self { settings, contract, number: rand::random(), new })
     }
 }
 
@@ -199,10 +202,9 @@ fn dial(
     connections: Query<Entity, With<UdpConnection>>,
     mut commands: Commands,
 ) {
-    let new = viewer
-        .new
-        .take()
-        .map(|new| commands.spawn((new, Joining::new(viewer.contract.clone()))).id());
+    let new = viewer.new.take().map(|new| {
+        commands.spawn((new, Joining::new(viewer.contract.clone(), viewer.number))).id()
+    });
     let changed = connections.iter().filter(|_| lane.is_changed());
     for connection in new.into_iter().chain(changed) {
         commands.entity(connection).try_insert(LinkConditions(lane.conditions.clone()));
@@ -225,6 +227,7 @@ fn publish(
         id: connection.map(|(connection, _)| connection.client_id()),
         status: server.status.clone(),
         granted: server.granted,
+        player: server.player,
     };
     server.set_if_neq(now);
 }

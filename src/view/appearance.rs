@@ -8,8 +8,8 @@ use bevy::input::InputSystems;
 use bevy::prelude::*;
 use bevy_egui::{EguiPostUpdateSet, EguiPreUpdateSet, EguiPrimaryContextPass};
 use cubewire_codec::Form;
-use cubewire_palette::{CUBE, INTERACTING_CUBE, MUTED_CUBE, Rgb, amount, form};
-use cubewire_scene::{CUBES, PLAYER, side};
+use cubewire_palette::{CUBE, INTERACTING_CUBE, MUTED_CUBE, PLAYER_CUBES, Rgb, amount, form};
+use cubewire_scene::{self as scene, MAX_PLAYERS, seat, side};
 
 use super::canvas::Canvas;
 use super::compose::ComposePlugin;
@@ -53,8 +53,9 @@ impl Plugin for AppearancePlugin {
                 Startup,
                 (camera::spawn, trails::spawn, floor::spawn, stage::spawn, player::spawn).chain(),
             )
-            .add_systems(PostStartup, dress_cubes)
+            .add_systems(PostStartup, (prepare, dress).chain())
             .init_resource::<TouchKeys>()
+            .add_systems(PreUpdate, dress.after(super::cubes::spawn))
             .add_systems(
                 PreUpdate,
                 (
@@ -116,7 +117,7 @@ struct Paint {
     red: Handle<StandardMaterial>,
     /// Interacting cube under an outline.
     muted: Handle<StandardMaterial>,
-    player: Handle<StandardMaterial>,
+    players: [Handle<StandardMaterial>; MAX_PLAYERS],
     over: Handle<StandardMaterial>,
     not_sent: Handle<StandardMaterial>,
     /// Amounts from 0 to the end of the scale.
@@ -157,8 +158,8 @@ impl Paint {
             let cost = costs.of(side, cube.index);
             return (&self.cube, self.of_cost(colors, costs, cost));
         }
-        match (cube.index, cube.interacting) {
-            (PLAYER, _) => (&self.cube, &self.player),
+        match (seat(cube.index), cube.interacting) {
+            (Some(player), _) => (&self.cube, &self.players[player]),
             (_, true) if mode == ViewMode::Difference => (&self.cube, &self.muted),
             (_, true) => (&self.cube, &self.red),
             _ => (&self.cube, &self.grey),
@@ -166,11 +167,10 @@ impl Paint {
     }
 }
 
-fn dress_cubes(
+fn prepare(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
-    cubes: Query<(Entity, &Side), With<ViewCube>>,
 ) {
     let mut material = |color: Rgb, shine: f32| {
         let color = bevy_color(color).to_linear();
@@ -190,12 +190,20 @@ fn dress_cubes(
         not_sent: material(Theme::default().colors().not_sent, 0.0),
         amounts: amounts.map(|color| material(color, SHINE)).collect(),
         forms: Form::ALL.map(|each| material(form(each), SHINE)).into(),
-        player: materials.add(player::material()),
+        players: PLAYER_CUBES.map(|color| materials.add(player::material(color))),
         over: materials.add(StandardMaterial { unlit: true, ..default() }),
         // The transform scales the meshes to the cube's side.
         cube: meshes.add(bevel::cube()),
         outline: meshes.add(outline(Theme::default())),
     };
+    commands.insert_resource(paint);
+}
+
+fn dress(
+    mut commands: Commands,
+    paint: If<Res<Paint>>,
+    cubes: Query<(Entity, &Side), Added<ViewCube>>,
+) {
     for (entity, side) in &cubes {
         commands.entity(entity).insert((
             Mesh3d(paint.cube.clone()),
@@ -203,7 +211,6 @@ fn dress_cubes(
             RenderLayers::layer(side.layer()),
         ));
     }
-    commands.insert_resource(paint);
 }
 
 fn paint_cubes(
@@ -248,7 +255,7 @@ fn colour(
     let is_over = *mode == ViewMode::Difference;
     let has_costs = *colors != CubeColors::Interaction;
     let all = mode.is_changed() || colors.is_changed() || has_costs || is_over;
-    let mut under = vec![Transform::IDENTITY; CUBES];
+    let mut under = vec![Transform::IDENTITY; scene::cubes(MAX_PLAYERS)];
     for (_, cube, transform, ..) in cubes.iter().filter(|(half, ..)| **half == Side::Left) {
         under[cube.index] = *transform;
     }
@@ -287,7 +294,7 @@ mod tests {
         let mut world = World::new();
         world.init_resource::<Assets<Mesh>>();
         world.init_resource::<Assets<StandardMaterial>>();
-        world.run_system_once(dress_cubes).unwrap();
+        world.run_system_once(prepare).unwrap();
         world
     }
 
@@ -341,7 +348,7 @@ mod tests {
             world.spawn((Side::Left, cube, at, Visibility::default()));
             outlines.push(world.spawn((Side::Right, cube, shown, Visibility::default())).id());
         }
-        world.run_system_once(dress_cubes).unwrap();
+        world.run_system_once(dress).unwrap();
         world.run_system_once(colour).unwrap();
         let seen = outlines.iter().map(|&cube| *world.get::<Visibility>(cube).unwrap());
         let seen: Vec<_> = seen.map(|visibility| visibility != Visibility::Hidden).collect();

@@ -8,7 +8,6 @@ use bevy::input::mouse::{AccumulatedMouseScroll, MouseButtonInput, MouseScrollUn
 use bevy::prelude::*;
 use bevy::window::{PrimaryWindow, WindowEvent};
 use bevy_egui::{EguiGlobalSettings, PrimaryEguiContext};
-use cubewire_scene::PLAYER;
 
 use super::Inset;
 use super::canvas::Canvas;
@@ -17,6 +16,7 @@ use super::cubes::ViewCube;
 use super::panes::Pane;
 use super::side::{SHARED, Side};
 use crate::history::Selection;
+use crate::simulation::OwnPlayer;
 
 /// Height of the player above the focus of the cameras, metres.
 const LOOK_BELOW: f32 = 0.4;
@@ -202,6 +202,7 @@ pub(super) fn follow(
     time: Res<Time<Real>>,
     orbit: Res<Orbit>,
     selection: Res<Selection>,
+    own: Res<OwnPlayer>,
     cubes: Query<(&Side, &ViewCube, &Transform), Without<Follow>>,
     mut cameras: Query<(&Side, &mut Follow, &mut Transform)>,
 ) {
@@ -210,7 +211,7 @@ pub(super) fn follow(
         0.0 => 1.0,
         seconds => 1.0 - (-seconds / EASE_SECONDS).exp(),
     };
-    let followed = selection.cube.filter(|_| selection.follows).unwrap_or(PLAYER);
+    let followed = selection.cube.filter(|_| selection.follows).unwrap_or(own.cube());
     for (side, mut follow, mut transform) in &mut cameras {
         let Some((_, _, player)) =
             cubes.iter().find(|(other, cube, _)| *other == side && cube.index == followed)

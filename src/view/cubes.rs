@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use cubewire_codec::BodyState;
-use cubewire_scene::{CUBES, PLAYER, initial_position, side};
+use cubewire_scene::{self as scene, CUBES, initial_position, seat, side};
 
 use super::ViewMode;
 use super::side::Side;
@@ -27,13 +27,26 @@ pub struct DisplayedTicks {
     pub between: [u64; 2],
 }
 
-pub(super) fn spawn(mut commands: Commands) {
-    for world in Side::ALL {
-        for index in 0..CUBES {
+/// Spawns the cubes of the scene, and despawns those of players that it does not have.
+pub(super) fn spawn(
+    world: Option<Res<CubeWorld>>,
+    replicas: Query<&Replica>,
+    cubes: Query<(Entity, &ViewCube)>,
+    mut commands: Commands,
+) {
+    let replicas = replicas.iter().map(|replica| scene::cubes(replica.players()));
+    let world = world.map(|world| world.current().bodies.len());
+    let count = replicas.chain(world).max().unwrap_or(CUBES);
+    let before = cubes.iter().len() / Side::ALL.len();
+    for (extra, _) in cubes.iter().filter(|(_, cube)| before > count && cube.index >= count) {
+        commands.entity(extra).despawn();
+    }
+    for half in Side::ALL {
+        for index in before..count {
             let transform = Transform::from_translation(initial_position(index))
                 .with_scale(Vec3::splat(side(index)));
-            let interacting = index == PLAYER;
-            commands.spawn((world, ViewCube { index, interacting }, transform));
+            let interacting = seat(index).is_some();
+            commands.spawn((half, ViewCube { index, interacting }, transform));
         }
     }
 }
@@ -41,29 +54,35 @@ pub(super) fn spawn(mut commands: Commands) {
 /// Moves the cubes of the left half to the simulation, unless that half shows a lane.
 ///
 /// Interpolates between the last two ticks, so motion is smooth at any frame rate and up to one tick late. In
-/// [`ViewMode::Difference`], uses the tick that the replica shows, so that only the error is visible.
+/// [`ViewMode::Difference`], uses the tick that the replica shows, so that only the error is visible, except for cubes that are
+/// predicted.
 pub(super) fn show_simulation(
     world: Res<CubeWorld>,
     recent: Res<RecentStates>,
     time: Res<Time<Fixed>>,
     mode: Res<ViewMode>,
-    lanes: Query<(&Side, Option<&DisplayedTicks>), With<Lane>>,
+    lanes: Query<(&Side, Option<&DisplayedTicks>, Option<&Prediction>), With<Lane>>,
     mut cubes: Query<(&Side, &mut ViewCube, &mut Transform)>,
 ) {
-    if lanes.iter().any(|(&side, _)| side == Side::Left) {
+    if lanes.iter().any(|(&side, ..)| side == Side::Left) {
         return;
     }
     let over = lanes.iter().next().filter(|_| *mode == ViewMode::Difference);
-    let tick = over.and_then(|(_, ticks)| ticks?.tick);
+    let tick = over.and_then(|(_, ticks, _)| ticks?.tick);
+    let prediction = over.and_then(|(.., prediction)| prediction);
     let past = tick.and_then(|tick| recent.around(tick));
+    let (from, to) = (&world.previous().bodies, &world.current().bodies);
+    let fraction = time.overstep_fraction();
+    let present = from.iter().zip(to).map(|(from, to)| between(from, to, fraction));
     let shown: Vec<BodyState> = match past {
-        Some(past) => past.map(|(_, cube)| cube).collect(),
-        None => {
-            let (from, to) = (&world.previous().bodies, &world.current().bodies);
-            let cubes = from.iter().zip(to);
-            let fraction = time.overstep_fraction();
-            cubes.map(|(from, to)| between(from, to, fraction)).collect()
+        Some(past) => {
+            let past = past.zip(present).enumerate();
+            // Where a cube is predicted, the picture shows how far the prediction is ahead of the simulation.
+            let is_ahead = |cube| prediction.is_some_and(|prediction| prediction.shows(cube));
+            let cube = |(cube, ((_, past), now))| if is_ahead(cube) { now } else { past };
+            past.map(cube).collect()
         }
+        None => present.collect(),
     };
     show_half(Side::Left, &shown, &mut cubes);
 }
@@ -140,8 +159,9 @@ pub(super) fn show_replicas(
                 between: [playout.from_tick, playout.to_tick],
             });
         }
+        let count = playout.from.snapshot.bodies.len();
         for (side, mut cube, mut transform) in &mut cubes {
-            if side == half {
+            if side == half && cube.index < count {
                 let replica = shown_cube(kind, &playout, cube.index);
                 let shown = prediction.shown(cube.index, replica, time.overstep_fraction());
                 show(&mut cube, &mut transform, &shown);

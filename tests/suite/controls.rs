@@ -198,7 +198,7 @@ fn asked(game: &mut LaneGame) -> Vec<Action> {
 }
 
 fn gathers(game: &LaneGame) -> bool {
-    game.app.world().resource::<HeldKeys>().0.gather
+    game.app.world().resource::<HeldKeys>().0[0].gather
 }
 
 /// Presses or releases a key that types this text.

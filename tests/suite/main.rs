@@ -24,6 +24,7 @@ mod network;
 mod pictures;
 mod play;
 mod play_at;
+mod players;
 mod processes;
 mod program;
 mod replays;

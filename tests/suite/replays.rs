@@ -37,7 +37,7 @@ fn game() -> LaneGame {
 }
 
 fn hold(game: &mut LaneGame, keys: Keys, ticks: usize) {
-    game.app.insert_resource(HeldKeys(keys));
+    game.app.insert_resource(HeldKeys::from(keys));
     for _ in 0..ticks {
         step(game);
     }
@@ -111,8 +111,8 @@ fn what_f9_wrote_down_is_repeated_bit_for_bit() {
 }
 
 /// Returns the hash of all states of a world without Bevy, with the inputs of the replay.
-fn hash_without_bevy(replay: &Script, ticks: u64) -> u64 {
-    let mut world = cubewire_physics::World::new();
+pub(crate) fn hash_without_bevy(replay: &Script, ticks: u64) -> u64 {
+    let mut world = cubewire_physics::World::with_players(replay.players());
     (0..ticks).fold(0, |hash, tick| {
         world.advance(Input {
             resets: replay.step_at(tick).is_some_and(|step| step.reset),
@@ -272,7 +272,7 @@ fn scripts_and_switches_change_what_the_halves_show_at_their_ticks() {
     show_script(&mut game, text, &["1s:rung:predicted,link:4g"]);
     for tick in 0..125_u32 {
         game.step();
-        let held = game.app.world().resource::<HeldKeys>().0.right;
+        let held = game.app.world().resource::<HeldKeys>().0[0].right;
         assert_eq!(held, tick % 100 >= 10, "{tick}: keys stay held where only a half changes");
         let lanes = Side::ALL.map(|side| settings(&mut game, side));
         let [left, right] = lanes.map(|lane| lane.and_then(|lane| lane.to_text()));

@@ -103,7 +103,7 @@ fn viewer() -> UdpViewer {
 #[test]
 fn no_two_systems_of_the_window_run_in_an_order_that_is_left_open() {
     let replay = Script { lead_in: 10, ..script("blow") };
-    let mut app = window(Some(replay), |app, settings| add_server(app, settings, listen(1)));
+    let mut app = window(Some(replay), |app, settings| add_server(app, settings, listen(1), 2));
     assert_no_ambiguities(&mut app);
     // Without a script, the game may play by itself.
     assert_no_ambiguities(&mut window(None, add_game));

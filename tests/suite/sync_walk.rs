@@ -172,7 +172,7 @@ fn walk(seed: u64) -> Count {
     for tick in first..first + TICKS {
         if chance(&mut random, 30) {
             let keys = any_keys(&mut random);
-            game.app.insert_resource(HeldKeys(keys));
+            game.app.insert_resource(HeldKeys::from(keys));
         }
         if walkers.len() < 2 || chance(&mut random, ticks_per_event) {
             disturb(&mut game, &mut walkers, &mut random, &mut count);

@@ -21,8 +21,8 @@ pub struct Colors {
     pub sky: [Rgb; 2],
     /// Far end of the floor of the 3D view, and the base of the floor's colours.
     pub haze: Rgb,
-    /// Ring and outline of the player's cube.
-    pub player: Rgb,
+    /// Ring and outline of each player's cube.
+    pub players: [Rgb; 4],
     /// A cube that the packet does not carry. Close to the floor, so that the others stand out.
     pub not_sent: Rgb,
     /// Text, and the line of the 256 kbps target.
@@ -76,7 +76,10 @@ const fn theme(index: usize) -> Colors {
             [Rgb(0x37, 0x35, 0x48), Rgb(0x12, 0x18, 0x26)],
         ][index],
         haze: [Rgb(0xCC, 0xD6, 0xE0), Rgb(0x20, 0x26, 0x2F)][index],
-        player: [PLAYER_CUBE, Rgb(0x63, 0x97, 0xE0)][index],
+        players: [
+            PLAYER_CUBES,
+            [Rgb(0x63, 0x97, 0xE0), Rgb(0xF6, 0xCB, 0x1C), Rgb(0x1E, 0x7A, 0x46), WHITE],
+        ][index],
         not_sent: [Rgb(0xB9, 0xC0, 0xC9), Rgb(0x68, 0x73, 0x81)][index],
         ink: [Rgb(0x1F, 0x24, 0x2C), Rgb(0xEE, 0xF2, 0xF6)][index],
         muted: [Rgb(0x3F, 0x47, 0x52), Rgb(0xAE, 0xB8, 0xC4)][index],
@@ -196,8 +199,12 @@ pub const CUBE: Rgb = Rgb(0xB8, 0xBA, 0xBF);
 pub const INTERACTING_CUBE: Rgb = Rgb(0xD6, 0x29, 0x1F);
 /// An interacting cube under the outline of its replica.
 pub const MUTED_CUBE: Rgb = Rgb(0xC4, 0x86, 0x82);
-/// The player's cube.
-pub const PLAYER_CUBE: Rgb = Rgb(0x0F, 0x52, 0xB8);
+/// The cube of each player. [`PLAYER_NAMES`] has the names of the colours.
+pub const PLAYER_CUBES: [Rgb; 4] =
+    [Rgb(0x0F, 0x52, 0xB8), Rgb(0xF6, 0xCB, 0x1C), Rgb(0x00, 0x9E, 0x73), WHITE];
+
+/// Names of the players, after their colours.
+pub const PLAYER_NAMES: [&str; 4] = ["blue", "yellow", "green", "white"];
 
 #[cfg(test)]
 mod tests;

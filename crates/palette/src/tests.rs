@@ -146,9 +146,11 @@ fn text_and_marks_have_their_contrast() {
 
 #[test]
 fn areas_with_different_meanings_are_distinct_with_any_eyes() {
-    let cubes = [("grey", CUBE), ("red", INTERACTING_CUBE), ("player", PLAYER_CUBE)];
-    assert_distinct(2.0 * DISTINCT, &cubes);
+    let cubes = [("grey", CUBE), ("red", INTERACTING_CUBE)];
+    assert_distinct(2.0 * DISTINCT, &[&cubes[..], &players(PLAYER_CUBES)[..1]].concat());
+    assert_distinct(1.5 * DISTINCT, &[&cubes[..], &players(PLAYER_CUBES)].concat());
     for (_, colors) in THEMES {
+        assert_distinct(1.5 * DISTINCT, &players(colors.players));
         assert_distinct(DISTINCT, &kinds(&colors));
         let not_sent = [("not sent", colors.not_sent)].into_iter();
         assert_distinct(DISTINCT, &not_sent.chain(forms()).collect::<Vec<_>>());
@@ -164,6 +166,10 @@ fn areas_with_different_meanings_are_distinct_with_any_eyes() {
             assert_distinct(0.5 * DISTINCT, &[half, kind]);
         }
     }
+}
+
+fn players(colors: [Rgb; 4]) -> [(&'static str, Rgb); 4] {
+    [0, 1, 2, 3].map(|player| (PLAYER_NAMES[player], colors[player]))
 }
 
 fn forms() -> impl Iterator<Item = (&'static str, Rgb)> {

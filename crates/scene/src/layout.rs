@@ -77,16 +77,17 @@ mod tests {
 
     #[test]
     fn every_player_has_a_large_cube_in_its_own_place() {
-        for seat in 0..MAX_PLAYERS {
-            assert_eq!(super::seat(player(seat)), Some(seat));
-            assert_eq!(side(player(seat)), 1.5);
-            for other in 0..seat {
-                let way = initial_position(player(seat)) - initial_position(player(other));
+        for index in 0..MAX_PLAYERS {
+            let cube = player(index);
+            assert_eq!(seat(cube), Some(index));
+            assert_eq!(side(cube), 1.5);
+            for other in 0..index {
+                let way = initial_position(cube) - initial_position(player(other));
                 assert!(way.length() > 10.0);
             }
         }
         assert_eq!((player(1), player(3), cubes(1), cubes(4)), (901, 903, 901, 904));
-        assert!((1..CUBES).all(|cube| super::seat(cube).is_none()));
+        assert!((1..CUBES).all(|cube| seat(cube).is_none()));
     }
 
     #[test]

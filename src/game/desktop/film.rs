@@ -14,7 +14,7 @@ use super::offscreen::{BYTES_PER_PIXEL, Interface, OffScreen};
 use crate::game::{Failure, GameError};
 use crate::recording::{
     Outcome, Place, ReplayCheck, Script, ScriptPlayback, Switch, Turn, begin, course,
-    describe_change,
+    describe_change, set_players,
 };
 use crate::replication::{LaneMeter, LaneSettings};
 use crate::simulation::CubeWorld;
@@ -397,6 +397,9 @@ impl Film {
         right: LaneSettings,
     ) -> Result<OffScreen, Failure> {
         let world = part.app.world_mut();
+        if let Some(script) = &self.script {
+            set_players(world, script);
+        }
         let right = PaneContent::Lane(right);
         view::show(world, Side::Right, right).map_err(GameError::from)?;
         let skipped = self.begins_at();

@@ -4,11 +4,12 @@ use bevy::prelude::*;
 use cubewire_bevy::EncodeLimit;
 use cubewire_bevy::udp::UdpServer;
 
-use crate::controls::ControlsPlugin;
 use crate::game::Failure;
 use crate::game::window::{self, WindowSettings};
 use crate::panel::{Page, PanelState};
-use crate::replication::{DisplayedState, Rebuilds, ViewerPlugin, spawn_receiving_lane};
+use crate::recording::HeldKeysPlugin;
+use crate::replication::{DisplayedState, Rebuilds, Seats, ViewerPlugin, spawn_receiving_lane};
+use crate::simulation::CubeWorld;
 use crate::transport::udp::UdpViewer;
 use crate::transport::{UdpServerPlugin, UdpViewerPlugin};
 use crate::view::{Selected, Side, ViewMode};
@@ -16,10 +17,11 @@ use crate::view::{Selected, Side, ViewMode};
 pub fn serve(
     settings: WindowSettings,
     server: UdpServer,
+    players: usize,
     never_rebuilds: bool,
 ) -> Result<(), Failure> {
     let mut app = window::open(&settings);
-    add_server(&mut app, settings, server)?;
+    add_server(&mut app, settings, server, players)?;
     app.world_mut().resource_mut::<Rebuilds>().never = never_rebuilds;
     window::run_app(app)
 }
@@ -35,11 +37,15 @@ pub fn add_server(
     app: &mut App,
     settings: WindowSettings,
     server: UdpServer,
+    players: usize,
 ) -> Result<(), Failure> {
     window::add_frame(app, &settings);
     open_peers_tab(app);
+    app.insert_resource(CubeWorld::with_players(players));
     window::add_play(app, settings)?;
-    app.add_plugins(UdpServerPlugin(server)).init_resource::<EncodeLimit>();
+    app.add_plugins(UdpServerPlugin(server))
+        .insert_resource(Seats::new(players, true))
+        .init_resource::<EncodeLimit>();
     Ok(())
 }
 
@@ -47,7 +53,7 @@ pub fn add_server(
 pub fn add_viewer(app: &mut App, settings: &WindowSettings, viewer: UdpViewer) {
     window::add_frame(app, settings);
     open_peers_tab(app);
-    app.add_plugins((ViewerPlugin, UdpViewerPlugin, ControlsPlugin))
+    app.add_plugins((ViewerPlugin, UdpViewerPlugin, HeldKeysPlugin))
         .insert_resource(viewer)
         .insert_resource(ViewMode::Right);
     let lane = spawn_receiving_lane(app.world_mut(), settings.right.clone());

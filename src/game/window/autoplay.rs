@@ -157,7 +157,7 @@ mod tests {
         assert!(states.iter().filter(|cube| cube.interacting).count() > 5);
         key(&mut game, KeyCode::ArrowLeft, ButtonState::Pressed);
         assert!(!plays(&game) && panel(&game).explaining);
-        let held = game.app.world().resource::<HeldKeys>().0;
+        let held = game.app.world().resource::<HeldKeys>().0[0];
         assert!(held.left && !held.gather, "the player controls the cube at once");
         assert_eq!(panel(&game).last_rung, 5);
         steps(&mut game, PATIENCE + 60);

@@ -1,13 +1,19 @@
 //! Remote peers on a real network: a server's viewers, or a viewer's server.
 
-use bevy::prelude::{Res, ResMut};
+use bevy::prelude::{Local, Query, Res, ResMut};
 
 use crate::panel::prelude::*;
-use crate::replication::{ConnectionStatus, RemoteViewer, ServerLink, Serving, fallback_of_viewer};
+use cubewire_palette::PLAYER_NAMES;
+
+use crate::replication::{
+    ConnectionStatus, PlayAt, PlayoutSettings, RemoteViewer, Seat, ServerLink, Serving,
+    fallback_of_viewer,
+};
 use crate::view::Notices;
 
-/// Components of a viewer: its address, the settings that it asks for, and measurements.
-pub(crate) type Viewer<'a> = (&'a RemoteViewer, &'a SenderSettings, &'a LaneMeter);
+/// Components of a viewer: its address, the settings that it asks for, measurements, and the player that it is.
+pub(crate) type Viewer<'a> =
+    (&'a RemoteViewer, &'a SenderSettings, &'a LaneMeter, Option<&'a Seat>);
 
 #[derive(Debug, Default)]
 pub(crate) enum Peers<'a> {
@@ -73,7 +79,7 @@ pub(super) fn draw(ui: &mut Ui, peers: &Peers<'_>) -> Option<Action> {
     asked_for
 }
 
-fn draw_viewer(ui: &mut Ui, &(peer, settings, meter): &Viewer<'_>) {
+fn draw_viewer(ui: &mut Ui, &(peer, settings, meter, seat): &Viewer<'_>) {
     let rung = rung_name(settings.stages);
     let rate = settings.snapshots_per_second();
     let [alone, wire] =
@@ -84,6 +90,9 @@ fn draw_viewer(ui: &mut Ui, &(peer, settings, meter): &Viewer<'_>) {
     let acked = acked.unwrap_or_else(|| "none yet".to_owned());
     let (trip, loss) = (in_millis(peer.round_trip), 100.0 * peer.loss_fraction);
     figure(ui, &peer.address, format!("{rung}, {rate} a second"), "");
+    if let Some(&Seat(player)) = seat {
+        figure(ui, "plays", format!("the {} cube", PLAYER_NAMES[player]), "");
+    }
     let sent = format!("payload {alone}, on the wire {wire}");
     figure(ui, "sent", sent, "kbps").on_hover_text(terms::accounting(Accounting::OnTheWire));
     figure(ui, "newest acked snapshot", acked, "").on_hover_text(terms::NEWEST_ACK);
@@ -129,6 +138,32 @@ fn throttled(asked: &SenderSettings, granted: &SenderSettings) -> Option<String>
         sentences.push(format!("The server is overloaded: {less}."));
     }
     (!sentences.is_empty()).then(|| sentences.join(" "))
+}
+
+/// What a connected viewer does with its keys.
+pub(super) fn role(connection: &ServerLink, playout: &PlayoutSettings) -> String {
+    match (connection.player, playout.play_at) {
+        (Some(player), _) => format!("You play the {} cube.", PLAYER_NAMES[player]),
+        (None, PlayAt::Client) => {
+            "Every player's seat is taken. You watch until one is free.".to_owned()
+        }
+        (None, PlayAt::Simulation) => "You watch.".to_owned(),
+    }
+}
+
+/// Shows which cube the viewer plays, whenever it gets one.
+pub(crate) fn announce_player(
+    connection: Option<Res<ServerLink>>,
+    lanes: Query<&PlayoutSettings>,
+    mut before: Local<Option<usize>>,
+    mut notices: ResMut<Notices>,
+) {
+    let (Some(connection), Ok(playout)) = (connection, lanes.single()) else { return };
+    if std::mem::replace(&mut *before, connection.player) != connection.player
+        && connection.player.is_some()
+    {
+        notices.show(role(&connection, playout));
+    }
 }
 
 /// Updates the notice that the connection is not established.

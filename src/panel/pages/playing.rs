@@ -1,26 +1,36 @@
 //! The page *Playing*: the end to which the keys go, prediction, and the time from a key to its effect.
 
+use super::peers::{self, Peers};
 use crate::panel::prelude::*;
 use crate::replication::{PlayAt, Predict};
 
 /// Draws the page. Its graph covers the last `seconds`.
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
     let look = Look::of(ui);
-    if !lane.status.plays {
-        note(ui, "A viewer watches: the keys of the server's own player move the cube.");
-        return;
-    }
     ui.spacing_mut().item_spacing.y = 2.0;
     let playout = &mut lane.settings.playout;
-    let ends = [
-        (PlayAt::Simulation, "The keys move the simulated cube at once, and the replica follows."),
-        (
-            PlayAt::Client,
-            "The keys travel from the replica's end to the simulation, as in a networked game.",
-        ),
-    ];
-    let ends = ends.map(|(end, about)| Choice::new(end, end.name(), about));
-    switch(ui, LABEL, "Keys go to", &mut playout.play_at, &ends);
+    if let Peers::Server { connection, .. } = &lane.peers {
+        let roles = [
+            (PlayAt::Simulation, "watch", "The server's players move the cubes."),
+            (PlayAt::Client, "play", "Your keys travel to the server, if it has a seat for you."),
+        ];
+        let roles = roles.map(|(end, name, about)| Choice::new(end, name, about));
+        switch(ui, LABEL, "You", &mut playout.play_at, &roles);
+        note(ui, peers::role(connection, playout));
+    } else {
+        let ends = [
+            (
+                PlayAt::Simulation,
+                "The keys move the simulated cube at once, and the replica follows.",
+            ),
+            (
+                PlayAt::Client,
+                "The keys travel from the replica's end to the simulation, as in a networked game.",
+            ),
+        ];
+        let ends = ends.map(|(end, about)| Choice::new(end, end.name(), about));
+        switch(ui, LABEL, "Keys go to", &mut playout.play_at, &ends);
+    }
     let cubes = [
         (Predict::None, "Every cube is shown as its snapshots say."),
         (

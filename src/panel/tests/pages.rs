@@ -129,7 +129,16 @@ fn pages_explain_special_states() {
         it.settings.playout.interpolation = Interpolation::Hermite;
         it.settings.sender.stages = ladder::AT_REST.stages;
     };
-    let cases: [Said; 10] = [
+    let watching = |it: &mut Panel| it.server = Some(server(ConnectionStatus::Connected));
+    let playing = |it: &mut Panel| {
+        let connection = server(ConnectionStatus::Connected);
+        it.server = Some(ServerLink { player: Some(2), ..connection });
+    };
+    let asking = |it: &mut Panel| {
+        it.settings.playout.play_at = PlayAt::Client;
+        it.server = Some(server(ConnectionStatus::Connected));
+    };
+    let cases: [Said; 11] = [
         (Page::Ladder, unchosen, chosen, INSTEAD),
         (Page::Stages, unchosen, chosen, INSTEAD),
         (Page::Link, unchosen, chosen, INSTEAD),
@@ -138,7 +147,8 @@ fn pages_explain_special_states() {
         (Page::Ladder, without, remote, REQUESTED),
         (Page::Link, hermite, chosen, &["hermite becomes linear"]),
         (Page::Link, usual, serve, &VIEWER),
-        (Page::Playing, encoded, remote, &["A viewer watches"]),
+        (Page::Playing, watching, playing, &["You play the green cube."]),
+        (Page::Playing, playing, asking, &["Every player's seat is taken."]),
         // The meter has errors with these stages without a budget.
         (
             Page::Budget,
@@ -166,9 +176,10 @@ fn with(panel: &mut Panel, column: Column) {
     panel.state.column = column;
 }
 
-const VIEWER: [&str; 5] = [
+const VIEWER: [&str; 6] = [
     "192.168.1.9:41000",
     "1 viewer",
+    "the yellow cube",
     "round trip 31 ms, loss 2.0 %",
     "changed-flags, 60 a second",
     "Without arithmetic coding: the two ends have different trained models.",

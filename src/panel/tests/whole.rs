@@ -86,7 +86,7 @@ fn a_viewer_shows_only_what_works_there() {
     let mut harness = harness(Page::Help);
     change(&mut harness, |panel| panel.status.plays = false);
     for (list, shown, hidden) in [
-        (None, &["Cut link", "Enter: connect again"][..], &["Pause", "Reset", "roll"][..]),
+        (None, &["Cut link", "Enter: connect again", "roll"][..], &["Pause", "Reset"][..]),
         (Some("Look"), &["Trails: hidden"], &["View: ", "Errors: "]),
         (Some("Save"), &["Film the last seconds", "Last minute, CSV"], &["Replay", "Copy command"]),
         (Some("All keys"), &["B: colour the cubes by bits or form"], &["tour", "R: reset"]),

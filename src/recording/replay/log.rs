@@ -1,9 +1,9 @@
 //! Records the held keys and the contents of the halves.
 
 use bevy::prelude::*;
-use cubewire_scene::Keys;
+use cubewire_scene::{Keys, MAX_PLAYERS};
 
-use crate::recording::script::{HASH_EVERY, Key, Recorded, Script, Step};
+use crate::recording::script::{HASH_EVERY, Recorded, Script, Step};
 use crate::simulation::{CubeWorld, PlayerKeys, RebuildSimulation, ResetSimulation, state_hash};
 use crate::view::{Halves, PaneContent, Side};
 
@@ -12,7 +12,7 @@ use crate::view::{Halves, PaneContent, Side};
 pub struct InputLog {
     has_begun: bool,
     pub(super) script: Script,
-    held: Keys,
+    held: [Keys; MAX_PLAYERS],
     shown: [Option<PaneContent>; Side::ALL.len()],
     pub hash: u64,
     states: Vec<u64>,
@@ -95,6 +95,7 @@ impl InputLog {
 }
 
 pub(super) fn record_input(
+    world: Res<CubeWorld>,
     keys: Res<PlayerKeys>,
     halves: Halves<'_, '_>,
     mut resets: MessageReader<ResetSimulation>,
@@ -122,10 +123,13 @@ pub(super) fn record_input(
         step.left = left;
         step.right = right;
     }
-    if keys.0 != log.held {
-        step.hold = Some(Key::of(keys.0));
-        log.held = keys.0;
+    for player in 0..world.players() {
+        if keys.0[player] != log.held[player] {
+            step.hold(player, keys.0[player]);
+        }
     }
+    log.held = keys.0;
+    log.script.players = Some(world.players() as u8).filter(|&players| players > 1);
     if step != (Step { at, ..Step::default() }) {
         log.script.steps.push(step);
     }

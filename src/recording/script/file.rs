@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use cubewire_scene::MAX_PLAYERS;
 use ron::error::{Error, SpannedError};
 use ron::extensions::Extensions;
 use ron::ser::PrettyConfig;
@@ -87,6 +88,23 @@ impl Script {
                     " {STATES}{found} hashes, but a replay of {ticks} ticks has {wanted}"
                 ));
             }
+        }
+        let players = script.players();
+        if !(1..=MAX_PLAYERS).contains(&players) {
+            return Err(format!(" players must be 1 to {MAX_PLAYERS}, not {players}"));
+        }
+        for (step, keys) in script.steps.iter().enumerate() {
+            let mut others = keys.others.keys();
+            let Some(player) = others.find(|&&it| !(2..=players).contains(&it.into())) else {
+                continue;
+            };
+            return Err(match player {
+                1 => format!(
+                    " {STEP}{}: the keys of player 1 are not in `others` but in `hold`",
+                    step + 1
+                ),
+                _ => format!(" {STEP}{}: player {player} of {players}", step + 1),
+            });
         }
         let late = script.steps.partition_point(|step| step.at < ticks);
         if let Some(Step { at, .. }) = script.steps.get(late) {

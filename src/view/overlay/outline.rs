@@ -1,10 +1,10 @@
-//! Outlines of the player, which its ball hides, and of the hovered and the selected cube, in both halves.
+//! Outlines of the players, which their balls hide, and of the hovered and the selected cube, in both halves.
 
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use bevy_egui::egui::{Rect, Stroke, pos2};
 use cubewire_palette::Rgb;
-use cubewire_scene::PLAYER;
+use cubewire_scene::{MAX_PLAYERS, player};
 
 use super::text::Pen;
 use crate::history::Selection;
@@ -44,8 +44,10 @@ impl Pen<'_> {
     /// Paints the outlines over `half`, which shows the image of `side`.
     pub(super) fn outlines(&self, side: Side, half: Rect, what: &Outlined<'_, '_>) {
         let selection = *what.selection;
-        let [ink, player] = [self.colors().ink, self.colors().player];
-        self.outline(side, half, what, PLAYER, (2.0, player));
+        let ink = self.colors().ink;
+        for seat in 0..MAX_PLAYERS {
+            self.outline(side, half, what, player(seat), (2.0, self.colors().players[seat]));
+        }
         if let Some(cube) = selection.hovered.filter(|&cube| Some(cube) != selection.cube) {
             self.outline(side, half, what, cube, (1.5, ink));
         }

@@ -182,7 +182,7 @@ fn the_game_goes_on_and_a_key_takes_over_until_the_next_step() {
     game.step();
     assert!(!plays(&game) && !tour(&game).plays);
     assert!(tour(&game).is_done, "the first step asks for that");
-    let held = game.app.world().resource::<crate::simulation::HeldKeys>().0;
+    let held = game.app.world().resource::<crate::simulation::HeldKeys>().0[0];
     assert!(held.left);
     key(&mut game, KeyCode::ArrowLeft, ButtonState::Released);
     act(&mut game, Action::TourNext);
