@@ -72,9 +72,10 @@ impl HeadlessArgs {
             let times = profile::measure(script, settings, ticks)?;
             return Ok(figures::print(&times, self.json, out)?);
         }
-        let mut capture = self.capture.as_deref().map(Capture::create).transpose()?;
         let mut table = self.csv.as_deref().map(Table::create).transpose()?;
         let mut game = HeadlessGame::new(script);
+        let capture = self.capture.as_deref().map(|path| Capture::create(path, game.cubes()));
+        let mut capture = capture.transpose()?;
         stop::play((self.join * f64::from(TICKS_PER_SECOND)) as usize, |_| {
             game.step();
             Ok::<_, Failure>(())

@@ -154,7 +154,7 @@ impl LaneGame {
 
     /// Adds a live ladder to the lane, which measures every rung, as in the window.
     pub fn add_shadow(&mut self) {
-        let ladder = lane_ladder(CubeWorld::default().current());
+        let ladder = lane_ladder(CubeWorld::with_players(self.cubes().players()).current());
         let lane = self.lane;
         self.app.world_mut().entity_mut(lane).insert(ladder);
     }

@@ -11,9 +11,11 @@ use bevy::prelude::*;
 use cubewire_bevy::shadow::{LiveLadder, Shadow, ShadowSnapshot};
 use cubewire_codec::{Inputs, Origin, Plan, Snapshot, Stages};
 use cubewire_protocol::record::PacketRecord;
+use cubewire_scene::CUBES;
 
 use super::meter::LaneMeter;
 use super::quantized::QuantizedWorld;
+use super::spawn;
 use crate::simulation::CubeWorld;
 use parts::{Ablated, ablations};
 
@@ -27,13 +29,18 @@ pub type Ablation = Shadow<Option<Ablated>>;
 /// `initial` is the scene's initial state.
 pub(crate) fn ablation(present: Stages, initial: &Snapshot) -> Ablation {
     let ablated = ablations(present).into_iter().map(|ablated| (ablated.stages, Some(ablated)));
-    Shadow::new(&Plan::cubes(), initial.clone(), [(present, None)].into_iter().chain(ablated))
+    Shadow::new(&plan(initial), initial.clone(), [(present, None)].into_iter().chain(ablated))
 }
 
 /// Returns the costs of every tick of a lane on each rung. After a move to another lane, the ladder continues with that lane's
 /// packets.
 pub fn lane_ladder(initial: &Snapshot) -> LiveLadder {
-    LiveLadder::of_rungs(&Plan::cubes(), initial.clone()).every_tick()
+    LiveLadder::of_rungs(&plan(initial), initial.clone()).every_tick()
+}
+
+/// The plan of the scene with this initial state.
+fn plan(initial: &Snapshot) -> Arc<Plan> {
+    Arc::clone(spawn::contract(initial.bodies.len() + 1 - CUBES).plan())
 }
 
 /// Returns a ladder that has counted this number of ticks, with `bytes` by index of the rung and tick.

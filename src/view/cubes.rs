@@ -51,6 +51,8 @@ pub(super) fn spawn(
     }
 }
 
+type Shown<'a> = (&'a Side, Option<&'a DisplayedTicks>, Option<&'a Prediction>);
+
 /// Moves the cubes of the left half to the simulation, unless that half shows a lane.
 ///
 /// Interpolates between the last two ticks, so motion is smooth at any frame rate and up to one tick late. In
@@ -61,7 +63,7 @@ pub(super) fn show_simulation(
     recent: Res<RecentStates>,
     time: Res<Time<Fixed>>,
     mode: Res<ViewMode>,
-    lanes: Query<(&Side, Option<&DisplayedTicks>, Option<&Prediction>), With<Lane>>,
+    lanes: Query<Shown<'_>, With<Lane>>,
     mut cubes: Query<(&Side, &mut ViewCube, &mut Transform)>,
 ) {
     if lanes.iter().any(|(&side, ..)| side == Side::Left) {

@@ -34,7 +34,10 @@ fn four() -> Script {
 fn every_rung_carries_the_scene_of_four_players() {
     for rung in ladder::all() {
         let mut game = LaneGame::new(Some(four()), lane(rung.name)).unwrap();
+        game.add_shadow();
         steps(&mut game, 240);
+        let ladder = game.shadow().unwrap().unwrap();
+        assert!(ladder.rows().iter().all(|row| row.mean_kbps() > 0.0));
         assert_eq!(game.cubes().current().bodies.len(), CUBES + 3);
         assert!(game.check().compared > 200, "{}", rung.name);
         assert_eq!((game.check().wrong, game.meter().refused), (0, 0), "{}", rung.name);

@@ -20,8 +20,7 @@ pub(super) struct Capture {
 }
 
 impl Capture {
-    pub(super) fn create(path: &Path) -> Result<Self, Failure> {
-        let initial = CubeWorld::default();
+    pub(super) fn create(path: &Path, initial: &CubeWorld) -> Result<Self, Failure> {
         let cubes = initial.current().bodies.len();
         let writer = RecordingFile::create(path)
             .and_then(|file| Writer::begin(file, Plan::cubes(), cubes))
