@@ -95,8 +95,8 @@ pub struct LaneArgs {
     /// End to which keys go: `simulation`, or `client`, from where they travel to the simulation [default: simulation]
     #[arg(long, value_name = "END", value_parser = setting("play-at"))]
     pub(super) play_at: Option<LaneChange>,
-    /// Cubes that a client predicts at which the player plays: `none`, or `own`, the player's and those near it [default:
-    /// none]
+    /// Cubes that a client predicts at which the player plays: `none`, `own`, the player's and those near it, or `world`, all on
+    /// the rung `simulated` [default: none]
     #[arg(long, value_name = "CUBES", value_parser = setting("predict"))]
     pub(super) predict: Option<LaneChange>,
     /// Baseline to start with: `newest`, or `smallest`, which chooses the baseline with the smallest packet [default:

@@ -4,14 +4,15 @@
 //! snapshot, with the keys that the snapshot does not contain. The correction acts at once in the prediction, and fades in
 //! the picture.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 
 use bevy::diagnostic::FrameCount;
 use bevy::prelude::*;
 use cubewire_bevy::{Clocks, ConnectionClock};
 use cubewire_codec::{BodyState, Snapshot};
-use cubewire_physics::{OwnState, PredictionBase, Predictor};
-use cubewire_protocol::{ClientConnection, SnapshotReceiver};
+use cubewire_physics::{OwnState, PredictionBase, Predictor, ReceiverWorld};
+use cubewire_protocol::{ClientConnection, InputReport, SnapshotReceiver};
 use cubewire_scene::{Keys, PLAYER};
 
 use super::Replica;
@@ -96,9 +97,9 @@ pub(super) fn predict(
         if prediction.player != own.cube() {
             *prediction = Prediction::of(own.cube());
         }
-        let is_ahead = settings.predict == Predict::Own
+        let is_ahead = settings.predict != Predict::None
             && settings.play_at == PlayAt::Client
-            && prediction.update(&replica.0, frame, &mut meter).is_some();
+            && prediction.update(&replica.0, settings.predict, frame, &mut meter).is_some();
         if !is_ahead {
             prediction.base = None;
             if prediction.shown.is_empty() {
@@ -119,36 +120,29 @@ impl Prediction {
     fn update(
         &mut self,
         client: &ClientConnection,
+        predict: Predict,
         frame: Option<u32>,
         meter: &mut LaneMeter,
     ) -> Option<()> {
-        let receiver = client.receiver()?;
-        let newest = receiver.newest()?;
+        let newest = client.receiver()?.newest()?;
         let report = client.input_report(newest).filter(|report| report.tick == newest);
         let before = self.base;
         if let Some(report) = report.filter(|_| before.is_none_or(|(base, _)| base != newest))
             && (frame.is_none() || self.restarted != frame)
-            && let Some(own) = OwnState::from_bytes(&report.own)
-            && let Some(then) = self.read(receiver, newest)
         {
-            let [now, earlier] = &self.snapshots;
-            let base =
-                PredictionBase { tick: newest, snapshot: now, earlier: (then, earlier), own };
-            // The keys that the server has used since the last snapshot, if it used one in each tick.
-            let since = before.map_or(0, |(_, used)| report.used.saturating_sub(used));
-            let since = usize::try_from(since).ok().filter(|&since| since <= MAX_AHEAD);
-            let since = since.unwrap_or(0);
-            let known = client.tick_inputs_after(report.used - since as u64);
-            let known: Vec<_> = known.take(since).map(keys_of).collect();
-            let is_corrected = self.predictor.confirm(&base, known.into_iter());
+            let simulated = simulated(client, newest).filter(|_| predict == Predict::World);
+            let keys = keys_after(client, report.used)?;
+            let is_corrected = match simulated {
+                Some(simulated) => self.predictor.confirm_world(simulated, &keys),
+                None => self.confirm(client, report)?,
+            };
             self.base = Some((newest, report.used));
             let lead = |(tick, used): (u64, u64)| tick.wrapping_sub(used);
             if is_corrected || before.map(lead) != self.base.map(lead) {
                 self.restarted = frame;
-                let keys = keys_after(client, report.used)?;
                 let sample = meter.current();
                 sample.corrected_ticks = keys.len() as u32;
-                sample.correction_m = self.restart(&keys).filter(|_| before.is_some());
+                sample.correction_m = self.restart(simulated, &keys).filter(|_| before.is_some());
             }
         }
         let (tick, used) = self.base?;
@@ -161,12 +155,29 @@ impl Prediction {
         Some(())
     }
 
+    /// Compares what was predicted with the snapshot of a report. Returns whether a cube was corrected, or `None` if the snapshot
+    /// cannot be used.
+    fn confirm(&mut self, client: &ClientConnection, report: &InputReport) -> Option<bool> {
+        let own = OwnState::from_bytes(&report.own)?;
+        let then = self.read(client.receiver()?, report.tick)?;
+        let [now, earlier] = &self.snapshots;
+        let earlier = (then, earlier);
+        let base = PredictionBase { tick: report.tick, snapshot: now, earlier, own };
+        // The keys that the server has used since the last snapshot, if it used one in each tick.
+        let since = self.base.map_or(0, |(_, used)| report.used.saturating_sub(used));
+        let since = usize::try_from(since).ok().filter(|&since| since <= MAX_AHEAD);
+        let since = since.unwrap_or(0);
+        let known = client.tick_inputs_after(report.used - since as u64);
+        let known: Vec<_> = known.take(since).map(keys_of).collect();
+        Some(self.predictor.confirm(&base, known.into_iter()))
+    }
+
     /// Starts again from the last snapshot with these keys. Adds the differences to the errors in the picture. Returns that of the
     /// player's cube in metres, unless the prediction does not reach the tick that was predicted before.
-    fn restart(&mut self, keys: &[Keys]) -> Option<f32> {
+    fn restart(&mut self, simulated: Option<&ReceiverWorld>, keys: &[Keys]) -> Option<f32> {
         let cubes = self.predictor.cubes().map(|(cube, state, _)| (cube, state));
         let (until, before) = (self.predictor.tick(), cubes.collect::<BTreeMap<_, _>>());
-        self.predictor.restart();
+        self.predictor.restart(simulated);
         let mut own = None;
         let target = self.predictor.tick() + keys.len() as u64;
         // If more or fewer ticks are predicted than before, the picture goes on from where it is.
@@ -263,6 +274,13 @@ impl Prediction {
     pub fn cubes(&self) -> usize {
         self.shown.len()
     }
+}
+
+/// The world that the client has simulated up to its newest snapshot. `None` if that was not simulated.
+fn simulated(client: &ClientConnection, newest: u64) -> Option<&ReceiverWorld> {
+    let engine: &dyn Any = client.receiver()?.engine();
+    let world = engine.downcast_ref::<ReceiverWorld>()?;
+    (world.tick() == Some(newest)).then_some(world)
 }
 
 /// The keys after this number. `None` if they are too many to predict.

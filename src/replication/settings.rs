@@ -79,6 +79,9 @@ pub enum Predict {
     None,
     /// The player's cube, and those near it that move.
     Own,
+    /// All cubes, on rungs where the client simulates. Elsewhere, and while it has lost the simulated world, as
+    /// [`Own`](Self::Own).
+    World,
 }
 
 impl Predict {
@@ -86,6 +89,7 @@ impl Predict {
         match self {
             Self::None => "none",
             Self::Own => "own",
+            Self::World => "world",
         }
     }
 }

@@ -40,7 +40,8 @@ pub fn lane_ladder(initial: &Snapshot) -> LiveLadder {
 
 /// The plan of the scene with this initial state.
 fn plan(initial: &Snapshot) -> Arc<Plan> {
-    Arc::clone(spawn::contract(initial.bodies.len() + 1 - CUBES).plan())
+    let players = (initial.bodies.len() + 1).saturating_sub(CUBES).max(1);
+    Arc::clone(spawn::contract(players).plan())
 }
 
 /// Returns a ladder that has counted this number of ticks, with `bytes` by index of the rung and tick.

@@ -1,4 +1,7 @@
-//! Predicts the cubes near a player ahead of a received snapshot, from their velocities and the player's keys.
+//! Predicts the cubes near a player ahead of a received snapshot, from their velocities and the player's keys. Or predicts the
+//! whole scene ahead of a world that both ends simulate.
+
+use std::collections::VecDeque;
 
 use cubewire_codec::{BodyState, Snapshot};
 use cubewire_scene::{
@@ -9,6 +12,7 @@ use rapier3d::prelude::{Pose, RigidBodySet};
 
 use crate::crowd::is_crowded;
 use crate::input::Input;
+use crate::receiver_world::ReceiverWorld;
 use crate::state::{ExactBody, STEPS, WorldState};
 use crate::step::SceneState;
 use crate::world::World;
@@ -141,8 +145,20 @@ pub struct Predictor {
     confirmed: Option<(u64, World)>,
     ahead: Option<World>,
     tick: u64,
+    /// What the prediction of the whole scene assumes. `None` if a part is predicted.
+    whole: Option<Whole>,
     /// The server's tick at the start of the scene, which hovering depends on. 0 until an exact state tells it.
     start: u64,
+}
+
+#[derive(Default)]
+struct Whole {
+    /// Tick of the world that was compared last.
+    tick: u64,
+    /// The inputs of that tick, which the other players are assumed to keep.
+    last: Input,
+    /// The assumed inputs of the ticks after it, up to the newest prediction.
+    assumed: VecDeque<Input>,
 }
 
 /// Largest difference of a predicted pose from the snapshot's that counts as none: a quantization step, metres and radians.
@@ -165,7 +181,7 @@ const AHEAD_SECONDS: f32 = 0.25;
 
 impl Predictor {
     pub const fn new(player: usize) -> Self {
-        Self { player, confirmed: None, ahead: None, tick: 0, start: 0 }
+        Self { player, confirmed: None, ahead: None, tick: 0, whole: None, start: 0 }
     }
 
     /// The server's tick of the newest prediction.
@@ -197,6 +213,7 @@ impl Predictor {
         base: &PredictionBase<'_>,
         keys: impl ExactSizeIterator<Item = Keys>,
     ) -> bool {
+        self.whole = None;
         let near = self.near(base);
         let (before, start) = (self.confirmed.take(), self.start);
         if let OwnState::Exact(.., ticks) = base.own {
@@ -231,6 +248,31 @@ impl Predictor {
         is_corrected
     }
 
+    /// Compares the inputs of the newest world that both ends have simulated with the assumed ones. `keys` are the player's that
+    /// it does not contain. Returns whether an assumption was wrong. Then the prediction has to [start again](Self::restart).
+    pub fn confirm_world(&mut self, simulated: &ReceiverWorld, keys: &[Keys]) -> bool {
+        self.confirmed = None;
+        let (seat, is_first) = (self.seat(), self.whole.is_none());
+        let whole = self.whole.get_or_insert_default();
+        let Some((tick, last)) =
+            simulated.tick().and_then(|tick| Some((tick, simulated.input(tick)?)))
+        else {
+            return true;
+        };
+        let assumed = &mut whole.assumed;
+        let since = tick.checked_sub(whole.tick).map_or(usize::MAX, |since| since as usize);
+        let is_right = !is_first
+            && (since..=since.saturating_add(keys.len())).contains(&assumed.len())
+            && (whole.tick + 1..=tick)
+                .zip(&*assumed)
+                .all(|(tick, input)| simulated.input(tick) == Some(*input))
+            && assumed.iter().skip(since).zip(keys).all(|(input, keys)| input.keys[seat] == *keys);
+        assumed.drain(..since.min(assumed.len()));
+        whole.tick = tick;
+        whole.last = Input { keys: last.keys, ..Input::default() };
+        !is_right
+    }
+
     /// The cubes near the player's way, and their distances from it, the nearest first.
     fn near(&self, base: &PredictionBase<'_>) -> Vec<(f32, usize)> {
         let all = &base.snapshot.bodies;
@@ -262,8 +304,15 @@ impl Predictor {
         ))
     }
 
-    /// Starts again from the last snapshot.
-    pub fn restart(&mut self) {
+    /// Starts again from the last snapshot, or from the newest `simulated` world if the whole scene is predicted.
+    pub fn restart(&mut self, simulated: Option<&ReceiverWorld>) {
+        if let Some(whole) = &mut self.whole {
+            whole.assumed.clear();
+            let newest = simulated.and_then(ReceiverWorld::newest);
+            self.tick = whole.tick;
+            self.ahead = newest.map(|(_, world)| world.clone());
+            return;
+        }
         let confirmed = self.confirmed.as_ref();
         (self.tick, self.ahead) =
             confirmed.map_or((self.tick, None), |(tick, world)| (*tick, Some(world.clone())));
@@ -301,7 +350,12 @@ impl Predictor {
     /// Predicts the next tick with these keys.
     pub fn advance(&mut self, keys: Keys) {
         self.tick += 1;
-        let input = self.input(keys);
+        let (mut input, seat) = (self.input(keys), self.seat());
+        if let Some(whole) = &mut self.whole {
+            input = whole.last;
+            input.keys[seat] = keys;
+            whole.assumed.push_back(input);
+        }
         if let Some(world) = &mut self.ahead {
             world.advance(input);
         }
@@ -309,7 +363,11 @@ impl Predictor {
 
     /// The keys of other players are not known.
     fn input(&self, keys: Keys) -> Input {
-        Input::of(scene::seat(self.player).unwrap_or_default(), keys)
+        Input::of(self.seat(), keys)
+    }
+
+    fn seat(&self) -> usize {
+        scene::seat(self.player).unwrap_or_default()
     }
 
     /// The simulated cubes after the newest tick, and whether each moves or is the player's.

@@ -37,9 +37,28 @@ struct Simulated {
     start: SimulationStart,
     /// Snapshots of consecutive ticks, up to the newest.
     past: VecDeque<QuantizedSnapshot>,
+    /// Inputs of the same ticks.
+    inputs: VecDeque<Input>,
 }
 
 impl ReceiverWorld {
+    /// The newest simulated world, and its tick.
+    pub(crate) fn newest(&self) -> Option<(u64, &World)> {
+        self.current.as_ref().map(|newest| (newest.tick, &newest.world))
+    }
+
+    /// The tick of the newest simulated world.
+    pub fn tick(&self) -> Option<u64> {
+        self.newest().map(|(tick, _)| tick)
+    }
+
+    /// The input of a tick of that world, if it is kept.
+    pub(crate) fn input(&self, tick: u64) -> Option<Input> {
+        let newest = self.current.as_ref()?;
+        let ago = usize::try_from(newest.tick.checked_sub(tick)?).ok()?;
+        newest.inputs.iter().rev().nth(ago).copied()
+    }
+
     /// Replaces the current world. `None` if the world cannot be built.
     fn start(&mut self, start: SimulationStart, players: usize) -> Option<()> {
         // A late packet from an older start must not replace a newer world.
@@ -57,8 +76,13 @@ impl ReceiverWorld {
         } else {
             World::with_players(players)
         };
-        self.replaced =
-            self.current.replace(Simulated { world, tick: from, start, past: VecDeque::new() });
+        self.replaced = self.current.replace(Simulated {
+            world,
+            tick: from,
+            start,
+            past: VecDeque::new(),
+            inputs: VecDeque::new(),
+        });
         Some(())
     }
 }
@@ -71,8 +95,13 @@ impl Simulated {
     }
 
     fn advance(&mut self, input: &[u8]) -> Option<()> {
-        self.world.advance(Input::from_bytes(input)?);
+        let input = Input::from_bytes(input)?;
+        self.world.advance(input);
         self.tick += 1;
+        if self.inputs.len() == MAX_PAST {
+            self.inputs.pop_front();
+        }
+        self.inputs.push_back(input);
         let mut snapshot = match self.past.len() {
             MAX_PAST => self.past.pop_front(),
             _ => None,

@@ -1,12 +1,13 @@
 //! The receiver's side of a simulated scene.
 
+use std::any::Any;
 use std::fmt;
 
 use cubewire_codec::{Inputs, QuantizedSnapshot};
 
 /// An engine that simulates the scene at a receiver. Its results must depend on its calls only, and must equal the
-/// sender's scene bit by bit.
-pub trait Engine: fmt::Debug + Send + Sync {
+/// sender's scene bit by bit. A client can cast it to its type, to predict from the world that it has simulated.
+pub trait Engine: Any + fmt::Debug + Send + Sync {
     /// Simulates the snapshot of `tick`, in the precision of [`SIMULATED`](cubewire_codec::ladder::SIMULATED).
     /// Returns `None` if it does not have the world that the inputs start from.
     fn simulate(&mut self, tick: u64, inputs: &Inputs) -> Option<&QuantizedSnapshot>;

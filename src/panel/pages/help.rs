@@ -140,11 +140,11 @@ const OF_MOST_USE: [&str; 16] = [
     "F2",
     "F3",
     "L",
+    "Enter",
     "T",
     "B",
     "H",
     "F11",
-    "Enter",
 ];
 
 /// Time limit for the second press, seconds.

@@ -38,10 +38,15 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
             "The player's cube and those near it are simulated ahead of the snapshots, with the keys that these do \
              not contain yet.",
         ),
+        (
+            Predict::World,
+            "On the rung simulated, the whole scene is simulated ahead, and again only after other keys than assumed. \
+             Elsewhere as own.",
+        ),
     ];
     let cubes = cubes.map(|(cubes, about)| Choice::new(cubes, cubes.name(), about));
     switch(ui, LABEL, "Predict", &mut playout.predict, &cubes);
-    let is_useless = playout.play_at == PlayAt::Simulation && playout.predict == Predict::Own;
+    let is_useless = playout.play_at == PlayAt::Simulation && playout.predict != Predict::None;
     let words = if is_useless { USELESS } else { "" };
     line(ui, words, look.warning);
     divider(ui);

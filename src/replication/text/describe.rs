@@ -114,6 +114,7 @@ impl LaneSettings {
         match self.playout.predict {
             Predict::None => "no prediction".to_owned(),
             Predict::Own => "own cube predicted".to_owned(),
+            Predict::World => "all cubes predicted".to_owned(),
         }
     }
 

@@ -26,7 +26,7 @@ fuzz_target!(|bytes: &[u8]| {
         let (snapshot, mut predictor) = (initial_snapshot(1), Predictor::new(0));
         let base = PredictionBase { tick: 9, snapshot: &snapshot, earlier: (7, &snapshot), own };
         predictor.confirm(&base, [].into_iter());
-        predictor.restart();
+        predictor.restart(None);
         (0..3).for_each(|_| predictor.advance(Default::default()));
         assert!(predictor.cubes().all(|(_, cube, _)| cube.position.is_finite()));
     }

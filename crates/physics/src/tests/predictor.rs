@@ -71,7 +71,7 @@ impl Play {
             let before = own(&predictor);
             let mut correction = 0.0;
             if predictor.confirm(&base, self.keys[tick..=tick].iter().copied()) {
-                predictor.restart();
+                predictor.restart(None);
                 for ahead in 1..AHEAD {
                     predictor.advance(self.keys[tick + ahead]);
                 }
@@ -126,7 +126,7 @@ fn from_an_exact_state_all_comes_true_while_the_cube_is_free() {
     let earlier = (398, &snapshot);
     let base = PredictionBase { tick: 400, snapshot: &snapshot, earlier, own: own_state };
     assert!(predictor.confirm(&base, [].into_iter()));
-    predictor.restart();
+    predictor.restart(None);
     for tick in 400..460 {
         world.step(keys(tick));
         predictor.advance(keys(tick));
@@ -158,7 +158,7 @@ proptest! {
             let snapshot = crate::initial_snapshot(1);
             let earlier = (0, &snapshot);
             predictor.confirm(&PredictionBase { tick: 9, snapshot: &snapshot, earlier, own }, [].into_iter());
-            predictor.restart();
+            predictor.restart(None);
             predictor.advance(Keys { right: true, ..Keys::default() });
             prop_assert!(predictor.cubes().all(|(_, cube, _)| cube.position.is_finite()));
         }
