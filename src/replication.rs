@@ -87,9 +87,7 @@ pub(crate) use spawn::contract;
 pub use spawn::{ChangeLane, spawn_lane, spawn_receiving_lane};
 pub use states::States;
 pub use sync::ForceDesync;
-pub use text::{
-    LaneChange, fallback, fallback_of_viewer, network, network_names, rung_name, setting,
-};
+pub use text::{LaneChange, fallback, fallback_of_viewer, network_names, rung_name, setting};
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use viewer::account as account_of_viewer;
 pub use viewer::{Joining, ViewerPlugin};

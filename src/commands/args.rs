@@ -11,7 +11,7 @@ use bevy::math::UVec2;
 use clap::Args;
 use cubewire_bevy::udp::resolve;
 use cubewire_cli::whole_number;
-use cubewire_link::{Preset, Trace};
+use cubewire_link::Trace;
 use cubewire_protocol::Interpolation;
 use cubewire_scene::{MAX_PLAYERS, TICKS_PER_SECOND};
 
@@ -75,11 +75,12 @@ pub struct LaneArgs {
         "Rung of the ladder to start with: {RUNGS} [default: changed-flags]"
     ))]
     pub(super) rung: Option<LaneChange>,
-    #[arg(long, value_name = "NAME", value_parser = replication::network, help = format!(
-        "Simulated network to start with: {} [default: a round trip of 100 ms without loss]",
+    #[arg(long, value_name = "LINK", value_parser = setting("link"), help = format!(
+        "Simulated network to start with: {}, or conditions such as `latency=75ms+loss=0.02` [default: a round trip of 100 ms \
+         without loss]",
         replication::network_names()
     ))]
-    pub(super) network: Option<&'static Preset>,
+    pub(super) network: Option<LaneChange>,
     /// File of recorded delays (CSV with the header `sent_ms,delay_ms`) to replay as the simulated network
     #[arg(long, value_name = "FILE", conflicts_with = "network")]
     pub(super) trace: Option<PathBuf>,
@@ -117,9 +118,6 @@ impl LaneArgs {
         if self.budget.is_some() {
             lane.sender.check_budget().map_err(|why| format!("--budget: {why}"))?;
         }
-        if let Some(network) = self.network {
-            lane.link.conditions = network.conditions.clone();
-        }
         if let Some(path) = &self.trace {
             lane.link.conditions.trace = Some(Arc::new(read_trace(path)?));
         }
@@ -128,17 +126,18 @@ impl LaneArgs {
 
     pub fn network_name(&self) -> Option<String> {
         let trace = self.trace.as_ref().map(|path| path.display().to_string());
-        trace.or_else(|| Some(self.network?.name.to_owned()))
+        trace.or_else(|| Some(self.network.as_ref()?.values()))
     }
 
     pub fn is_empty(&self) -> bool {
         let changes = self.changes().into_iter();
-        changes.flatten().next().is_none() && self.network.is_none() && self.trace.is_none()
+        changes.flatten().next().is_none() && self.trace.is_none()
     }
 
-    const fn changes(&self) -> [&Option<LaneChange>; 7] {
+    const fn changes(&self) -> [&Option<LaneChange>; 8] {
         [
             &self.rung,
+            &self.network,
             &self.rate,
             &self.interpolation,
             &self.play_at,

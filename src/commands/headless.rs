@@ -1,6 +1,7 @@
 //! `cubewire headless`: plays a script and prints the bandwidth of one rung.
 
 mod output;
+mod playing;
 mod summary;
 
 use std::io::Write;
@@ -21,6 +22,7 @@ use crate::recording::length_of_play;
 use crate::replication::{Compared, ForceDesync, LaneSettings};
 
 use output::{Capture, Table};
+use playing::PlayingTotals;
 use summary::PlayTotals;
 
 pub use summary::KindBits;
@@ -88,7 +90,7 @@ impl HeadlessArgs {
             lane.insert(Compared);
         }
 
-        let mut totals = PlayTotals::default();
+        let (mut totals, mut playing) = (PlayTotals::default(), PlayingTotals::default());
         let played = stop::play(ticks, |tick| {
             if self.nudge.is_some_and(|nudge| (tick as u64).is_multiple_of(args::ticks(nudge))) {
                 let entity = game.lane;
@@ -106,6 +108,7 @@ impl HeadlessArgs {
                 && let Some(sample) = game.meter().samples().back()
             {
                 totals.add(sample);
+                playing.add(sample, game.cubes());
                 if let Some(table) = &mut table {
                     table.add(game.meter())?;
                 }
@@ -123,7 +126,10 @@ impl HeadlessArgs {
             return Err(Stopped("the first measurement").into());
         }
         let (script, network) = (self.play.name(), self.lane.network_name());
-        let summary = totals.summary(script, rung, network, budget, &game);
+        let mut summary = totals.summary(script, rung, network, budget, &game);
+        if let Some(playing) = playing.summary() {
+            summary["playing"] = playing;
+        }
         match self.json {
             true => figures::print(&summary, true, out)?,
             false => summary::print(&summary, out)?,

@@ -10,7 +10,7 @@ pub use describe::{fallback, fallback_of_viewer, rung_name};
 use std::str::FromStr;
 
 use cubewire_codec::ladder;
-use cubewire_link::{PRESETS, Preset};
+use cubewire_link::PRESETS;
 use cubewire_text::{Notation, TextError};
 
 use super::settings::LaneSettings;
@@ -32,6 +32,11 @@ impl LaneChange {
         let change = Self(settings.into_iter().collect());
         change.apply(&mut LaneSettings::default())?;
         Ok(change)
+    }
+
+    /// The values of the changed settings.
+    pub fn values(&self) -> String {
+        self.0.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join(",")
     }
 
     /// Changes these settings of a lane and keeps the others. Fails if the lane's current settings have no text form.
@@ -127,11 +132,6 @@ impl LaneSettings {
 
 pub fn network_names() -> String {
     PRESETS.each_ref().map(|preset| preset.name).join(", ")
-}
-
-pub fn network(name: &str) -> Result<&'static Preset, TextError> {
-    let names = PRESETS.iter().map(|preset| preset.name);
-    Preset::by_name(name).ok_or_else(|| TextError::unknown("network", name, names))
 }
 
 #[cfg(test)]

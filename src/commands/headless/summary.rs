@@ -126,6 +126,33 @@ impl PlayTotals {
     }
 }
 
+fn print_playing(playing: &Value, out: &mut impl Write) -> io::Result<()> {
+    let of = |name: &str, decimals| {
+        playing[name].as_f64().map_or_else(|| "-".to_owned(), |it| number(it, decimals))
+    };
+    let both = |name: &str, decimals| match playing[name].as_array() {
+        Some(values) => {
+            let values = values.iter().filter_map(Value::as_f64).map(|it| number(it, decimals));
+            values.collect::<Vec<_>>().join(" / ")
+        }
+        None => "-".to_owned(),
+    };
+    writeln!(
+        out,
+        "  keys     {:>10} ms to their effect, {} of them wait at the simulation; playout delay {} ms\n  \
+         own cube {:>10} cm corrected while free, {} cm while it pushes; {} corrections a second\n  \
+         again    {:>10} ticks a second, {} ms each time",
+        of("delay_ms", 1),
+        of("queue_ms", 1),
+        of("playout_ms", 1),
+        both("free_cm", 1),
+        both("pushing_cm", 1),
+        of("corrections_a_second", 2),
+        of("ticks_again_a_second", 1),
+        both("again_ms", 2),
+    )
+}
+
 pub(super) fn print(summary: &Value, out: &mut impl Write) -> io::Result<()> {
     let real = |figure: &Value| figure.as_f64().unwrap_or_default();
     let figure = |of: &Value, name: &str, decimals| number(real(&of[name]), decimals);
@@ -170,6 +197,9 @@ pub(super) fn print(summary: &Value, out: &mut impl Write) -> io::Result<()> {
             figure(budget, "mean_error_mm", 1),
             figure(budget, "worst_error_mm", 1),
         )?;
+    }
+    if let Some(playing) = summary.get("playing") {
+        print_playing(playing, out)?;
     }
     writeln!(out, "  bits a snapshot:")?;
     let kinds = summary["bits"].as_array().into_iter().flatten();
