@@ -9,8 +9,8 @@
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
-use cubewire_physics::{Input, World, WorldState};
-use cubewire_scene::Keys;
+use cubewire_physics::{Input, PredictionBase, Predictor, World, WorldState};
+use cubewire_scene::{Keys, PLAYER};
 
 /// Keys that roll the player to and fro, gathering or not.
 fn input(tick: u64, gather: bool) -> Input {
@@ -22,6 +22,19 @@ fn resident_bytes() -> Option<usize> {
     let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: usize = pages.split(' ').nth(1)?.parse().ok()?;
     Some(pages * 4096)
+}
+
+/// A prediction of the cubes near the player from two ticks later on.
+fn predictor(world: &World, gather: bool) -> Predictor {
+    let (mut world, earlier) = (world.clone(), world.snapshot());
+    (600..602).for_each(|tick| world.advance(input(tick, gather)));
+    let (snapshot, own) = (&world.snapshot(), world.own(0));
+    let base = PredictionBase { tick: 602, snapshot, earlier: (600, &earlier), own };
+    let mut predictor = Predictor::new(PLAYER);
+    predictor.confirm(&base, [].into_iter());
+    predictor.restart(None);
+    println!("{} cubes are predicted", predictor.cubes().count());
+    predictor
 }
 
 fn benches(criterion: &mut Criterion) {
@@ -65,6 +78,13 @@ fn benches(criterion: &mut Criterion) {
         step("tick", &world, true);
         step("first tick of a clone", &world, false);
         step("first tick after a rebuild", &World::restored(&state), false);
+        let mut predictor = predictor(&world, gather);
+        group.bench_function("17 predicted ticks", |bencher| {
+            bencher.iter(|| {
+                predictor.restart(None);
+                (602..619).for_each(|tick| predictor.advance(Keys::rolling(tick, gather)));
+            });
+        });
         group.bench_function("clone", |bencher| bencher.iter(|| black_box(world.clone())));
         group.bench_function("rebuild", |bencher| {
             bencher.iter_batched_ref(|| world.clone(), World::rebuild, BatchSize::LargeInput);

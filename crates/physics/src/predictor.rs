@@ -176,6 +176,9 @@ const REACH: [f32; 2] = [2.0, 4.0];
 /// Maximum number of simulated cubes besides the player's: twice as many as a ball has.
 const MAX_OTHERS: usize = 160;
 
+/// Maximum number of simulated cubes, with those that are no longer near.
+const MAX_KEPT: usize = 200;
+
 /// Time for which the player keeps its velocity in [`REACH`], seconds.
 const AHEAD_SECONDS: f32 = 0.25;
 
@@ -219,15 +222,16 @@ impl Predictor {
         if let OwnState::Exact(.., ticks) = base.own {
             self.start = base.tick.saturating_sub(ticks.into());
         }
-        let before = before.filter(|(_, world)| {
+        let missing = |world: &World| {
+            let is_missing = |&(_, cube): &(f32, usize)| !world.scene.numbers.contains(&cube);
+            near.iter().copied().filter(is_missing).collect::<Vec<_>>()
+        };
+        let before = before.filter(|(tick, world)| {
             let cubes = world.scene.numbers.iter();
             start == self.start
+                && tick + keys.len() as u64 == base.tick
+                && cubes.len() + missing(world).len() <= MAX_KEPT
                 && !is_crowded(cubes.map(|&cube| base.snapshot.bodies[cube].position))
-        });
-        let before = before.filter(|(tick, _)| tick + keys.len() as u64 == base.tick);
-        let before = before.filter(|(_, world)| {
-            let mut near = near.iter().take_while(|&&(metres, _)| metres < REACH[0]);
-            near.all(|(_, cube)| world.scene.numbers.contains(cube))
         });
         let mut is_corrected = before.is_none();
         let world = match before {
@@ -240,9 +244,16 @@ impl Predictor {
                         is_corrected = true;
                     }
                 }
+                let missing = missing(&world);
+                if missing.first().is_some_and(|&(metres, _)| metres < REACH[0]) {
+                    for (_, cube) in missing {
+                        world.add(cube, &self.received(base, cube));
+                    }
+                    is_corrected = true;
+                }
                 Some(world)
             }
-            None => self.part(base, near.into_iter().map(|(_, cube)| cube)),
+            None => self.part(base, near.iter().map(|&(_, cube)| cube)),
         };
         self.confirmed = world.map(|world| (base.tick, world));
         is_corrected

@@ -48,12 +48,11 @@ pub enum Solid {
 /// All parts of the scene with this number of players, in the order of insertion into Rapier's sets. Results depend on the order.
 pub fn solids(players: usize) -> impl Iterator<Item = Solid> {
     let walls = walls().map(|(centre, half)| Solid::Wall { centre, half });
-    let cubes = (0..scene::cubes(players)).map(|cube| Solid::Cube {
-        cube,
-        centre: scene::initial_position(cube),
-        half: scene::side(cube) / 2.0,
-    });
-    std::iter::once(Solid::Floor).chain(walls).chain(cubes)
+    std::iter::once(Solid::Floor).chain(walls).chain((0..scene::cubes(players)).map(cube))
+}
+
+pub(crate) fn cube(cube: usize) -> Solid {
+    Solid::Cube { cube, centre: scene::initial_position(cube), half: scene::side(cube) / 2.0 }
 }
 
 fn walls() -> [(Vec3, Vec3); 5] {

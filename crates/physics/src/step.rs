@@ -94,6 +94,21 @@ impl SceneState {
         }
     }
 
+    /// Adds a cube with this number. `handle` is its body.
+    pub(crate) fn add(&mut self, handle: RigidBodyHandle, number: usize, state: &ExactBody) {
+        let index = self.handles.len();
+        let slot = handle.into_raw_parts().0 as usize;
+        self.cubes.resize(self.cubes.len().max(slot + 1), None);
+        self.cubes[slot] = Some(index as u16);
+        self.handles.push(handle);
+        self.numbers.push(number);
+        self.at_rest.push(state.sleeping);
+        let seat = scene::seat(number);
+        self.interaction.add(state.interacting, state.rest_ticks, seat.is_some());
+        self.players.extend(seat.map(|seat| (seat, index)));
+        self.players.sort_unstable();
+    }
+
     pub fn state(&self, bodies: &RigidBodySet) -> WorldState {
         let cubes = (0..self.handles.len()).map(|cube| self.body(bodies, cube));
         WorldState { ticks: self.ticks, bodies: cubes.collect() }

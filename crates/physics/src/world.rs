@@ -6,8 +6,9 @@ use rapier3d::prelude::{PhysicsWorld, RigidBodyHandle};
 
 use crate::input::Input;
 use crate::pose::PRECISION;
+use crate::predictor::OwnState;
 use crate::solids::{self, Solid};
-use crate::state::WorldState;
+use crate::state::{ExactBody, WorldState};
 use crate::step::{SceneState, Sets};
 
 /// The whole scene. A clone continues exactly like the original.
@@ -37,6 +38,13 @@ impl World {
         let (mut sets, scene) = world.sets();
         sets.restore(scene, state);
         world
+    }
+
+    /// Adds a cube with this number to a part of the scene.
+    pub(crate) fn add(&mut self, number: usize, state: &ExactBody) {
+        let solid = solids::cube(number);
+        let (handle, _) = self.sets.insert(solids::body(state), solids::collider(solid));
+        self.scene.add(handle, number, state);
     }
 
     /// Creates a world from a state. All worlds from the same state continue alike.
@@ -92,6 +100,11 @@ impl World {
 
     pub const fn players(&self) -> usize {
         self.scene.players.len()
+    }
+
+    /// The exact state of a player's cube.
+    pub fn own(&self, player: usize) -> OwnState {
+        self.scene.own(&self.sets.bodies, scene::player(player))
     }
 
     /// Number of cubes that do not rest.

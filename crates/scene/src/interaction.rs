@@ -34,6 +34,19 @@ impl Interaction {
         Self { interacting, rest_ticks, players, neighbours, to_visit: Vec::new() }
     }
 
+    /// Adds a cube with the next index.
+    ///
+    /// # Panics
+    /// If there are 65 536 cubes.
+    pub fn add(&mut self, interacting: bool, rest_ticks: u16, is_player: bool) {
+        let cube = self.interacting.len();
+        assert!(cube < 65_536, "{cube} cubes");
+        self.interacting.push(interacting || is_player);
+        self.rest_ticks.push(rest_ticks);
+        self.neighbours.push(Vec::new());
+        self.players.extend(is_player.then_some(cube));
+    }
+
     /// Advances by one tick. `contacts` are the pairs of touching cubes, in any order. `at_rest` says
     /// for each cube whether the physics engine has put it to sleep.
     ///

@@ -42,7 +42,7 @@ impl Play {
             let mut snapshot = Snapshot::default();
             quantized.dequantize(&mut snapshot);
             play.snapshots.push(snapshot);
-            let own = world.scene.own(&world.sets.bodies, PLAYER);
+            let own = world.own(0);
             let own = match tick % EXACT_ONE_IN {
                 0 => own,
                 _ => OwnState::Rounded(own.velocity()),
@@ -122,7 +122,7 @@ fn from_an_exact_state_all_comes_true_while_the_cube_is_free() {
     (0..400).for_each(|tick| world.step(keys(tick)));
     let snapshot = world.snapshot();
     let mut predictor = Predictor::new(PLAYER);
-    let own_state = world.scene.own(&world.sets.bodies, PLAYER);
+    let own_state = world.own(0);
     let earlier = (398, &snapshot);
     let base = PredictionBase { tick: 400, snapshot: &snapshot, earlier, own: own_state };
     assert!(predictor.confirm(&base, [].into_iter()));
