@@ -35,7 +35,7 @@ headless --rung indexx | '--rung <NAME>': unknown rung `indexx` (did you mean `i
 --calmer | '--calm'
 headles | 'headless'
 serve --insecure | --bind <ADDR>
---network 5g | unknown network `5g`; choose one of perfect, lan
+--network 5g | unknown condition or preset `5g`; choose one of latency, jitter
 --interpolation cubic | hermite
 --rate -25 | rate must be 60, 30, 20 or 10, not `-25`
 --size -12 | -12 is not a width and height from 64 to 16384, for example 1280x720
@@ -54,6 +54,10 @@ ladder --list --bits | '--list' cannot be used with
 ladder --skip abc | abc is not a number of seconds from 0 to 86400
 view --connect a:1 --timeout 31 | 31 is not a whole number from 1 to 30
 serve --bind 127.0.0.1:0 --viewers 0 | 0 is not a whole number from 1 to 64
+headless --players 9 | 9 is not a whole number from 1 to 4
+serve --bind 127.0.0.1:0 --insecure --players 0 | 0 is not a whole number from 1 to 4
+headless --players 1 --script assets/scripts/ball.ron --script assets/scripts/mix.ron | --script: 2 players, but
+view --connect a:1 --watch --play-at client | cannot be used with
 serve --rebuild soon | [possible values: when-asked, never]
 serve --bind 7000 | 7000 is not an IP address and port, for example 192.168.1.5:7000
 headless --seconds 1 --capture /nowhere/play.bin | /nowhere/play.bin: there is no folder /nowhere$

@@ -52,7 +52,8 @@ impl LaneSettings {
         };
         let rate = (self.sender.send_interval_ticks != Self::default().sender.send_interval_ticks)
             .then(|| self.describe_rate());
-        let parts = [Some(network), rate, self.unusual_interpolation(), self.unusual_play()];
+        let [play, prediction] = self.unusual_play();
+        let parts = [Some(network), rate, self.unusual_interpolation(), play, prediction];
         parts.into_iter().flatten().collect()
     }
 
@@ -74,11 +75,13 @@ impl LaneSettings {
             PlayoutDelay::Fixed(delay) => Some(delay),
             PlayoutDelay::Rule | PlayoutDelay::Adaptive => None,
         };
+        let [play, prediction] = self.unusual_play();
         let parts = [
             Some(self.describe_network()),
             Some(format!("{rate} snapshots a second")),
             self.unusual_interpolation(),
-            self.unusual_play(),
+            play,
+            prediction,
             delay.and_then(|delay| self.describe_lag(delay)),
         ];
         parts.into_iter().flatten().collect()
@@ -101,9 +104,10 @@ impl LaneSettings {
     }
 
     /// Where the player plays, if not at the simulation.
-    fn unusual_play(&self) -> Option<String> {
+    fn unusual_play(&self) -> [Option<String>; 2] {
         let is_unusual = self.playout.play_at != PlayAt::default();
-        is_unusual.then(|| format!("{}, {}", self.describe_play(), self.describe_prediction()))
+        let words: [fn(&Self) -> String; 2] = [Self::describe_play, Self::describe_prediction];
+        words.map(|words| is_unusual.then(|| words(self)))
     }
 
     fn describe_play(&self) -> String {

@@ -217,7 +217,7 @@ impl Pen<'_> {
     fn name(&self, column: &Column, lane: Option<&LaneSettings>, bar: Rect) -> Rect {
         let (margin, sizes) = (self.sizes.margin, self.sizes);
         let width = bar.width() - 3.0 * margin - self.width(LONG_RATIO, sizes.line);
-        let names = |rung: fn(&LaneSettings) -> String| {
+        let names = |rung: &dyn Fn(&LaneSettings) -> String| {
             let name = move |(index, initial)| {
                 let lane = lane.filter(|_| index == column.index).unwrap_or(initial);
                 let label = column.labels.get(index).cloned();
@@ -225,8 +225,18 @@ impl Pen<'_> {
             };
             column.lanes.iter().enumerate().map(name).collect::<Vec<_>>()
         };
-        let forms: [Vec<String>; 2] =
-            [names(LaneSettings::describe_rung), names(|lane| lane.rung_name().to_owned())];
+        // Columns with the same rung are named after what else differs.
+        let common = common(&column.lanes);
+        let others = |lane: &LaneSettings| {
+            let parts = lane.describe_in_full().into_iter();
+            parts.filter(|part| !common.contains(part)).collect::<Vec<_>>().join(", ")
+        };
+        let rung = |lane: &LaneSettings| lane.rung_name().to_owned();
+        let forms: [Vec<String>; 3] =
+            [names(&others), names(&LaneSettings::describe_rung), names(&rung)];
+        let is_of_rungs = forms[0].iter().any(String::is_empty)
+            || column.lanes.windows(2).any(|pair| pair[0].sender != pair[1].sender);
+        let forms = &forms[usize::from(is_of_rungs)..];
         let wishes = forms.iter().flat_map(|names| {
             let sizes = [sizes.title, sizes.line, sizes.small].into_iter();
             sizes.map(move |size| (names, size))
@@ -235,7 +245,7 @@ impl Pen<'_> {
             names.iter().all(|name| self.width(name, size) <= width)
         };
         let fitting = { wishes }.find(fits);
-        let (names, size) = fitting.unwrap_or((&forms[1], sizes.small));
+        let (names, size) = fitting.unwrap_or((&forms[forms.len() - 1], sizes.small));
         let name = self.words(&names[column.index], size, width);
         let at = pos2(bar.min.x + margin, bar.center().y);
         let color = self.colors().column(column.index);
