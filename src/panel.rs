@@ -34,7 +34,7 @@ use bevy::time::common_conditions::on_real_timer;
 use bevy::window::{PrimaryWindow, exit_on_all_closed};
 use bevy_egui::EguiPrimaryContextPass;
 use cubewire_codec::Snapshot;
-use cubewire_scene::PLAYER;
+use cubewire_scene::{PLAYER, seat};
 
 use crate::history::{HistoryPlugin, Wanted};
 use crate::replication::transport::{End, TransportSystems};
@@ -172,7 +172,7 @@ fn show_hint(
 fn is_alone(world: &Snapshot) -> bool {
     let player = world.bodies[PLAYER].position;
     let mut others = world.bodies.iter().enumerate();
-    others.all(|(index, body)| index == PLAYER || body.position.distance(player) > FAR_METRES)
+    others.all(|(index, body)| seat(index).is_some() || body.position.distance(player) > FAR_METRES)
 }
 
 /// Distance at which a cube is hardly visible, metres.

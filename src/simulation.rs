@@ -160,7 +160,7 @@ impl CubeWorld {
     }
 
     pub const fn players(&self) -> usize {
-        self.current.bodies.len() + 1 - scene::CUBES
+        scene::players(self.current.bodies.len())
     }
 
     /// Number of ticks since the program started, plus any offset set with [`count_from`](Self::count_from). A reset

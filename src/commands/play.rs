@@ -11,7 +11,7 @@ use super::figures;
 use super::warning::warn;
 use super::window::{FrameArgs, opens_window};
 use crate::game::desktop::progress;
-use crate::game::headless::{LaneGame, tick_by_tick};
+use crate::game::headless::{HeadlessGame, tick_by_tick};
 use crate::game::window::{self, WindowSettings};
 use crate::game::{Failure, GameError, halves, right_lane};
 use crate::recording::{
@@ -49,7 +49,7 @@ pub struct Played {
 }
 
 pub fn play(script: Script, ticks: u64) -> Result<Played, GameError> {
-    let mut game = LaneGame::with_plugins(None, LaneSettings::default(), InputLogPlugin)?;
+    let mut game = HeadlessGame::with_players(script.players(), None, InputLogPlugin);
     // Resets are part of the script, so the log must continue after them.
     game.app.insert_resource(InputLog::across_resets());
     begin(game.app.world_mut(), ScriptPlayback::new(script).once());

@@ -64,10 +64,12 @@ impl ServeArgs {
         let mut address = self.bind;
         address.set_port(server.address().port());
         let settings = self.window.settings()?;
-        let script = settings.script.as_ref();
-        if let Some(more) = script.map(Script::players).filter(|&more| more > self.players) {
-            let players = self.players;
-            return Err(format!("--players: the script has {more} players, not {players}").into());
+        let players = self.players;
+        if let Some(script) = &settings.script {
+            let (given, is_replay) = (script.players(), script.recorded.is_some());
+            if given > players || is_replay && given != players {
+                return Err(format!("--players: the script has {given}, not {players}").into());
+            }
         }
         let opens_window = opens_window(self.windowless.is_windowless(), out)?;
         let viewers = match key {
@@ -79,7 +81,7 @@ impl ServeArgs {
             out,
             "Serving up to {} {viewers}{}{} at {address}. Press Ctrl-C to stop.",
             self.viewers,
-            match self.players {
+            match players {
                 1 => String::new(),
                 players => format!(", {players} players,"),
             },
@@ -87,7 +89,7 @@ impl ServeArgs {
         )?;
         out.flush()?;
         if opens_window {
-            return peers::serve(settings, server, self.players, never_rebuilds);
+            return peers::serve(settings, server, players, never_rebuilds);
         }
         self.serve(settings.script, server, settings.seconds, out)
     }
@@ -113,7 +115,7 @@ impl ServeArgs {
         out: &mut impl Write,
     ) -> Result<(), Failure> {
         let plugins = (UdpServerPlugin(server), RealTimePlugin);
-        let seats = Seats::new(self.players, script.is_some());
+        let seats = Seats::new(self.players, script.as_ref().map_or(0, Script::players));
         let mut game = HeadlessGame::with_players(self.players, script, plugins);
         game.app.insert_resource(seats);
         game.app.init_resource::<EncodeLimit>();

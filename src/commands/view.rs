@@ -90,6 +90,8 @@ impl ViewArgs {
             timeout: Duration::from_secs(self.timeout),
         })?;
         if !opens_window(self.windowless.is_windowless(), out)? {
+            // There are no keys.
+            lane.playout.play_at = PlayAt::Simulation;
             return self.view(viewer, lane, out);
         }
         if !self.watch && self.lane.play_at.is_none() {

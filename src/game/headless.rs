@@ -97,7 +97,7 @@ impl HeadlessGame {
         Self::with_players(players, script, plugins)
     }
 
-    /// Sets up the game with more players than the script may have.
+    /// Sets up the game with at least as many players as the script has.
     pub fn with_players<M>(
         players: usize,
         script: Option<Script>,

@@ -82,7 +82,7 @@ fn cards(ctx: &Context, state: &PanelState, lane: &LaneView<'_>, picture: Rect) 
             true => ["Another replica", "The same snapshots, sent with other settings."],
             false => [
                 "The simulation",
-                "901 cubes in a physics engine, on this machine. You roll the blue one.",
+                "900 cubes in a physics engine, on this machine. You roll the blue one.",
             ],
         };
         over(left, Side::Left, title, text);

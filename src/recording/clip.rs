@@ -16,6 +16,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 use super::describe_change;
 use crate::history::{FilmedTick, LaneHistory, Moment, Wanted, WorldHistory};
 use crate::replication::{Lane, LaneMeter, LocalLane, METER_TICKS, Record, Sample};
+use crate::simulation::OwnPlayer;
 use crate::view::{
     CubeColors, Curves, Flag, Overlay, PaneContent, Side, Trails, ViewState, shown_at,
     title_of_halves,
@@ -247,8 +248,8 @@ impl Clip {
     /// Shows a tick of this clip. The ticks before it must have been shown.
     pub fn show(&self, tick: u64, world: &mut World) {
         if self.view.has_trails {
-            let [left, right] = self.cubes(tick);
-            world.resource_mut::<Trails>().add_tick([&left, &right]);
+            let ([left, right], own) = (self.cubes(tick), *world.resource::<OwnPlayer>());
+            world.resource_mut::<Trails>().add_tick([&left, &right], own);
         }
         world.insert_resource(FilmedTick(tick));
         for side in Side::ALL {

@@ -221,7 +221,8 @@ impl Prediction {
             let then = tick.checked_sub(*ago)?;
             Some((then, receiver.get(then)?.snapshot()))
         });
-        let (then, earlier) = earlier.find(|(_, earlier)| earlier.len() == now.len())?;
+        let (then, earlier) =
+            earlier.find(|(_, earlier)| earlier.len() == now.len() && self.player < now.len())?;
         now.dequantize(&mut self.snapshots[0]);
         earlier.dequantize(&mut self.snapshots[1]);
         Some(then)

@@ -9,9 +9,9 @@ use cubewire_protocol::record::PacketRecord;
 
 use super::Replica;
 use super::inputs;
-use super::lane::{Lane, LaneSync, LocalLane, Sender};
+use super::lane::{Lane, LaneSync, Sender};
 use super::meter::LaneMeter;
-use super::seats::Seat;
+use super::remote::ServerLink;
 use super::settings::{PlayAt, PlayoutSettings, SenderSettings};
 use super::transport::ReceiverBuffer;
 use crate::clock;
@@ -39,8 +39,6 @@ pub(super) struct ReceivingLane {
     meter: &'static mut LaneMeter,
     sync: &'static mut LaneSync,
     clock: &'static ConnectionClock,
-    is_local: Has<LocalLane>,
-    has_seat: Has<Seat>,
 }
 
 /// Records the arrivals of a local lane's packets in its meter.
@@ -57,13 +55,16 @@ pub(super) fn record_arrivals(mut lanes: Query<(&Decoded, &mut LaneMeter), With<
 pub(super) fn receive(
     clocks: Clocks,
     held: Option<Res<HeldKeys>>,
+    server: Option<Res<ServerLink>>,
     mut lanes: Query<ReceivingLane>,
 ) {
+    // A viewer needs a seat.
+    let plays = server.is_none_or(|server| server.player.is_some());
     for mut lane in &mut lanes {
         let now = clocks.now(lane.clock);
         if let Some(HeldKeys(keys)) = held.as_deref()
             && lane.playout.play_at == PlayAt::Client
-            && (lane.is_local || lane.has_seat)
+            && plays
         {
             inputs::push(&mut lane.replica.0, now, keys[0]);
         }

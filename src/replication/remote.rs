@@ -39,7 +39,7 @@ pub struct ServerLink {
     pub round_trip: Option<Duration>,
     /// The server's number for this viewer. `None` without a connection.
     pub id: Option<u64>,
-    /// The player whose cube the viewer moves, counted from 0. `None` if it watches, or all seats are taken.
+    /// The player that the viewer is, counted from 0. `None` if it watches, or has no seat.
     pub player: Option<usize>,
     /// The settings that the server grants, if they differ from the requested ones.
     pub granted: Option<SenderSettings>,

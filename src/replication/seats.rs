@@ -29,56 +29,55 @@ enum Occupant {
     Host,
     Viewer {
         number: u64,
-        /// `None` while it is gone.
-        viewer: Option<Entity>,
+        /// Its last connection.
+        viewer: Entity,
+        is_present: bool,
         last_seen: Duration,
     },
 }
 
 impl Default for Seats {
     fn default() -> Self {
-        Self::new(1, true)
+        Self::new(1, 1)
     }
 }
 
 impl Seats {
-    /// The seats of `1..=`[`MAX_PLAYERS`] players. The first one is not free if somebody plays in the server's process.
-    pub fn new(players: usize, has_host: bool) -> Self {
-        let mut seats = vec![None; players];
-        if has_host {
-            seats[0] = Some(Occupant::Host);
-        }
-        Self { seats }
+    /// The seats of `1..=`[`MAX_PLAYERS`] players, of which the first `hosts` play in the server's process.
+    pub fn new(players: usize, hosts: usize) -> Self {
+        let seat = |player| (player < hosts).then_some(Occupant::Host);
+        Self { seats: (0..players).map(seat).collect() }
     }
 
-    /// Returns the seat of a viewer, or gives it one. If it `is_new`, it replaces another connection with the same number.
+    /// Returns the seat of a viewer, or gives it one. If it `is_new`, it replaces another connection with the same number, and
+    /// loses a seat that it had with another number.
     fn take(&mut self, now: Duration, number: u64, entity: Entity, is_new: bool) -> Option<usize> {
-        let is_own = |seat: &Option<Occupant>| matches!(seat, Some(Occupant::Viewer { number: other, .. }) if *other == number);
-        let is_free = |seat: &Option<Occupant>| match seat {
-            None => true,
-            Some(Occupant::Host) => false,
-            Some(Occupant::Viewer { viewer, last_seen, .. }) => {
-                viewer.is_none() && now > *last_seen + KEPT
+        let mut own = None;
+        for (index, seat) in self.seats.iter_mut().enumerate() {
+            let Some(Occupant::Viewer { number: other, viewer, is_present, last_seen }) = *seat
+            else {
+                continue;
+            };
+            if other == number {
+                if is_present && viewer != entity && !is_new {
+                    return None;
+                }
+                own = Some(index);
+            } else if viewer == entity || !is_present && now > last_seen + KEPT {
+                *seat = None;
             }
-        };
-        let own = self.seats.iter().position(is_own);
-        if let Some(Occupant::Viewer { viewer: Some(other), .. }) =
-            own.and_then(|own| self.seats[own])
-            && other != entity
-            && !is_new
-        {
-            return None;
         }
-        let seat = own.or_else(|| self.seats.iter().position(is_free))?;
-        self.seats[seat] = Some(Occupant::Viewer { number, viewer: Some(entity), last_seen: now });
+        let seat = own.or_else(|| self.seats.iter().position(Option::is_none))?;
+        let (viewer, is_present, last_seen) = (entity, true, now);
+        self.seats[seat] = Some(Occupant::Viewer { number, viewer, is_present, last_seen });
         Some(seat)
     }
 
     /// Keeps the seats of viewers that are gone, or do not play any more.
     fn keep(&mut self, plays: impl Fn(Entity, u64) -> bool) {
         for seat in self.seats.iter_mut().flatten() {
-            if let Occupant::Viewer { number, viewer, .. } = seat {
-                viewer.take_if(|viewer| !plays(*viewer, *number));
+            if let Occupant::Viewer { number, viewer, is_present, .. } = seat {
+                *is_present &= plays(*viewer, *number);
             }
         }
     }
@@ -117,7 +116,7 @@ pub(super) fn decode_answer(bytes: &[u8]) -> Option<Option<usize>> {
 
 type Viewer<'a> = (Entity, Ref<'a, Wish>, Option<&'a Seat>, &'a mut MessageBuffer);
 
-/// Gives free seats to the viewers that want to play, in the order of their connections.
+/// Gives free seats to the viewers that want to play.
 pub(super) fn assign(
     time: Res<Time<Real>>,
     mut seats: ResMut<Seats>,
@@ -155,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_seat_is_kept_for_a_minute_and_given_back_to_its_player() {
-        let mut seats = Seats::new(3, true);
+        let mut seats = Seats::new(3, 1);
         let mut now = SECOND;
         let [first, second] =
             [7, 8].map(|number| seats.take(now, number, entity(number as u32), true));
@@ -173,7 +172,7 @@ mod tests {
 
     #[test]
     fn of_two_connections_with_one_number_the_newer_has_the_seat() {
-        let mut seats = Seats::new(2, false);
+        let mut seats = Seats::new(2, 0);
         assert_eq!(seats.take(SECOND, 7, entity(1), true), Some(0));
         assert_eq!(seats.take(SECOND, 7, entity(2), true), Some(0));
         for _ in 0..3 {
@@ -182,6 +181,18 @@ mod tests {
         }
         // The other one is free for others.
         assert_eq!(seats.take(SECOND, 8, entity(3), true), Some(1));
+    }
+
+    #[test]
+    fn a_connection_with_changing_numbers_holds_one_seat() {
+        let mut seats = Seats::new(3, 0);
+        for number in 0..9 {
+            seats.keep(|_, _| false);
+            assert!(seats.take(SECOND, number, entity(1), true).is_some());
+        }
+        let others = [2, 3].map(|it| seats.take(SECOND, 10 + u64::from(it), entity(it), true));
+        assert!(others.iter().all(Option::is_some), "{others:?}");
+        assert_eq!(seats.take(SECOND, 20, entity(4), true), None);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use bevy::prelude::*;
 use cubewire_bevy::shadow::{LiveLadder, Shadow, ShadowSnapshot};
 use cubewire_codec::{Inputs, Origin, Plan, Snapshot, Stages};
 use cubewire_protocol::record::PacketRecord;
-use cubewire_scene::CUBES;
+use cubewire_scene::players;
 
 use super::meter::LaneMeter;
 use super::quantized::QuantizedWorld;
@@ -40,8 +40,7 @@ pub fn lane_ladder(initial: &Snapshot) -> LiveLadder {
 
 /// The plan of the scene with this initial state.
 fn plan(initial: &Snapshot) -> Arc<Plan> {
-    let players = (initial.bodies.len() + 1).saturating_sub(CUBES).max(1);
-    Arc::clone(spawn::contract(players).plan())
+    Arc::clone(spawn::contract(players(initial.bodies.len())).plan())
 }
 
 /// Returns a ladder that has counted this number of ticks, with `bytes` by index of the rung and tick.

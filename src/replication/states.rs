@@ -24,6 +24,13 @@ pub struct States {
     newest: Vec<BodyState>,
 }
 
+impl States {
+    /// Number of cubes at the newest tick.
+    pub const fn cubes(&self) -> usize {
+        self.newest.len()
+    }
+}
+
 #[derive(Clone, Debug)]
 struct Group {
     first_tick: u64,

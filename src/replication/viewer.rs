@@ -21,7 +21,7 @@ use super::meter::{Counted, Detailed, LaneMeter};
 use super::prediction::Prediction;
 use super::receive::{self, Decoded};
 use super::remote::{ConnectionStatus, ServerLink};
-use super::seats::{self, Seat, Wish};
+use super::seats::{self, Wish};
 use super::settings::{PlayAt, PlayoutSettings, SenderSettings};
 use super::transport::{End, ReceiverBuffer, TransportSystems, bound};
 use super::{Replica, ReplicationSystems, displayed, prediction, spawn, sync, text};
@@ -124,6 +124,7 @@ fn receive_messages(
     let (lane, sender, playout, clock, mut receiver_buffer, mut replica) = lane.into_inner();
     let now = clocks.now(clock);
     let was_joining = joining.connection.is_some();
+    let players = replica.as_ref().map_or(0, |replica| replica.players());
     let incoming = std::mem::take(&mut buffer.incoming);
     let mut messages = incoming.messages.into_iter();
     while let Some(message) = messages.next() {
@@ -157,16 +158,12 @@ fn receive_messages(
             }
             Ok(ClientEvent::Tick(_)) => Ok(()),
             Ok(ClientEvent::Message(answer)) => match seats::decode_answer(answer) {
-                Some(player) => {
+                Some(player) if player.is_none_or(|player| player < players) => {
                     server.player = player;
                     own.0 = player.unwrap_or_default();
-                    match player {
-                        Some(player) => commands.entity(lane).insert(Seat(player)),
-                        None => commands.entity(lane).remove::<Seat>(),
-                    };
                     Ok(())
                 }
-                None => Err("unexpected message from the server".to_owned()),
+                _ => Err("unexpected message from the server".to_owned()),
             },
             Err(why) => Err(why),
         };
@@ -222,16 +219,13 @@ fn welcome(
 fn lose(
     ended: On<Disconnected>,
     connections: Query<(), With<Joining>>,
-    lanes: Query<Entity, With<Seat>>,
     mut server: ResMut<ServerLink>,
-    mut commands: Commands,
+    mut own: ResMut<OwnPlayer>,
 ) {
     if connections.contains(ended.entity) {
         server.status = ConnectionStatus::Lost(ended.reason.clone());
         (server.granted, server.player) = (None, None);
-        for lane in &lanes {
-            commands.entity(lane).remove::<Seat>();
-        }
+        own.0 = 0;
     }
 }
 

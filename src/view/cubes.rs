@@ -30,13 +30,17 @@ pub struct DisplayedTicks {
 /// Spawns the cubes of the scene, and despawns those of players that it does not have.
 pub(super) fn spawn(
     world: Option<Res<CubeWorld>>,
+    past: Option<Res<WorldHistory>>,
     replicas: Query<&Replica>,
+    histories: Query<&LaneHistory>,
     cubes: Query<(Entity, &ViewCube)>,
     mut commands: Commands,
 ) {
     let replicas = replicas.iter().map(|replica| scene::cubes(replica.players()));
     let world = world.map(|world| world.current().bodies.len());
-    let count = replicas.chain(world).max().unwrap_or(CUBES);
+    let past = past.map(|past| past.0.cubes());
+    let pasts = histories.iter().map(|history| history.displayed.cubes()).chain(past);
+    let count = replicas.chain(world).max().or(pasts.max()).unwrap_or(CUBES).max(CUBES);
     let before = cubes.iter().len() / Side::ALL.len();
     for (extra, _) in cubes.iter().filter(|(_, cube)| before > count && cube.index >= count) {
         commands.entity(extra).despawn();

@@ -9,6 +9,7 @@ use super::exaggeration::Exaggeration;
 use super::quality::Quality;
 use super::trails::Trails;
 use crate::history::Selection;
+use crate::simulation::OwnPlayer;
 use crate::theme::Theme;
 
 /// Halves, camera, colours and graphics settings of the picture at one moment.
@@ -21,6 +22,7 @@ pub struct ViewState {
     pub has_trails: bool,
     pub fixed: FixedScale,
     pub quality: Quality,
+    own: OwnPlayer,
     orbit: Orbit,
     selection: Selection,
 }
@@ -40,6 +42,7 @@ impl ViewState {
             orbit: copy(world),
             fixed: copy(world),
             quality: copy(world),
+            own: copy(world),
             selection: Selection { hovered: None, ..copy(world) },
         }
     }
@@ -52,6 +55,7 @@ impl ViewState {
         world.insert_resource(self.orbit);
         world.insert_resource(self.fixed);
         world.insert_resource(self.quality);
+        world.insert_resource(self.own);
         world.insert_resource(self.selection);
         let mut trails = world.get_resource_or_init::<Trails>();
         trails.shown = self.has_trails;

@@ -7,13 +7,13 @@ use bevy::camera::visibility::RenderLayers;
 use bevy::light::NotShadowCaster;
 use bevy::prelude::*;
 use cubewire_codec::BodyState;
-use cubewire_scene::{PLAYER, TICKS_PER_SECOND};
+use cubewire_scene::{TICKS_PER_SECOND, seat};
 
 use super::side::Side;
 use super::stage::Themed;
 use super::surface::Surface;
 use crate::replication::{DisplayedState, Lane};
-use crate::simulation::CubeWorld;
+use crate::simulation::{CubeWorld, OwnPlayer};
 
 /// State of the trails. Followed are the player and up to three interacting cubes that were farthest from it.
 #[derive(Resource, Clone, Debug, Default)]
@@ -43,9 +43,18 @@ impl Trails {
 
     /// Adds a tick with these cubes in the left and in the right half. The right half selects the followed cubes. A half
     /// without cubes gets no points.
-    pub(crate) fn add_tick(&mut self, [left, right]: [&[BodyState]; Side::ALL.len()]) {
-        if !right.is_empty() {
-            self.pick(right);
+    pub(crate) fn add_tick(
+        &mut self,
+        [left, right]: [&[BodyState]; Side::ALL.len()],
+        own: OwnPlayer,
+    ) {
+        // Another server can have fewer players.
+        let is_gone = |&cube: &usize| [left, right].iter().any(|it| (1..=cube).contains(&it.len()));
+        if self.cubes.iter().any(is_gone) {
+            *self = Self { shown: self.shown, ..Self::default() };
+        }
+        if !right.is_empty() && own.cube() < right.len() {
+            self.pick(right, own.cube());
             self.add(Side::Right, |cube| right[cube].position);
         }
         if !left.is_empty() {
@@ -54,22 +63,23 @@ impl Trails {
     }
 
     /// Selects cubes again if no followed cube is interacting any more, or if fewer than [`OTHERS`] are followed.
-    fn pick(&mut self, cubes: &[BodyState]) {
+    fn pick(&mut self, cubes: &[BodyState], own: usize) {
         let followed = self.cubes.len().saturating_sub(1);
-        let is_stale = |&cube: &usize| cube == PLAYER || !cubes[cube].interacting;
+        let is_stale = |&cube: &usize| seat(cube).is_some() || !cubes[cube].interacting;
         let is_stale = self.cubes.iter().all(is_stale);
         if followed == OTHERS && !is_stale {
             return;
         }
-        let player = cubes[PLAYER].position;
-        let mut others: Vec<_> =
-            (0..cubes.len()).filter(|&cube| cube != PLAYER && cubes[cube].interacting).collect();
+        let player = cubes[own].position;
+        let mut others: Vec<_> = (0..cubes.len())
+            .filter(|&cube| seat(cube).is_none() && cubes[cube].interacting)
+            .collect();
         let distance = |&cube: &usize| cubes[cube].position.distance_squared(player);
         others.sort_by(|a, b| distance(b).total_cmp(&distance(a)));
         others.truncate(OTHERS);
         let is_better = others.len() > followed || (is_stale && !others.is_empty());
         if self.cubes.is_empty() || is_better {
-            self.cubes = [PLAYER].into_iter().chain(others).collect();
+            self.cubes = [own].into_iter().chain(others).collect();
             self.points = Default::default();
         }
     }
@@ -94,6 +104,7 @@ pub(super) struct Bead {
 pub(super) fn record(
     world: Option<Res<CubeWorld>>,
     lanes: Query<(&Side, &DisplayedState), With<Lane>>,
+    own: Res<OwnPlayer>,
     mut trails: ResMut<Trails>,
 ) {
     if !trails.shown {
@@ -103,11 +114,14 @@ pub(super) fn record(
         return;
     }
     let simulated = world.as_ref().map(|world| &*world.current().bodies);
-    trails.add_tick(Side::ALL.map(|half| {
-        let lane = lanes.iter().find(|(side, _)| **side == half);
-        let free = simulated.filter(|_| half == Side::Left);
-        lane.map_or(free.unwrap_or_default(), |(_, displayed)| &displayed.cubes)
-    }));
+    trails.add_tick(
+        Side::ALL.map(|half| {
+            let lane = lanes.iter().find(|(side, _)| **side == half);
+            let free = simulated.filter(|_| half == Side::Left);
+            lane.map_or(free.unwrap_or_default(), |(_, displayed)| &displayed.cubes)
+        }),
+        *own,
+    );
 }
 
 pub(super) fn spawn(
@@ -172,24 +186,24 @@ mod tests {
     #[test]
     fn the_farthest_cubes_are_followed_until_they_all_come_to_rest() {
         let mut trails = Trails::default();
-        trails.pick(&cubes(&[]));
-        assert_eq!(trails.cubes, [PLAYER]);
-        trails.pick(&cubes(&[2, 5, 7, 8]));
-        assert_eq!(trails.cubes, [PLAYER, 8, 7, 5]);
-        trails.pick(&cubes(&[2, 5]));
-        assert_eq!(trails.cubes, [PLAYER, 8, 7, 5]);
-        trails.pick(&cubes(&[2]));
-        assert_eq!(trails.cubes, [PLAYER, 2]);
-        trails.pick(&cubes(&[2, 4]));
-        assert_eq!(trails.cubes, [PLAYER, 4, 2]);
-        trails.pick(&cubes(&[]));
-        assert_eq!(trails.cubes, [PLAYER, 4, 2]);
+        trails.pick(&cubes(&[]), 0);
+        assert_eq!(trails.cubes, [0]);
+        trails.pick(&cubes(&[2, 5, 7, 8]), 0);
+        assert_eq!(trails.cubes, [0, 8, 7, 5]);
+        trails.pick(&cubes(&[2, 5]), 0);
+        assert_eq!(trails.cubes, [0, 8, 7, 5]);
+        trails.pick(&cubes(&[2]), 0);
+        assert_eq!(trails.cubes, [0, 2]);
+        trails.pick(&cubes(&[2, 4]), 0);
+        assert_eq!(trails.cubes, [0, 4, 2]);
+        trails.pick(&cubes(&[]), 0);
+        assert_eq!(trails.cubes, [0, 4, 2]);
     }
 
     #[test]
     fn a_trail_is_a_second_long() {
         let mut trails = Trails::default();
-        trails.pick(&cubes(&[1]));
+        trails.pick(&cubes(&[1]), 0);
         for tick in 0..100 {
             trails.add(Side::Right, |_| Vec3::X * tick as f32);
         }

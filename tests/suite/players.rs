@@ -63,7 +63,7 @@ fn a_replay_has_the_keys_of_all_players() {
 fn server(players: usize) -> HeadlessGame {
     let plugin = UdpServerPlugin(listen(8));
     let mut game = HeadlessGame::with_players(players, None, plugin);
-    game.app.insert_resource(Seats::new(players, false));
+    game.app.insert_resource(Seats::new(players, 0));
     game
 }
 
@@ -80,7 +80,7 @@ fn seat(viewer: &HeadlessViewer) -> Option<usize> {
 /// How far the cube of each player is from its start along x, metres.
 fn moved(game: &HeadlessGame) -> Vec<f32> {
     let bodies = &game.cubes().current().bodies;
-    let moved = (0..bodies.len() + 1 - CUBES).map(|seat| {
+    let moved = (0..scene::players(bodies.len())).map(|seat| {
         let cube = scene::player(seat);
         bodies[cube].position.x - initial_position(cube).x
     });
@@ -113,6 +113,11 @@ fn viewers_play_each_with_their_own_cube_and_the_others_watch() {
         samples.filter_map(|sample| sample.correction_m).fold(0.0, f32::max)
     };
     assert!(corrections(first) < 0.5 && corrections(second) < 0.5);
+    let ages = |viewer: &HeadlessViewer| {
+        let samples = viewer.meter().samples().iter().rev().take(60);
+        samples.filter(|sample| sample.input_age.is_some()).count()
+    };
+    assert!(ages(first) > 50 && ages(second) > 50);
 }
 
 #[test]

@@ -115,8 +115,9 @@ fn hear(viewer: &mut HeadlessViewer, message: Vec<u8>) {
     viewer.app.update();
 }
 
-fn welcome(cubes: usize) -> Vec<u8> {
-    let contract = Contract::new(Plan::cubes(), String::new());
+/// The welcome of a server with this number of cubes and seats.
+fn welcome(cubes: usize, seats: u8) -> Vec<u8> {
+    let contract = Contract::new(Plan::cubes().with_seats(seats).unwrap(), String::new());
     let hello = ClientMessage::Hello(contract.hello()).encode();
     let initial = Snapshot { bodies: vec![BodyState::default(); cubes] };
     let mut server = ServerConnection::new(contract.into(), RateControl::Off, Duration::ZERO);
@@ -136,8 +137,10 @@ fn a_viewer_says_what_is_wrong_with_its_server() {
     for (message, why) in [
         (ServerMessage::Refused("it is full").encode(), "ended: it is full"),
         (damaged.encode(), "invalid initial state in the welcome"),
-        (welcome(900), "has 900 cubes, but this program has 901"),
-        (welcome(901)[..20_000].to_vec(), "malformed message from the server"),
+        (welcome(900, 1), "has 900 cubes, but this program has 901"),
+        (welcome(901, 2), "has 901 cubes, but this program has 902"),
+        (welcome(904, 3), "has 904 cubes, but this program has 903"),
+        (welcome(901, 1)[..20_000].to_vec(), "malformed message from the server"),
         (ServerMessage::Tick(9).encode(), "unexpected message from the server"),
     ] {
         // The server is not stepped any more, and disconnects the viewer when it is dropped.

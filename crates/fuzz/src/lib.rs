@@ -206,7 +206,8 @@ pub fn simulated(sequence: Sequence) -> Option<QuantizedSnapshot> {
 pub fn exchange_simulated() -> Exchange {
     let snapshot = |tick, stages| quantized(CUBES, tick, stages);
     let stages = [ladder::SIMULATED.stages];
-    exchange_of(Plan::cubes(), world(CUBES, 0), stages, snapshot, |tick| {
+    let plan = Plan::cubes().with_seats(3).expect("a scene can have three seats");
+    exchange_of(plan, world(CUBES, 0), stages, snapshot, |tick| {
         let origin = match tick {
             0..4 => Some(Origin::FromSceneStart(tick as u8 + 1)),
             4..6 => Some(Origin::Continued(2)),
@@ -214,7 +215,7 @@ pub fn exchange_simulated() -> Exchange {
             _ => None,
         };
         let inputs = origin.and_then(|origin| {
-            let inputs: Vec<u8> = (0..origin.age()).map(|tick| tick / 3).collect();
+            let inputs: Vec<u8> = (0..origin.age()).flat_map(|tick| [tick / 3, 0, tick]).collect();
             Inputs::new(origin, &inputs)
         });
         (inputs, &[7; 9][..usize::from(tick % 2) * 9])

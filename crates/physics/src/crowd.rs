@@ -9,13 +9,13 @@ const CLOSE: f32 = 0.3;
 /// Maximum number of close pairs. A ball of eighty cubes has 0; all cubes at one point have 404,550.
 const MAX_CLOSE_PAIRS: usize = 200;
 
-/// Whether more cubes overlap than in any simulation. `positions` are all cubes by index. A receiver should not build a
+/// Whether more cubes overlap than in any simulation. `positions` are all cubes, or a part of them. A receiver should not build a
 /// world from them: with all cubes at one point, a tick takes too much time and memory.
 pub(crate) fn is_crowded(positions: impl Iterator<Item = Vec3>) -> bool {
     close_pairs(positions, MAX_CLOSE_PAIRS) > MAX_CLOSE_PAIRS
 }
 
-/// Number of close pairs of cubes, without the player. Stops counting beyond `most`.
+/// Number of close pairs of cubes, without the first one. Stops counting beyond `most`.
 fn close_pairs(positions: impl Iterator<Item = Vec3>, most: usize) -> usize {
     let mut by_x: Vec<_> = positions.skip(PLAYER + 1).collect();
     by_x.sort_unstable_by(|a, b| a.x.total_cmp(&b.x));

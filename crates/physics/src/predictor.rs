@@ -145,6 +145,8 @@ pub struct Predictor {
     confirmed: Option<(u64, World)>,
     ahead: Option<World>,
     tick: u64,
+    /// The cubes near the player at the last snapshot.
+    near: Vec<usize>,
     /// What the prediction of the whole scene assumes. `None` if a part is predicted.
     whole: Option<Whole>,
     /// The server's tick at the start of the scene, which hovering depends on. 0 until an exact state tells it.
@@ -184,7 +186,15 @@ const AHEAD_SECONDS: f32 = 0.25;
 
 impl Predictor {
     pub const fn new(player: usize) -> Self {
-        Self { player, confirmed: None, ahead: None, tick: 0, whole: None, start: 0 }
+        Self {
+            player,
+            confirmed: None,
+            ahead: None,
+            tick: 0,
+            near: Vec::new(),
+            whole: None,
+            start: 0,
+        }
     }
 
     /// The server's tick of the newest prediction.
@@ -222,15 +232,18 @@ impl Predictor {
         if let OwnState::Exact(.., ticks) = base.own {
             self.start = base.tick.saturating_sub(ticks.into());
         }
+        let is_near = |cube: usize| near.iter().any(|&(_, other)| other == cube);
         let missing = |world: &World| {
             let is_missing = |&(_, cube): &(f32, usize)| !world.scene.numbers.contains(&cube);
             near.iter().copied().filter(is_missing).collect::<Vec<_>>()
         };
+        let is_missing_near =
+            |world: &World| missing(world).first().is_some_and(|&(metres, _)| metres < REACH[0]);
         let before = before.filter(|(tick, world)| {
             let cubes = world.scene.numbers.iter();
             start == self.start
                 && tick + keys.len() as u64 == base.tick
-                && cubes.len() + missing(world).len() <= MAX_KEPT
+                && (!is_missing_near(world) || cubes.len() + missing(world).len() <= MAX_KEPT)
                 && !is_crowded(cubes.map(|&cube| base.snapshot.bodies[cube].position))
         });
         let mut is_corrected = before.is_none();
@@ -241,12 +254,12 @@ impl Predictor {
                     let cube = world.scene.numbers[index];
                     if !self.is_confirmed(base, cube, &world.body(index)) {
                         world.place(index, &self.received(base, cube));
-                        is_corrected = true;
+                        // Others are not shown until they are near again.
+                        is_corrected |= cube == self.player || is_near(cube);
                     }
                 }
-                let missing = missing(&world);
-                if missing.first().is_some_and(|&(metres, _)| metres < REACH[0]) {
-                    for (_, cube) in missing {
+                if is_missing_near(&world) {
+                    for (_, cube) in missing(&world) {
                         world.add(cube, &self.received(base, cube));
                     }
                     is_corrected = true;
@@ -256,6 +269,7 @@ impl Predictor {
             None => self.part(base, near.iter().map(|&(_, cube)| cube)),
         };
         self.confirmed = world.map(|world| (base.tick, world));
+        self.near = near.into_iter().map(|(_, cube)| cube).collect();
         is_corrected
     }
 
@@ -381,12 +395,14 @@ impl Predictor {
         scene::seat(self.player).unwrap_or_default()
     }
 
-    /// The simulated cubes after the newest tick, and whether each moves or is the player's.
+    /// The simulated cubes after the newest tick, and whether each is shown: the player's, and those that move near it or in the
+    /// whole scene.
     pub fn cubes(&self) -> impl Iterator<Item = (usize, BodyState, bool)> {
         self.ahead.iter().flat_map(|world| {
             world.scene.numbers.iter().enumerate().map(|(index, &cube)| {
                 let body = world.body(index);
-                (cube, body.cube(), cube == self.player || !body.sleeping)
+                let is_near = self.whole.is_some() || self.near.contains(&cube);
+                (cube, body.cube(), cube == self.player || is_near && !body.sleeping)
             })
         })
     }

@@ -1,7 +1,7 @@
 //! One tick.
 
 use cubewire_codec::Snapshot;
-use cubewire_scene::{self as scene, CUBES, Interaction, MAX_ANGULAR_SPEED, MAX_LINEAR_SPEED};
+use cubewire_scene::{self as scene, Interaction, MAX_ANGULAR_SPEED, MAX_LINEAR_SPEED};
 use glam::Vec3;
 use rapier3d::prelude::{
     CCDSolver, ColliderSet, DefaultBroadPhase, ImpulseJointSet, IslandManager, MultibodyJointSet,
@@ -54,10 +54,10 @@ impl SceneState {
     /// Creates the state before the first tick. `handles` are the cubes' bodies by index.
     ///
     /// # Panics
-    /// If there are fewer than [`CUBES`].
+    /// If there are fewer or more than in a scene.
     pub fn new(handles: Vec<RigidBodyHandle>) -> Self {
         let all: Vec<_> = (0..handles.len()).collect();
-        let initial = WorldState::initial(all.len() + 1 - CUBES);
+        let initial = WorldState::initial(scene::players(all.len()));
         Self { is_restored: false, ..Self::restored(handles, all, &initial) }
     }
 

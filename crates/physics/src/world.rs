@@ -1,7 +1,8 @@
 //! A world that owns Rapier's sets.
 
+use cubewire_codec::schema::Schema;
 use cubewire_codec::{Plan, QuantizeError, QuantizedSnapshot, Snapshot};
-use cubewire_scene::{self as scene, CUBES, Keys, MAX_PLAYERS};
+use cubewire_scene::{self as scene, Keys, MAX_PLAYERS};
 use rapier3d::prelude::{PhysicsWorld, RigidBodyHandle};
 
 use crate::input::Input;
@@ -10,6 +11,8 @@ use crate::predictor::OwnState;
 use crate::solids::{self, Solid};
 use crate::state::{ExactBody, WorldState};
 use crate::step::{SceneState, Sets};
+
+const _: () = assert!(MAX_PLAYERS == Schema::MAX_SEATS as usize, "a player has a seat");
 
 /// The whole scene. A clone continues exactly like the original.
 pub struct World {
@@ -49,7 +52,7 @@ impl World {
 
     /// Creates a world from a state. All worlds from the same state continue alike.
     pub fn restored(state: &WorldState) -> Self {
-        let mut world = Self::with_players(state.bodies.len() + 1 - CUBES);
+        let mut world = Self::with_players(scene::players(state.bodies.len()));
         let (mut sets, scene) = world.sets();
         sets.restore(scene, state);
         world

@@ -25,9 +25,13 @@ impl InputHistory {
         }
     }
 
-    /// Sets the number of [seats](cubewire_codec::schema::Schema::seats). Default: 1.
+    /// Sets the number of [seats](cubewire_codec::schema::Schema::seats) of an empty history. Default: 1.
+    ///
+    /// # Panics
+    /// If there are no seats, or inputs.
     #[must_use]
-    pub const fn with_seats(mut self, seats: u8) -> Self {
+    pub fn with_seats(mut self, seats: u8) -> Self {
+        assert!(seats > 0 && self.inputs.is_empty(), "{seats} seats");
         self.seats = seats as usize;
         self
     }

@@ -18,6 +18,11 @@ pub const fn cubes(players: usize) -> usize {
     CUBES + players - 1
 }
 
+/// Number of players in a scene with this number of cubes, at least 1.
+pub const fn players(cubes: usize) -> usize {
+    (cubes + 1).saturating_sub(CUBES) + (cubes < CUBES) as usize
+}
+
 /// Index of the cube of a player, counted from 0.
 pub const fn player(seat: usize) -> usize {
     if seat == 0 { PLAYER } else { CUBES + seat - 1 }
@@ -87,6 +92,7 @@ mod tests {
             }
         }
         assert_eq!((player(1), player(3), cubes(1), cubes(4)), (901, 903, 901, 904));
+        assert_eq!([0, 5, 901, 902, 904].map(players), [1, 1, 1, 2, 4]);
         assert!((1..CUBES).all(|cube| seat(cube).is_none()));
     }
 

@@ -16,7 +16,9 @@ use std::time::Duration;
 pub use forces::{Body, Push, blow, gather, hover, roll};
 pub use interaction::{GREY_AFTER_TICKS, Interaction};
 pub use keys::Keys;
-pub use layout::{CUBES, MAX_PLAYERS, PLAYER, cubes, initial_position, mass, player, seat, side};
+pub use layout::{
+    CUBES, MAX_PLAYERS, PLAYER, cubes, initial_position, mass, player, players, seat, side,
+};
 
 /// Physics ticks per second.
 pub const TICKS_PER_SECOND: u32 = 60;

@@ -18,8 +18,6 @@ pub(super) struct PlayingTotals {
     /// Corrections of the own cube in centimetres, 0 for a tick without: while no small cube moves, and otherwise.
     free_cm: Vec<f64>,
     pushing_cm: Vec<f64>,
-    /// Corrections of more than [`RESET_M`], for which the scene was reset.
-    resets: u32,
     corrections: u32,
     corrected_ticks: u32,
     /// Time of the ticks that were simulated again.
@@ -37,6 +35,7 @@ struct Delay {
 /// A small cube that moved this recently may have touched the own cube in a predicted tick.
 const MOVED_TICKS: u32 = 30;
 
+/// The scene was reset if a correction is larger, metres.
 const RESET_M: f32 = 2.0;
 
 impl PlayingTotals {
@@ -54,9 +53,7 @@ impl PlayingTotals {
             });
         }
         let metres = sample.correction_m.unwrap_or_default();
-        if metres > RESET_M {
-            self.resets += 1;
-        } else {
+        if metres <= RESET_M {
             let of = if self.still_ticks > MOVED_TICKS {
                 &mut self.free_cm
             } else {

@@ -380,6 +380,9 @@ impl Film {
     fn open(&self, size: UVec2, column: Option<Column>) -> Result<OffScreen, Failure> {
         let interface = Interface::Film { whole: self.size };
         let mut part = OffScreen::new(size, self.frames_per_second, interface)?;
+        if let Some(script) = &self.script {
+            set_players(part.app.world_mut(), script);
+        }
         let (title, curves) = (Some(self.title()), self.curves());
         part.app.insert_resource(Overlay { title, curves, column, ..self.overlay.clone() });
         // With a changing scale, the same amount would change its colour during the film.
@@ -397,9 +400,6 @@ impl Film {
         right: LaneSettings,
     ) -> Result<OffScreen, Failure> {
         let world = part.app.world_mut();
-        if let Some(script) = &self.script {
-            set_players(world, script);
-        }
         let right = PaneContent::Lane(right);
         view::show(world, Side::Right, right).map_err(GameError::from)?;
         let skipped = self.begins_at();

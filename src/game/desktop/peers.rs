@@ -7,7 +7,7 @@ use cubewire_bevy::udp::UdpServer;
 use crate::game::Failure;
 use crate::game::window::{self, WindowSettings};
 use crate::panel::{Page, PanelState};
-use crate::recording::HeldKeysPlugin;
+use crate::recording::{HeldKeysPlugin, Script};
 use crate::replication::{DisplayedState, Rebuilds, Seats, ViewerPlugin, spawn_receiving_lane};
 use crate::simulation::CubeWorld;
 use crate::transport::udp::UdpViewer;
@@ -41,10 +41,11 @@ pub fn add_server(
 ) -> Result<(), Failure> {
     window::add_frame(app, &settings);
     open_peers_tab(app);
+    let hosts = settings.script.as_ref().map_or(1, Script::players);
     app.insert_resource(CubeWorld::with_players(players));
     window::add_play(app, settings)?;
     app.add_plugins(UdpServerPlugin(server))
-        .insert_resource(Seats::new(players, true))
+        .insert_resource(Seats::new(players, hosts))
         .init_resource::<EncodeLimit>();
     Ok(())
 }

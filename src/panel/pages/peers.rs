@@ -144,9 +144,7 @@ fn throttled(asked: &SenderSettings, granted: &SenderSettings) -> Option<String>
 pub(super) fn role(connection: &ServerLink, playout: &PlayoutSettings) -> String {
     match (connection.player, playout.play_at) {
         (Some(player), _) => format!("You play the {} cube.", PLAYER_NAMES[player]),
-        (None, PlayAt::Client) => {
-            "Every player's seat is taken. You watch until one is free.".to_owned()
-        }
+        (None, PlayAt::Client) => "No seat is free: you watch.".to_owned(),
         (None, PlayAt::Simulation) => "You watch.".to_owned(),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::peers::{self, Peers};
 use crate::panel::prelude::*;
-use crate::replication::{PlayAt, Predict};
+use crate::replication::{ConnectionStatus, PlayAt, Predict};
 
 /// Draws the page. Its graph covers the last `seconds`.
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
@@ -16,7 +16,9 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
         ];
         let roles = roles.map(|(end, name, about)| Choice::new(end, name, about));
         switch(ui, LABEL, "You", &mut playout.play_at, &roles);
-        note(ui, peers::role(connection, playout));
+        if connection.status == ConnectionStatus::Connected {
+            note(ui, peers::role(connection, playout));
+        }
     } else {
         let ends = [
             (

@@ -148,7 +148,7 @@ fn pages_explain_special_states() {
         (Page::Link, hermite, chosen, &["hermite becomes linear"]),
         (Page::Link, usual, serve, &VIEWER),
         (Page::Playing, watching, playing, &["You play the green cube."]),
-        (Page::Playing, playing, asking, &["Every player's seat is taken."]),
+        (Page::Playing, playing, asking, &["No seat is free: you watch."]),
         // The meter has errors with these stages without a budget.
         (
             Page::Budget,

@@ -94,9 +94,14 @@ fn unusual() -> Rung {
 /// Packets with all origins, some of them with state chunks.
 fn simulated_victims() -> Vec<Victim> {
     let (initial, frames) = play();
-    let mut lane = Lane::new(&initial, BitLedger::new());
     let mut victims = Vec::new();
+    let mut lanes = [1, 4].map(|seats| {
+        Lane::of(Plan::cubes().with_seats(seats).unwrap(), &initial, BitLedger::new())
+    });
     for (tick, current) in frames.iter().enumerate() {
+        // One seat and four in turn.
+        let seats = [1, 4][tick % 2];
+        let lane = &mut lanes[tick % 2];
         let origin = match tick % 4 {
             0 => Some(Origin::Continued(6)),
             1 => Some(Origin::FromSceneStart(tick as u8 + 1)),
@@ -104,7 +109,7 @@ fn simulated_victims() -> Vec<Victim> {
             _ => None,
         };
         let inputs = origin.and_then(|origin| {
-            let inputs = vec![tick as u8 / 5; origin.age().into()];
+            let inputs = vec![tick as u8 / 5; seats * usize::from(origin.age())];
             Inputs::new(origin, &inputs)
         });
         let simulated =
@@ -114,7 +119,7 @@ fn simulated_victims() -> Vec<Victim> {
         lane.send_simulated(numbered, current, names, simulated);
         victims.push(Victim {
             prediction: Some(current.clone()),
-            ..Victim::of(&lane, "simulated", SIMULATED.stages)
+            ..Victim::of(lane, "simulated", SIMULATED.stages)
         });
     }
     victims

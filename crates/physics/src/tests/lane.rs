@@ -148,7 +148,6 @@ fn receivers_simulate_the_scene_of_several_players() {
         lane.play(0..660);
         assert_eq!((lane.synced, lane.rejected.len()), (660, 0));
         assert!(lane.kbps() < limit_kbps, "{players} players: {}", lane.kbps());
-        println!("{players} players: {} kbps", lane.kbps());
         let world = played_by(players, JOINED);
         let mut lane = Lane::new(JOINED, world, false, &conditions, 2);
         lane.play(JOINED..JOINED + 240);
