@@ -105,7 +105,7 @@ impl Plugin for ViewPlugin {
             )
             .init_resource::<OwnPlayer>()
             .add_systems(Startup, cubes::spawn)
-            .add_systems(PreUpdate, cubes::spawn)
+            .add_systems(PreUpdate, cubes::spawn.after(HistorySystems))
             .add_systems(FixedUpdate, trails::record.after(ReplicationSystems::Observe))
             .add_systems(
                 PostUpdate,

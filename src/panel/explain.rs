@@ -157,8 +157,9 @@ fn hints(ui: &mut Ui, state: &PanelState, status: &Status<'_>) {
         (false, true) => &[(&[], "drag to roll, two fingers turn and zoom")],
         (false, false) => &[
             (&["←", "↑", "↓", "→"], "roll"),
+            (&["Z"], "gather cubes"),
+            (&["Space"], "blow them away"),
             (&["PageDown"], "compress more"),
-            (&[], "drag to turn"),
         ],
     };
     let width = ui.available_width();

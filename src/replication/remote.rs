@@ -41,6 +41,8 @@ pub struct ServerLink {
     pub id: Option<u64>,
     /// The player that the viewer is, counted from 0. `None` if it watches, or has no seat.
     pub player: Option<usize>,
+    /// Whether the server has told the player.
+    pub knows_player: bool,
     /// The settings that the server grants, if they differ from the requested ones.
     pub granted: Option<SenderSettings>,
 }

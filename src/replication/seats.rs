@@ -1,7 +1,7 @@
 //! Seats of a server: which viewer moves the cube of which player.
 //!
 //! A viewer tells whether it plays, and a number that only it and the server know. The server answers with the player that it is.
-//! The number gives the viewer its seat back when it connects again.
+//! The number gives the viewer its seat back when it connects again after its connection was lost.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use cubewire_scene::MAX_PLAYERS;
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seat(pub usize);
 
-/// Time for which a seat is kept after its viewer is gone.
+/// Time for which a seat is kept after its viewer's connection was lost.
 const KEPT: Duration = Duration::from_secs(60);
 
 /// The seats of a server.
@@ -71,6 +71,13 @@ impl Seats {
         let (viewer, is_present, last_seen) = (entity, true, now);
         self.seats[seat] = Some(Occupant::Viewer { number, viewer, is_present, last_seen });
         Some(seat)
+    }
+
+    /// Frees the seat of a viewer that ends its connection.
+    pub(super) fn leave(&mut self, entity: Entity) {
+        for seat in &mut self.seats {
+            seat.take_if(|it| matches!(it, Occupant::Viewer { viewer, .. } if *viewer == entity));
+        }
     }
 
     /// Keeps the seats of viewers that are gone, or do not play any more.
@@ -165,6 +172,8 @@ mod tests {
         assert_eq!(seats.take(now, 9, entity(9), false), None);
         assert_eq!(seats.take(now, 7, entity(70), true), Some(1), "it has come back");
         seats.keep(|viewer, _| viewer != entity(70));
+        seats.leave(entity(8));
+        assert_eq!(seats.take(now, 10, entity(10), false), Some(2), "one that leaves is not kept");
         now += KEPT + SECOND;
         assert_eq!(seats.take(now, 9, entity(9), false), Some(1));
         assert_eq!(seats.take(now, 7, entity(71), true), None);

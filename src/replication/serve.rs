@@ -86,6 +86,7 @@ fn receive(
     clocks: Clocks,
     world: Res<CubeWorld>,
     mut admitted: ResMut<Admitted>,
+    mut seats: ResMut<Seats>,
     mut viewers: Query<Viewer<'_>>,
     mut commands: Commands,
 ) {
@@ -128,6 +129,7 @@ fn receive(
         if let Err(why) = outcome {
             if connection.has_left() {
                 buffer.ended = Some(why.clone());
+                seats.leave(entity);
             }
             commands.queue(move |world: &mut World| disconnect(world, entity, why));
         }

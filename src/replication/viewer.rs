@@ -159,7 +159,7 @@ fn receive_messages(
             Ok(ClientEvent::Tick(_)) => Ok(()),
             Ok(ClientEvent::Message(answer)) => match seats::decode_answer(answer) {
                 Some(player) if player.is_none_or(|player| player < players) => {
-                    server.player = player;
+                    (server.player, server.knows_player) = (player, true);
                     own.0 = player.unwrap_or_default();
                     Ok(())
                 }
@@ -224,7 +224,7 @@ fn lose(
 ) {
     if connections.contains(ended.entity) {
         server.status = ConnectionStatus::Lost(ended.reason.clone());
-        (server.granted, server.player) = (None, None);
+        (server.granted, server.player, server.knows_player) = (None, None, false);
         own.0 = 0;
     }
 }

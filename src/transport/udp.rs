@@ -228,6 +228,7 @@ fn publish(
         status: server.status.clone(),
         granted: server.granted,
         player: server.player,
+        knows_player: server.knows_player,
     };
     server.set_if_neq(now);
 }

@@ -101,6 +101,6 @@ impl PlayingTotals {
 /// The median and the 99th percentile.
 fn percentiles(values: &mut [f64]) -> Option<[f64; 2]> {
     values.sort_by(f64::total_cmp);
-    let last = values.len().checked_sub(1)?;
-    Some([50, 99].map(|percent| values[last * percent / 100]))
+    let at = |percent: usize| (values.len() * percent).div_ceil(100).max(1) - 1;
+    (!values.is_empty()).then(|| [values[at(50)], values[at(99)]])
 }

@@ -149,17 +149,16 @@ pub(super) fn role(connection: &ServerLink, playout: &PlayoutSettings) -> String
     }
 }
 
-/// Shows which cube the viewer plays, whenever it gets one.
+/// Shows which cube the viewer plays, or that it has no seat, whenever the server tells it.
 pub(crate) fn announce_player(
     connection: Option<Res<ServerLink>>,
     lanes: Query<&PlayoutSettings>,
-    mut before: Local<Option<usize>>,
+    mut before: Local<Option<Option<usize>>>,
     mut notices: ResMut<Notices>,
 ) {
     let (Some(connection), Ok(playout)) = (connection, lanes.single()) else { return };
-    if std::mem::replace(&mut *before, connection.player) != connection.player
-        && connection.player.is_some()
-    {
+    let told = connection.knows_player.then_some(connection.player);
+    if std::mem::replace(&mut *before, told) != told && told.is_some() {
         notices.show(role(&connection, playout));
     }
 }

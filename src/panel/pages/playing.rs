@@ -2,7 +2,7 @@
 
 use super::peers::{self, Peers};
 use crate::panel::prelude::*;
-use crate::replication::{ConnectionStatus, PlayAt, Predict};
+use crate::replication::{PlayAt, Predict};
 
 /// Draws the page. Its graph covers the last `seconds`.
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
@@ -16,7 +16,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
         ];
         let roles = roles.map(|(end, name, about)| Choice::new(end, name, about));
         switch(ui, LABEL, "You", &mut playout.play_at, &roles);
-        if connection.status == ConnectionStatus::Connected {
+        if connection.knows_player {
             note(ui, peers::role(connection, playout));
         }
     } else {
@@ -129,8 +129,9 @@ impl Corrections {
         let time: Duration = samples.map(|sample| sample.predicting).sum();
         Self {
             per_second: cm.len() as f64 / seconds,
-            mean_cm: cm.iter().sum::<f64>() / cm.len().max(1) as f64,
-            most_cm: cm.get(cm.len().saturating_sub(1) * 99 / 100).copied().unwrap_or_default(),
+            // The sum of nothing is -0.
+            mean_cm: cm.iter().fold(0.0, |sum, cm| sum + cm) / cm.len().max(1) as f64,
+            most_cm: cm.get((cm.len() * 99).div_ceil(100).max(1) - 1).copied().unwrap_or_default(),
             ticks_per_second: f64::from(ticks) / seconds,
             mean_ms: 1000.0 * time.as_secs_f64() / (seconds * f64::from(TICKS_PER_SECOND)),
         }
@@ -161,7 +162,7 @@ mod tests {
         assert!(
             (corrections.mean_cm - 5.9).abs() < 1e-4 && (corrections.mean_ms - 2.0).abs() < 1e-9
         );
-        assert!((corrections.most_cm - 11.6).abs() < 1e-4);
+        assert!((corrections.most_cm - 11.8).abs() < 1e-4);
         assert_eq!(Corrections::of([].iter()), Corrections::default());
     }
 }

@@ -132,11 +132,12 @@ fn pages_explain_special_states() {
     let watching = |it: &mut Panel| it.server = Some(server(ConnectionStatus::Connected));
     let playing = |it: &mut Panel| {
         let connection = server(ConnectionStatus::Connected);
-        it.server = Some(ServerLink { player: Some(2), ..connection });
+        it.server = Some(ServerLink { player: Some(2), knows_player: true, ..connection });
     };
     let asking = |it: &mut Panel| {
         it.settings.playout.play_at = PlayAt::Client;
-        it.server = Some(server(ConnectionStatus::Connected));
+        let connection = server(ConnectionStatus::Connected);
+        it.server = Some(ServerLink { knows_player: true, ..connection });
     };
     let cases: [Said; 11] = [
         (Page::Ladder, unchosen, chosen, INSTEAD),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use cubewire_codec::stages::Delta;
 use cubewire_codec::{Stages, ladder};
 use cubewire_link::{Bandwidth, Conditions, Jitter, Loss, Preset};
 use cubewire_protocol::{BaselineChoice, FallbackReason, Interpolation};
@@ -117,8 +118,10 @@ impl LaneSettings {
     fn describe_prediction(&self) -> String {
         match self.playout.predict {
             Predict::None => "no prediction".to_owned(),
-            Predict::Own => "own cube predicted".to_owned(),
-            Predict::World => "all cubes predicted".to_owned(),
+            Predict::World if self.sender.stages.delta == Delta::ArithmeticSimulated => {
+                "all cubes predicted".to_owned()
+            }
+            Predict::Own | Predict::World => "own cube predicted".to_owned(),
         }
     }
 
