@@ -17,6 +17,7 @@ pub use crate::files::FileError;
 pub use clip::{Clip, ClipPlugin};
 pub use course::{Turn, course, describe_change};
 pub use keyboard::{HeldKeysPlugin, KeyboardPlugin};
+#[cfg(not(target_family = "wasm"))]
 pub(crate) use play::set_players;
 pub use play::{ScriptPlayback, ScriptPlugin, begin};
 pub use recorder::{RecorderPlugin, RecorderSystems, RecordingFolder};
