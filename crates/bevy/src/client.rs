@@ -2,18 +2,21 @@
 
 mod components;
 mod play;
+mod predict;
 mod receiver;
 mod upstream;
 
 use std::time::Duration;
 
-use bevy_app::{App, FixedPostUpdate, Plugin, PostUpdate, PreStartup, PreUpdate};
+use bevy_app::{App, FixedPostUpdate, FixedUpdate, Plugin, PostUpdate, PreStartup, PreUpdate};
 use bevy_ecs::prelude::*;
 use cubewire_protocol::Settings;
 
+pub use self::predict::PredictionStats;
 pub use self::receiver::ReplicationReceiver;
 
 use crate::body::{Remote, RemoteBody};
+use crate::predicted::Predicted;
 use crate::protocol::{NO_PROTOCOL, Protocol};
 use crate::transport::{self, CubewireSystems, Server};
 
@@ -38,6 +41,7 @@ impl Plugin for ClientPlugin {
                     play::play.in_set(CubewireSystems::Play),
                 ),
             )
+            .add_systems(FixedUpdate, predict::predict.in_set(CubewireSystems::Predict))
             .add_systems(FixedPostUpdate, upstream::send.in_set(CubewireSystems::Send))
             .add_systems(PostUpdate, upstream::send.in_set(CubewireSystems::Send));
     }
@@ -107,7 +111,7 @@ fn vanish(world: &mut World, entity: Entity, reason: VanishReason) {
         return;
     };
     if body.contains::<KeepVanished>() {
-        body.remove::<(Remote, RemoteBody)>();
+        body.remove::<(Remote, RemoteBody, Predicted)>();
     } else {
         body.despawn();
     }

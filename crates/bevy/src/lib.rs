@@ -17,6 +17,7 @@ mod measure;
 #[cfg(feature = "memory")]
 pub mod memory;
 mod messages;
+mod predicted;
 pub mod prelude;
 mod protocol;
 mod register;
@@ -48,6 +49,7 @@ pub use measure::Measure;
 #[cfg(feature = "memory")]
 pub use memory::{MemoryLink, MemoryNetwork};
 pub use messages::{FromClient, FromServer, NetMessage, ToClient, ToServer};
+pub use predicted::{ControlledBy, NextInput, PredictTick, Predicted, TickInput, VisualOffset};
 pub use protocol::Protocol;
 pub use register::CubewireAppExt;
 pub use registry::CubewirePlugin;

@@ -18,3 +18,4 @@ pub use crate::{
 pub use crate::{
     ClientPlugin, KeepVanished, PlayoutDelay, SettingsRequest, VanishReason, Vanished,
 };
+pub use crate::{ControlledBy, NextInput, PredictTick, Predicted, TickInput, VisualOffset};

@@ -8,10 +8,12 @@ use bevy_ecs::prelude::*;
 use cubewire_codec::schema::{self, FieldForm};
 use cubewire_codec::{Plan, Stages};
 use cubewire_protocol::Contract;
+pub(crate) use cubewire_protocol::MAX_OWN_BYTES;
 
-use crate::components::ComponentAccess;
+use crate::components::{ComponentAccess, Mapper};
 use crate::forms::Shape;
 use crate::messages::MessageEntry;
+use crate::predicted::TickInputEntry;
 use crate::wire::BodyId;
 
 /// Reads a field of a body. The second argument identifies a referenced body.
@@ -44,6 +46,9 @@ pub(crate) struct Items {
     pub(crate) inputs: Vec<MessageEntry>,
     pub(crate) to_server: Vec<MessageEntry>,
     pub(crate) to_client: Vec<MessageEntry>,
+    pub(crate) tick_input: Option<TickInputEntry>,
+    /// Components of a controlled body that its client is sent with each snapshot.
+    pub(crate) predicted: Vec<ComponentAccess>,
 }
 
 /// The complete registration. Exists after [`Plugin::finish`](bevy_app::Plugin::finish).
@@ -66,6 +71,59 @@ impl fmt::Debug for Compiled {
 /// Panic message of an app that has no protocol when it starts.
 pub(crate) const NO_PROTOCOL: &str =
     "`ServerPlugin` and `ClientPlugin` need a `CubewirePlugin` and a call of `App::finish`";
+
+/// What a client is told of the body that it controls, with each snapshot.
+#[derive(Debug)]
+pub(crate) struct OwnBody<'a> {
+    pub(crate) body: BodyId,
+    /// By index of the predicted component: its bytes, or `None` if the body lacks it.
+    pub(crate) components: Vec<Option<&'a [u8]>>,
+}
+
+/// Stands for a component that the body lacks, in place of its length.
+const LACKS: u8 = u8::MAX;
+
+impl<'a> OwnBody<'a> {
+    /// Encodes the body, as slot (16 bits, little endian), generation, and for each component its length and bytes. A component that
+    /// has no room or cannot be sent counts as one that the body lacks.
+    #[cfg(feature = "server")]
+    pub(crate) fn encode(protocol: &Compiled, at: BodyId, body: EntityRef<'_>) -> Vec<u8> {
+        let [low, high] = at.slot.to_le_bytes();
+        let mut bytes = vec![low, high, at.generation];
+        let components = &protocol.items.predicted;
+        for (index, component) in components.iter().enumerate() {
+            let left = MAX_OWN_BYTES - bytes.len() - (components.len() - index);
+            let value = (component.read)(body, &mut Mapper::new(&|_| None));
+            let value = value.and_then(|value| match value {
+                Ok(value) if value.len() <= left => Some(value),
+                _ => {
+                    let name = component.name;
+                    component.unsent.warn(format_args!("predicted component too long: `{name}`"));
+                    None
+                }
+            });
+            bytes.push(value.as_ref().map_or(LACKS, |value| value.len() as u8));
+            bytes.extend(value.unwrap_or_default());
+        }
+        bytes
+    }
+
+    /// Decodes the body. `None` if the bytes are malformed, or there are none.
+    #[cfg(feature = "client")]
+    pub(crate) fn decode(protocol: &Compiled, bytes: &'a [u8]) -> Option<Self> {
+        let (&[low, high, generation], mut rest) = bytes.split_first_chunk()?;
+        let body = BodyId { slot: u16::from_le_bytes([low, high]), generation };
+        let mut components = Vec::new();
+        for _ in &protocol.items.predicted {
+            let (&length, after) = rest.split_first()?;
+            let length = if length == LACKS { None } else { Some(usize::from(length)) };
+            let (value, after) = after.split_at_checked(length.unwrap_or(0))?;
+            components.push(length.map(|_| value));
+            rest = after;
+        }
+        rest.is_empty().then_some(Self { body, components })
+    }
+}
 
 impl Protocol {
     /// Name of the field that says whether a body has reliable components

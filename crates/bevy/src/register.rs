@@ -13,6 +13,7 @@ use crate::body::write;
 use crate::components::{ComponentAccess, Mapper};
 use crate::forms::{Field, Pose, Shape};
 use crate::messages::{FromClient, FromServer, MessageEntry, NetMessage, ToClient, ToServer};
+use crate::predicted::{PredictTick, TickInputEntry};
 use crate::protocol::FieldEntry;
 use crate::registry::registry;
 use crate::wire::short_name;
@@ -119,6 +120,29 @@ pub trait CubewireAppExt {
     fn add_input<M: NetMessage>(&mut self) -> &mut Self {
         let entry = to_server::<M>(self.app());
         registry(self.app()).items.inputs.push(entry);
+        self
+    }
+
+    /// Registers an input for each tick, at most one type. A client sends its [`NextInput`], of at most 64 bytes in postcard, and
+    /// the server hands out one per tick to the body that it [controls](crate::ControlledBy), as [`TickInput`](crate::TickInput).
+    /// A client [predicts](crate::Predicted) its body from the inputs that no snapshot contains.
+    ///
+    /// # Panics
+    /// If there is one already.
+    fn add_predicted_input<I: NetMessage + Clone + Default>(&mut self) -> &mut Self {
+        self.app().init_schedule(PredictTick);
+        let before = registry(self.app()).items.tick_input.replace(TickInputEntry::of::<I>());
+        assert!(before.is_none(), "a protocol has one predicted input");
+        self
+    }
+
+    /// Registers a component that decides how a predicted body moves on, such as its velocity. The client that controls a body is
+    /// sent it with each snapshot. All these components of a body together take at most 61 bytes in postcard, with one more for
+    /// each. For other bodies that a client predicts, it is the client's own.
+    fn predict_component<C: Component + Clone + Serialize + DeserializeOwned>(
+        &mut self,
+    ) -> &mut Self {
+        registry(self.app()).items.predicted.push(ComponentAccess::of::<C>());
         self
     }
 

@@ -179,6 +179,7 @@ impl Registry {
             flags_first(a).cmp(&flags_first(b)).then(name)
         });
         items.components.sort_by_key(|entry| entry.name);
+        items.predicted.sort_by_key(|entry| entry.name);
         let schema = self.schema();
         let plan = Plan::new(schema).unwrap_or_else(|error| panic!("illegal protocol: {error}"));
         let stages = plan.legal(*ladder::PREDICTED.stages);
@@ -194,6 +195,8 @@ impl Registry {
         };
         let items = &mut self.items;
         lines("component", &mut items.components.iter().map(|entry| entry.name));
+        lines("predicted-component", &mut items.predicted.iter().map(|entry| entry.name));
+        lines("predicted-input", &mut items.tick_input.iter().map(|entry| entry.name));
         for (word, entries) in [
             ("input", &mut items.inputs),
             ("message-to-server", &mut items.to_server),
@@ -204,6 +207,9 @@ impl Registry {
         }
         let contract = Contract::new(Arc::clone(&plan), registered);
         let mut contract = contract.with_input_channels(items.inputs.len());
+        if items.tick_input.is_some() {
+            contract = contract.with_tick_inputs();
+        }
         if items.has_teleports {
             contract = contract.with_teleports(plan.schema().fields.len() - 1);
         }

@@ -2,6 +2,7 @@
 
 mod apply;
 mod capture;
+mod control;
 mod limit;
 mod outbox;
 mod receive;
@@ -10,7 +11,9 @@ mod sender;
 mod settings;
 mod visibility;
 
-use bevy_app::{App, FixedPostUpdate, Last, Plugin, PostUpdate, PreStartup, PreUpdate};
+use bevy_app::{
+    App, FixedPostUpdate, FixedUpdate, Last, Plugin, PostUpdate, PreStartup, PreUpdate,
+};
 use bevy_ecs::prelude::*;
 use cubewire_codec::ladder::Rung;
 use cubewire_protocol::Throttle;
@@ -46,6 +49,7 @@ impl Plugin for ServerPlugin {
                 PreUpdate,
                 (receive::admit, receive::deliver).chain().in_set(CubewireSystems::Deliver),
             )
+            .add_systems(FixedUpdate, control::control.in_set(CubewireSystems::Predict))
             .add_systems(
                 FixedPostUpdate,
                 (
@@ -54,6 +58,7 @@ impl Plugin for ServerPlugin {
                         send::report_tick,
                         send::send_messages,
                         apply::apply,
+                        control::report,
                         send::limit_encoding.run_if(resource_exists::<EncodeLimit>),
                         send::send_snapshots,
                     )

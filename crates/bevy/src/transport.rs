@@ -56,6 +56,8 @@ pub enum CubewireSystems {
     Deliver,
     /// `PreUpdate`, after `Deliver`: remote bodies are spawned, moved and despawned.
     Play,
+    /// `FixedUpdate`: bodies are moved by [`PredictTick`](crate::PredictTick), if there are predicted inputs.
+    Predict,
     /// `FixedPostUpdate`: a server quantizes its bodies. Systems in this schedule that move bodies must run before.
     Capture,
     /// `FixedPostUpdate`, after `Capture`: the message buffers are filled. Also in `PostUpdate`, if the last flush was at

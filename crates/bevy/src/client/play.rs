@@ -14,6 +14,7 @@ use super::receiver::{DisplayedBody, ReplicationReceiver, SlotState, State, show
 use super::{VanishReason, vanish};
 use crate::body::{BodyKind, Remote, RemoteBody, write};
 use crate::clock;
+use crate::predicted::Predicted;
 use crate::transport::OrDisabled;
 use crate::wire::BodyId;
 
@@ -31,6 +32,7 @@ pub(super) fn play(
     let now = clock::now(world, server);
     if let Some(receiver) = replica.connection.receiver() {
         replica.state.play(world, receiver, now);
+        replica.state.release(world);
     }
     match world.get_mut::<ReplicationReceiver>(server) {
         Some(mut replication) => replication.0 = Some(replica),
@@ -222,6 +224,11 @@ impl State {
         let Ok(mut entity) = world.get_entity_mut(shown.entity) else {
             return;
         };
+        if entity.contains::<Predicted>() {
+            // When it is interpolated again, its values are written.
+            self.slots[slot].changed = u32::MAX;
+            return;
+        }
         let new = transform(body);
         if let Some(mut transform) = entity.get_mut::<Transform>()
             && (transform.translation, transform.rotation) != (new.translation, new.rotation)
@@ -255,6 +262,6 @@ impl State {
     }
 }
 
-fn transform(body: &BodyState) -> Transform {
+pub(super) fn transform(body: &BodyState) -> Transform {
     Transform::from_translation(body.position).with_rotation(body.orientation)
 }

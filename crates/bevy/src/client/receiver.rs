@@ -13,6 +13,7 @@ use cubewire_protocol::{
 };
 
 use super::components::ReliableComponents;
+use super::predict::{Prediction, PredictionStats};
 use super::{PlayoutDelay, SettingsRequest, VanishReason};
 use crate::body::disconnect;
 use crate::clock;
@@ -54,6 +55,7 @@ pub(super) struct State {
     pub(super) resume_tick: u64,
     /// Reason why the newest [`SettingsRequest`] is illegal and was not sent.
     unasked: Option<String>,
+    pub(super) prediction: Prediction,
 }
 
 /// State of a slot: the received values, and the body that is shown.
@@ -117,6 +119,11 @@ impl ReplicationReceiver {
         self.0.as_ref()?.connection.fallback()
     }
 
+    /// Returns what was predicted and corrected since the connection began.
+    pub fn prediction(&self) -> PredictionStats {
+        self.0.as_ref().map_or_else(PredictionStats::default, |it| it.state.prediction.stats)
+    }
+
     /// Returns the entity of the body in one of the server's slots, if it is shown.
     pub fn body(&self, slot: usize) -> Option<Entity> {
         Some(self.0.as_ref()?.state.slots.get(slot)?.shown?.entity)
@@ -168,7 +175,7 @@ pub(super) fn deliver(
         {
             let measure = measure.map(Mut::into_inner);
             let overhead = buffer.overhead_bytes;
-            replica.on_snapshots(now, delay.fixed(), &queue.datagrams, measure, overhead);
+            replica.on_snapshots(now, delay.fixed(), queue.datagrams, measure, overhead);
         }
     }
 }
@@ -239,7 +246,7 @@ impl Replica {
         &mut self,
         now: Duration,
         delay: Option<Duration>,
-        packets: &[Vec<u8>],
+        packets: Vec<Vec<u8>>,
         mut measure: Option<&mut Measure>,
         overhead: usize,
     ) {
@@ -257,12 +264,14 @@ impl Replica {
             let bytes = packets.iter().map(|packet| packet.len() + overhead);
             measure.begin(tick as u64, rate).traffic.wire_bytes += bytes.sum::<usize>();
         }
-        for packet in packets {
-            match receiver.on_packet(now, packet) {
+        for datagram in packets {
+            let packet = self.connection.packet(now, datagram);
+            let Some(receiver) = self.connection.receiver_mut() else { return };
+            match receiver.on_packet(now, &packet) {
                 Ok(PacketOutcome::Decoded { tick, late, .. }) => {
                     self.state.decoded.insert(tick);
                     if let Some(measure) = &mut measure
-                        && let Some(packet) = receiver.decoder().packet(packet.clone())
+                        && let Some(packet) = receiver.decoder().packet(packet)
                     {
                         let stages = receiver.get(tick).map(Baseline::stages).unwrap_or_default();
                         measure.count(PacketRecord::received(tick, &packet, stages, late));
@@ -272,6 +281,7 @@ impl Replica {
                 Err(_) => self.state.undecodable += 1,
             }
         }
+        let Some(receiver) = self.connection.receiver_mut() else { return };
         receiver.advance_playout(now, delay);
         if let Some(sample) = measure.and_then(Measure::begun) {
             sample.stalls += (receiver.playout().stalls - stalls) as usize;
@@ -295,6 +305,7 @@ impl State {
             shown_tick: 0,
             resume_tick: 0,
             unasked: None,
+            prediction: Prediction::default(),
             protocol,
         }
     }

@@ -132,8 +132,8 @@ pub(super) fn send_snapshots(
         if let Some(sender) = sender.connection.sender_mut() {
             sender.itemize(is_measured);
         }
-        let extras =
-            Extras { gains: &sender.view.gains, groups: &bodies.groups, ..Extras::default() };
+        let (gains, own) = (&sender.view.gains[..], &sender.view.own[..]);
+        let extras = Extras { gains, own, groups: &bodies.groups, ..Extras::default() };
         if let Some(job) = sender.connection.prepare(tick, snapshot, extras) {
             jobs.push(job);
             outputs.push((buffer, measure, ladder));

@@ -41,6 +41,8 @@ pub(super) struct ClientView {
     pub(super) gains: Vec<f32>,
     /// Bytes sent on the wire up to the newest tick.
     pub(super) sent_bytes: u64,
+    /// The body that the client controls, encoded. Empty without one.
+    pub(super) own: Vec<u8>,
 }
 
 /// The last settings that were checked, and the result.

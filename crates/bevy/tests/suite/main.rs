@@ -14,6 +14,7 @@ mod messages;
 mod model;
 mod observers;
 mod poses;
+mod prediction;
 mod references;
 mod settings;
 mod shadow;

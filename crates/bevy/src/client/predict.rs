@@ -1,0 +1,363 @@
+//! Moves the predicted bodies ahead of the snapshots.
+//!
+//! The server reports with each snapshot how many inputs it has used. If the snapshot has what was predicted after that input,
+//! nothing is done. Otherwise the bodies are set to the snapshot's values, and the inputs that it does not contain are run again.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bevy_ecs::prelude::*;
+use bevy_math::{Quat, Vec3};
+use bevy_time::{Fixed, Time};
+use bevy_transform::components::Transform;
+use cubewire_codec::schema::FieldForm;
+use cubewire_codec::{Baseline, QuantizedSnapshot};
+use cubewire_protocol::ClientConnection;
+
+use super::play::transform;
+use super::receiver::{ReplicationReceiver, State, shown_body};
+use crate::body::RemoteBody;
+use crate::clock;
+use crate::components::Mapper;
+use crate::predicted::{PredictTick, Predicted, VisualOffset};
+use crate::protocol::{Compiled, OwnBody};
+use crate::transport::OrDisabled;
+use crate::wire::BodyId;
+
+/// Time in which half of an offset is gone.
+const HALF_LIFE: f32 = 0.1;
+
+/// An offset that is longer than the way at the maximum speed in this time is dropped, seconds: the body jumps.
+const MAX_OFFSET_SECONDS: f32 = 0.5;
+
+/// Maximum number of ticks that are predicted: inputs of a second at 60 Hz.
+const MAX_AHEAD: usize = 60;
+
+/// Counts of a client's prediction, since the connection began.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PredictionStats {
+    /// Number of inputs, each with a tick.
+    pub ticks: u64,
+    /// Number of snapshots that were not as predicted.
+    pub corrections: u64,
+    /// Number of ticks that were run again for them.
+    pub ticks_again: u64,
+    /// Sum of the distances between the pose of the controlled body before and after each correction, units.
+    pub corrected_units: f64,
+}
+
+/// The prediction of a connection.
+#[derive(Debug, Default)]
+pub(super) struct Prediction {
+    /// The body that the client controls, as of the last report.
+    own: Option<BodyId>,
+    /// Tick of the snapshot that was compared last.
+    base: Option<u64>,
+    /// What was predicted after the inputs that no compared snapshot contains, and after the last one that it contains.
+    records: VecDeque<Record>,
+    pub(super) stats: PredictionStats,
+}
+
+/// The predicted bodies after an input.
+#[derive(Debug)]
+struct Record {
+    /// Number of the input.
+    number: u64,
+    bodies: Vec<BodyRecord>,
+}
+
+#[derive(Debug)]
+struct BodyRecord {
+    body: BodyId,
+    entity: Entity,
+    pose: (Vec3, Quat),
+    /// By index of the registered field.
+    values: Vec<u32>,
+    /// By index of the predicted component.
+    components: Vec<Option<Vec<u8>>>,
+}
+
+type PredictedBodies = QueryState<(Entity, &'static RemoteBody), With<Predicted>>;
+
+/// Compares the newest snapshot with the prediction, then sends the inputs that are due and runs their ticks.
+pub(super) fn predict(
+    world: &mut World,
+    receivers: &mut QueryState<(Entity, &'static mut ReplicationReceiver), OrDisabled>,
+    bodies: &mut PredictedBodies,
+    offsets: &mut QueryState<&'static mut VisualOffset>,
+) {
+    let Some((server, replication)) = receivers.iter_mut(world).next() else {
+        return;
+    };
+    // Taken out, because the game's systems run below.
+    let Some(mut replica) = replication.into_inner().0.take() else {
+        return;
+    };
+    if replica.state.protocol.items.tick_input.is_some() {
+        let now = clock::now(world, server);
+        fade(world, offsets);
+        replica.state.predict(world, bodies, &mut replica.connection, now);
+    }
+    if let Some(mut replication) = world.get_mut::<ReplicationReceiver>(server) {
+        replication.0 = Some(replica);
+    }
+}
+
+fn fade(world: &mut World, offsets: &mut QueryState<&'static mut VisualOffset>) {
+    let seconds = world.resource::<Time<Fixed>>().timestep().as_secs_f32();
+    let left = 0.5_f32.powf(seconds / HALF_LIFE);
+    for mut offset in offsets.iter_mut(world) {
+        if *offset != VisualOffset::default() {
+            offset.translation *= left;
+            offset.rotation = Quat::IDENTITY.slerp(offset.rotation, left);
+            if offset.translation.length() < 1e-5 && offset.rotation.xyz().length() < 1e-5 {
+                *offset = VisualOffset::default();
+            }
+        }
+    }
+}
+
+impl State {
+    fn predict(
+        &mut self,
+        world: &mut World,
+        bodies: &mut PredictedBodies,
+        connection: &mut ClientConnection,
+        now: Duration,
+    ) {
+        let protocol = Arc::clone(&self.protocol);
+        let Some(entry) = &protocol.items.tick_input else { return };
+        self.correct(world, bodies, connection);
+        for _ in 0..connection.tick_inputs_due(now) {
+            let Some(input) = (entry.next)(entry, world) else { return };
+            let number = connection.push_tick_input(now, input.clone());
+            self.prediction.stats.ticks += 1;
+            self.tick(world, bodies, number, &input);
+        }
+    }
+
+    /// Runs the tick of an input, and records the predicted bodies.
+    fn tick(&mut self, world: &mut World, bodies: &mut PredictedBodies, number: u64, input: &[u8]) {
+        let protocol = Arc::clone(&self.protocol);
+        let own = self.prediction.own.and_then(|own| shown_body(&self.slots, own));
+        let Some(own) = own.filter(|&own| world.get::<Predicted>(own).is_some()) else {
+            return;
+        };
+        if let Some(entry) = &protocol.items.tick_input {
+            (entry.set)(world, own, Some(input));
+        }
+        world.run_schedule(PredictTick);
+        self.record(world, bodies, number);
+    }
+
+    fn record(&mut self, world: &World, bodies: &mut PredictedBodies, number: u64) {
+        let present = present(world, bodies).into_iter();
+        let of = |(entity, body)| BodyRecord::of(&self.protocol, world, (entity, body));
+        let bodies = present.map(of).collect();
+        let records = &mut self.prediction.records;
+        if records.len() > MAX_AHEAD {
+            records.pop_front();
+        }
+        records.push_back(Record { number, bodies });
+    }
+
+    /// Compares the newest snapshot with what was predicted, and predicts again from it if they differ.
+    fn correct(
+        &mut self,
+        world: &mut World,
+        bodies: &mut PredictedBodies,
+        connection: &ClientConnection,
+    ) -> Option<()> {
+        let receiver = connection.receiver()?;
+        let newest = receiver.newest().filter(|&newest| self.prediction.base != Some(newest))?;
+        let report = connection.input_report(newest).filter(|report| report.tick == newest)?;
+        self.prediction.base = Some(newest);
+        let protocol = Arc::clone(&self.protocol);
+        // A body that is not shown yet is predicted once it is.
+        let own = OwnBody::decode(&protocol, &report.own);
+        let own = own.filter(|own| shown_body(&self.slots, own.body).is_some());
+        let before = std::mem::replace(&mut self.prediction.own, own.as_ref().map(|own| own.body));
+        if before != self.prediction.own
+            && let Some(before) = before.and_then(|before| shown_body(&self.slots, before))
+            && let Ok(mut before) = world.get_entity_mut(before)
+        {
+            before.remove::<Predicted>();
+        }
+        let own = own?;
+        let entity = shown_body(&self.slots, own.body)?;
+        if before != self.prediction.own {
+            world.get_entity_mut(entity).ok()?.insert((Predicted, VisualOffset::default()));
+        }
+        let snapshot = receiver.get(newest).map(Baseline::snapshot)?;
+        let records = &mut self.prediction.records;
+        while records.front().is_some_and(|record| record.number < report.used) {
+            records.pop_front();
+        }
+        let record = records.front().filter(|record| record.number == report.used);
+        let present = present(world, bodies);
+        let is_right = record.is_some_and(|record| {
+            record.bodies.len() == present.len()
+                && record.bodies.iter().zip(&present).all(|(predicted, &(_, body))| {
+                    predicted.body == body
+                        && predicted.is_confirmed(&protocol, snapshot)
+                        && (body != own.body || predicted.has_components(&own.components))
+                })
+        });
+        if is_right {
+            return Some(());
+        }
+        let known = self.prediction.records.pop_front();
+        let known = known.filter(|record| record.number == report.used);
+        let known = known.map(|record| record.bodies).unwrap_or_default();
+        let poses = present.iter().filter_map(|&(it, _)| Some((it, *world.get::<Transform>(it)?)));
+        let poses: Vec<_> = poses.collect();
+        for &(entity, body) in &present {
+            let components = match body == own.body {
+                true => own.components.clone(),
+                false => {
+                    let known = known.iter().find(|known| known.body == body);
+                    let known = known.map_or(&[][..], |known| &known.components);
+                    known.iter().map(Option::as_deref).collect()
+                }
+            };
+            self.restore(world, snapshot, (entity, body), &components);
+        }
+        let is_first = before != self.prediction.own;
+        self.prediction.records.clear();
+        self.record(world, bodies, report.used);
+        let inputs: Vec<_> =
+            connection.tick_inputs_after(report.used).map(<[u8]>::to_vec).collect();
+        if inputs.len() > MAX_AHEAD {
+            return None;
+        }
+        for (number, input) in (report.used + 1..).zip(&inputs) {
+            self.tick(world, bodies, number, input);
+        }
+        let stats = &mut self.prediction.stats;
+        stats.corrections += u64::from(!is_first);
+        stats.ticks_again += inputs.len() as u64;
+        for (other, before) in poses {
+            let units = self.offset(world, other, &before);
+            if other == entity && !is_first {
+                self.prediction.stats.corrected_units += f64::from(units);
+            }
+        }
+        Some(())
+    }
+
+    /// Starts the offset of the bodies that are no longer predicted at the pose that they had. Runs after they were moved.
+    pub(super) fn release(&mut self, world: &mut World) {
+        let Some(newest) = self.prediction.records.back_mut() else { return };
+        let is_predicted = |body: &BodyRecord| world.get::<Predicted>(body.entity).is_some();
+        let released: Vec<_> = newest.bodies.extract_if(.., |body| !is_predicted(body)).collect();
+        for BodyRecord { entity, pose: (translation, rotation), .. } in released {
+            let before = Transform { translation, rotation, ..Transform::default() };
+            self.offset(world, entity, &before);
+        }
+    }
+
+    /// Adds the way of a body from `before` to its offset. Returns its length.
+    fn offset(&self, world: &mut World, entity: Entity, before: &Transform) -> f32 {
+        let Ok(mut body) = world.get_entity_mut(entity) else { return 0.0 };
+        let Some(now) = body.get::<Transform>().copied() else { return 0.0 };
+        let mut offset = body.get::<VisualOffset>().copied().unwrap_or_default();
+        let way = before.translation - now.translation;
+        offset.translation += way;
+        offset.rotation = offset.rotation * before.rotation * now.rotation.inverse();
+        offset.rotation = offset.rotation.normalize();
+        let most = self.protocol.plan.schema().world.max_speed * MAX_OFFSET_SECONDS;
+        // Not if it is not finite, either.
+        let is_small = offset.translation.length() <= most && offset.rotation.is_finite();
+        body.insert(if is_small { offset } else { VisualOffset::default() });
+        way.length()
+    }
+
+    /// Sets a body to the values of a snapshot, and its predicted components.
+    fn restore(
+        &self,
+        world: &mut World,
+        snapshot: &QuantizedSnapshot,
+        (entity, body): (Entity, BodyId),
+        components: &[Option<&[u8]>],
+    ) {
+        let slot = usize::from(body.slot);
+        let Some(life) = snapshot.life(slot).filter(|it| it.generation == body.generation) else {
+            return;
+        };
+        if let Some(mut at) = world.get_mut::<Transform>(entity) {
+            let new = transform(&snapshot.body(slot));
+            (at.translation, at.rotation) = (new.translation, new.rotation);
+        }
+        let protocol = &self.protocol;
+        let kind = protocol.kind_name(life.kind);
+        for (index, field) in (protocol.hidden_fields()..).zip(&protocol.items.fields) {
+            if field.kinds.is_empty() || kind.is_some_and(|kind| field.kinds.contains(&kind)) {
+                let value = snapshot.value(slot, index);
+                let target = value.checked_sub(1).filter(|_| field.schema.form == FieldForm::Body);
+                let target = target.map(BodyId::from_number);
+                let target = target.and_then(|target| shown_body(&self.slots, target));
+                (field.write)(world, entity, field.schema.form.dequantize(value), target);
+            }
+        }
+        for (component, bytes) in protocol.items.predicted.iter().zip(components) {
+            match bytes {
+                Some(bytes) => {
+                    (component.write)(world, entity, bytes, &mut Mapper::new(&|_| None));
+                }
+                None => (component.remove)(world, entity),
+            }
+        }
+    }
+}
+
+/// The predicted bodies, by slot.
+fn present(world: &World, bodies: &mut PredictedBodies) -> Vec<(Entity, BodyId)> {
+    let present = bodies.iter(world).map(|(entity, &RemoteBody(body))| (entity, body));
+    let mut present: Vec<_> = present.collect();
+    present.sort_unstable_by_key(|(_, body)| body.slot);
+    present
+}
+
+impl BodyRecord {
+    fn of(protocol: &Compiled, world: &World, (entity, id): (Entity, BodyId)) -> Self {
+        let body = world.entity(entity);
+        let at = body.get::<Transform>().copied().unwrap_or_default();
+        let id_of = |other| world.get::<RemoteBody>(other).map(|&RemoteBody(id)| id);
+        let fields = protocol.items.fields.iter();
+        let components = protocol
+            .items
+            .predicted
+            .iter()
+            .map(|component| (component.read)(body, &mut Mapper::new(&|_| None))?.ok());
+        Self {
+            body: id,
+            entity,
+            pose: (at.translation, at.rotation),
+            values: fields.map(|it| it.schema.form.quantize((it.read)(body, &id_of))).collect(),
+            components: components.collect(),
+        }
+    }
+
+    /// Whether a snapshot has the predicted values, and the pose but for rounding.
+    fn is_confirmed(&self, protocol: &Compiled, snapshot: &QuantizedSnapshot) -> bool {
+        let slot = usize::from(self.body.slot);
+        if snapshot.life(slot).is_none_or(|life| life.generation != self.body.generation) {
+            return false;
+        }
+        let schema = protocol.plan.schema();
+        let received = snapshot.body(slot);
+        let off = (received.position - self.pose.0).abs().to_array();
+        let steps = schema.position.map(|range| 1.0 / range.steps_per_unit as f32);
+        // A component of an orientation is the sine of half an angle.
+        let radians = 4.0 / f32::from(1_u16 << schema.component_bits);
+        let mut values = (protocol.hidden_fields()..).zip(&self.values);
+        values.all(|(index, value)| snapshot.value(slot, index) == *value)
+            && off.iter().zip(steps).all(|(off, step)| *off <= step)
+            && received.orientation.angle_between(self.pose.1) <= radians
+    }
+
+    fn has_components(&self, received: &[Option<&[u8]>]) -> bool {
+        self.components.iter().map(Option::as_deref).eq(received.iter().copied())
+    }
+}

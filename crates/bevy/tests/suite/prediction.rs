@@ -1,0 +1,270 @@
+//! Bodies that a client moves ahead of the snapshots.
+
+use bevy_time::Time;
+use cubewire_bevy::{PredictionStats, VisualOffset};
+
+use super::*;
+
+/// Sideways speed, −1 to 1, and whether the hero jumps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Walk(i8, bool);
+
+#[derive(Component, Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Speed([f32; 2]);
+
+const HERO_SPEED: f32 = 6.0;
+const JUMP: f32 = 8.0;
+const GROUND: f32 = 1.0;
+
+fn walk(time: Res<Time>, mut heroes: Query<(&TickInput<Walk>, &mut Transform, &mut Speed)>) {
+    let seconds = time.delta_secs();
+    for (TickInput(Walk(way, jumps)), mut at, mut speed) in &mut heroes {
+        let is_down = at.translation.y < GROUND + 0.02;
+        speed.0[0] = f32::from(*way) * HERO_SPEED;
+        speed.0[1] = match (is_down, jumps) {
+            (true, true) => JUMP,
+            (true, false) => 0.0,
+            (false, _) => speed.0[1] - 20.0 * seconds,
+        };
+        at.translation += Vec3::new(speed.0[0], speed.0[1], 0.0) * seconds;
+        at.translation.y = at.translation.y.max(GROUND);
+    }
+}
+
+fn heroes(app: &mut App) {
+    protocol(app);
+    app.add_predicted_input::<Walk>()
+        .predict_component::<Speed>()
+        .add_systems(PredictTick, walk)
+        .init_resource::<NextInput<Walk>>();
+}
+
+/// A round trip of 150 ms, with jitter and loss.
+fn conditions() -> Conditions {
+    Conditions {
+        latency: Duration::from_millis(75),
+        jitter: Jitter::Uniform { spread: Duration::from_millis(33) },
+        loss: Loss::Independent { probability: 0.02 },
+        ..Conditions::PERFECT
+    }
+}
+
+struct Game {
+    net: TestNet,
+    hero: Entity,
+}
+
+impl Game {
+    fn new() -> Self {
+        let mut net = TestNet::with_conditions(heroes, conditions(), 3);
+        let world = net.server.world_mut();
+        let at = Transform::from_xyz(0.0, GROUND, 0.0);
+        let hero = world.spawn((Replicated, BodyKind::named("hero"), Speed::default(), at)).id();
+        net.add_client();
+        net.run_until(|net| client_of(net).is_some());
+        let mut game = Self { net, hero };
+        game.control();
+        game.net.run_until(|net| net.count::<Predicted>(0) == 1);
+        game.net.ticks(300);
+        game
+    }
+
+    /// Lets the client control the hero.
+    fn control(&mut self) {
+        let client = client_of(&mut self.net).unwrap();
+        self.net.server.world_mut().entity_mut(self.hero).insert(ControlledBy(client));
+    }
+
+    fn hold(&mut self, input: Walk, ticks: usize) {
+        self.net.clients[0].world_mut().resource_mut::<NextInput<Walk>>().0 = input;
+        self.net.ticks(ticks);
+    }
+
+    /// The pose at the server.
+    fn at_server(&self) -> Vec3 {
+        self.net.server.world().get::<Transform>(self.hero).unwrap().translation
+    }
+
+    /// The pose at the client, and what its mesh adds.
+    fn at_client(&mut self) -> (Vec3, Vec3) {
+        let world = self.net.clients[0].world_mut();
+        let mut heroes = world.query_filtered::<(&Transform, &VisualOffset), With<Remote>>();
+        let (at, offset) = heroes.single(world).unwrap();
+        (at.translation, offset.translation)
+    }
+
+    fn stats(&mut self) -> PredictionStats {
+        let world = self.net.clients[0].world_mut();
+        world.query::<&ReplicationReceiver>().single(world).unwrap().prediction()
+    }
+}
+
+fn client_of(net: &mut TestNet) -> Option<Entity> {
+    let world = net.server.world_mut();
+    world.query_filtered::<Entity, (With<Client>, With<Connected>)>().iter(world).next()
+}
+
+#[test]
+fn an_input_acts_at_once_and_a_free_hero_is_never_corrected() {
+    let mut game = Game::new();
+    let before = game.stats();
+    for step in 0..20 {
+        let (from, _) = game.at_client();
+        let way = [1, -1, 0, 1, -1][step % 5];
+        game.hold(Walk(way, step % 3 == 0), 2);
+        let (now, _) = game.at_client();
+        let wanted = f32::from(way) * HERO_SPEED / 60.0;
+        // Two ticks, with one to three inputs.
+        let moved = now.x - from.x;
+        assert!((0.9 * wanted.abs()..=3.1 * wanted.abs()).contains(&moved.abs()), "{moved}");
+        assert!(moved * wanted >= 0.0);
+        game.hold(Walk(way, false), 38);
+    }
+    let after = game.stats();
+    assert!(after.ticks > before.ticks + 700);
+    assert_eq!(after.corrections, before.corrections, "{after:?}");
+    game.hold(Walk::default(), 120);
+    let ((at, offset), server) = (game.at_client(), game.at_server());
+    assert!(at.distance(server) < 0.01 && offset == Vec3::ZERO, "{at} {server} {offset}");
+}
+
+#[test]
+fn what_the_server_does_to_the_hero_is_taken_over_smoothly() {
+    let mut game = Game::new();
+    let before = game.stats();
+    let hero = game.hero;
+    game.net.server.world_mut().get_mut::<Transform>(hero).unwrap().translation.x += 1.0;
+    let (mut last, _) = game.at_client();
+    for _ in 0..90 {
+        game.net.tick();
+        let (at, offset) = game.at_client();
+        let shown = at + offset;
+        assert!(shown.distance(last) < 0.2, "{shown} after {last}");
+        last = shown;
+    }
+    assert!(last.distance(game.at_server()) < 0.01);
+    let after = game.stats();
+    assert!(after.corrections > before.corrections && after.corrected_units > 0.9, "{after:?}");
+    assert!(after.ticks_again < before.ticks_again + 40, "{after:?}");
+}
+
+#[test]
+fn a_change_of_the_controller_ends_the_prediction() {
+    let mut game = Game::new();
+    game.hold(Walk(1, false), 30);
+    game.net.server.world_mut().entity_mut(game.hero).remove::<(ControlledBy, TickInput<Walk>)>();
+    let (mut last, _) = game.at_client();
+    for _ in 0..120 {
+        game.net.tick();
+        let (at, offset) = game.at_client();
+        assert!((at + offset).distance(last) < 0.3, "{at} {offset} after {last}");
+        last = at + offset;
+    }
+    assert_eq!(game.net.count::<Predicted>(0), 0);
+    assert!(last.distance(game.at_server()) < 0.01, "{last} {}", game.at_server());
+    game.control();
+    game.net.run_until(|net| net.count::<Predicted>(0) == 1);
+}
+
+#[test]
+fn a_client_that_reconnects_or_stops_sending_inputs_predicts_again() {
+    let mut game = Game::new();
+    game.net.clients[0].world_mut().remove_resource::<NextInput<Walk>>();
+    game.net.ticks(200);
+    game.net.clients[0].world_mut().init_resource::<NextInput<Walk>>();
+    game.hold(Walk(1, false), 120);
+    assert!((game.at_client().0.x - game.at_server().x).abs() > 0.5, "it is ahead");
+    game.net.reconnect(0);
+    game.net.run_until(|net| net.count::<Remote>(0) == 0);
+    game.net.run_until(|net| client_of(net).is_some() && net.count::<Remote>(0) == 1);
+    game.control();
+    game.net.run_until(|net| net.count::<Predicted>(0) == 1);
+    game.hold(Walk(-1, false), 120);
+    assert!(game.at_client().0.x < game.at_server().x - 0.5);
+}
+
+#[test]
+fn the_birth_and_death_of_a_controlled_body_are_those_of_any_body() {
+    let mut game = Game::new();
+    game.hold(Walk(1, true), 20);
+    game.net.server.world_mut().despawn(game.hero);
+    game.net.run_until(|net| net.count::<Remote>(0) == 0);
+    game.net.ticks(120);
+    let client = client_of(&mut game.net).unwrap();
+    let at = Transform::from_xyz(5.0, GROUND, 0.0);
+    let kind = BodyKind::named("hero");
+    let world = game.net.server.world_mut();
+    let hero = world.spawn((Replicated, kind, Speed::default(), at, ControlledBy(client)));
+    game.hero = hero.id();
+    game.net.run_until(|net| net.count::<Predicted>(0) == 1);
+    game.hold(Walk(1, false), 60);
+    assert!(game.at_client().0.x > game.at_server().x + 0.5);
+}
+
+#[test]
+fn nobody_else_is_sent_more_and_a_client_without_a_body_predicts_nothing() {
+    let mut game = Game::new();
+    game.net.add_client_with(|app| {
+        heroes(app);
+        app.world_mut().remove_resource::<NextInput<Walk>>();
+    });
+    game.net.run_until(|net| net.count::<Remote>(1) == 1);
+    game.hold(Walk(1, false), 120);
+    assert_eq!(game.net.count::<Predicted>(1), 0);
+    let stats = |app: &mut App| {
+        let world = app.world_mut();
+        world.query::<&ReplicationReceiver>().single(world).unwrap().prediction()
+    };
+    assert_eq!(stats(&mut game.net.clients[1]), PredictionStats::default());
+}
+
+/// A box that heroes push: both ends run the same system.
+fn push(
+    heroes: Query<&Transform, (With<TickInput<Walk>>, Without<Crate>)>,
+    mut crates: Query<&mut Transform, With<Crate>>,
+) {
+    for mut pushed in &mut crates {
+        for hero in &heroes {
+            let off = pushed.translation.x - hero.translation.x;
+            if off.abs() < 1.0 {
+                pushed.translation.x = hero.translation.x + off.signum();
+            }
+        }
+    }
+}
+
+#[derive(Component)]
+struct Crate;
+
+#[test]
+fn other_bodies_can_be_predicted_too() {
+    let mut game = Game::new();
+    let crates = |app: &mut App| {
+        app.add_systems(PredictTick, push.after(walk));
+    };
+    crates(&mut game.net.server);
+    crates(&mut game.net.clients[0]);
+    let at = Transform::from_xyz(3.0, GROUND, 0.0);
+    game.net.server.world_mut().spawn((Replicated, BodyKind::named("crate"), Crate, at));
+    game.net.run_until(|net| net.count::<Remote>(0) == 2);
+    let world = game.net.clients[0].world_mut();
+    let mut bodies = world.query::<(Entity, &BodyKind)>();
+    let pushed = bodies.iter(world).find(|(_, kind)| kind.name() == "crate").unwrap().0;
+    world.entity_mut(pushed).insert((Predicted, Crate));
+    game.net.ticks(60);
+    let before = game.stats();
+    game.hold(Walk(1, false), 60);
+    let world = game.net.clients[0].world_mut();
+    let ahead = world.get::<Transform>(pushed).unwrap().translation.x;
+    let mut crates = game.net.server.world_mut().query_filtered::<&Transform, With<Crate>>();
+    let behind = crates.single(game.net.server.world()).unwrap().translation.x;
+    assert!(ahead > behind + 0.5, "{ahead} {behind}");
+    let after = game.stats();
+    assert!(after.corrections <= before.corrections + 2, "{before:?} {after:?}");
+    // It is interpolated again.
+    game.net.clients[0].world_mut().entity_mut(pushed).remove::<Predicted>();
+    game.hold(Walk::default(), 120);
+    let at = game.net.clients[0].world().get::<Transform>(pushed).unwrap().translation.x;
+    let server = crates.single(game.net.server.world()).unwrap().translation.x;
+    assert!((at - server).abs() < 0.01, "{at} {server}");
+}
