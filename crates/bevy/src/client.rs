@@ -12,7 +12,7 @@ use bevy_app::{App, FixedPostUpdate, FixedUpdate, Plugin, PostUpdate, PreStartup
 use bevy_ecs::prelude::*;
 use cubewire_protocol::Settings;
 
-pub use self::predict::PredictionStats;
+pub use self::predict::{PredictionStats, PredictsBodies};
 pub use self::receiver::ReplicationReceiver;
 
 use crate::body::{Remote, RemoteBody};
@@ -27,6 +27,7 @@ pub struct ClientPlugin;
 impl Plugin for ClientPlugin {
     fn build(&self, app: &mut App) {
         app.register_required_components::<Server, PlayoutDelay>()
+            .init_resource::<PredictsBodies>()
             .add_systems(PreStartup, |protocol: Option<Res<'_, Protocol>>| {
                 protocol.expect(NO_PROTOCOL);
             })

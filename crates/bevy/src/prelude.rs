@@ -16,6 +16,7 @@ pub use crate::{
 };
 #[cfg(feature = "client")]
 pub use crate::{
-    ClientPlugin, KeepVanished, PlayoutDelay, SettingsRequest, VanishReason, Vanished,
+    ClientPlugin, KeepVanished, PlayoutDelay, PredictsBodies, SettingsRequest, VanishReason,
+    Vanished,
 };
 pub use crate::{ControlledBy, NextInput, PredictTick, Predicted, TickInput, VisualOffset};

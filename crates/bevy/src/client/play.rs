@@ -224,7 +224,7 @@ impl State {
         let Ok(mut entity) = world.get_entity_mut(shown.entity) else {
             return;
         };
-        if entity.contains::<Predicted>() {
+        if entity.contains::<Predicted>() && !self.prediction.is_off {
             // When it is interpolated again, its values are written.
             self.slots[slot].changed = u32::MAX;
             return;

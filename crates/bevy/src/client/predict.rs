@@ -3,12 +3,13 @@
 //! The server reports with each snapshot how many inputs it has used. If the snapshot has what was predicted after that input,
 //! nothing is done. Otherwise the bodies are set to the snapshot's values, and the inputs that it does not contain are run again.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use bevy_ecs::prelude::*;
 use bevy_math::{Quat, Vec3};
+use bevy_platform::time::Instant;
 use bevy_time::{Fixed, Time};
 use bevy_transform::components::Transform;
 use cubewire_codec::schema::FieldForm;
@@ -20,6 +21,7 @@ use super::receiver::{ReplicationReceiver, State, shown_body};
 use crate::body::RemoteBody;
 use crate::clock;
 use crate::components::Mapper;
+use crate::measure::Measure;
 use crate::predicted::{PredictTick, Predicted, VisualOffset};
 use crate::protocol::{Compiled, OwnBody};
 use crate::transport::OrDisabled;
@@ -45,6 +47,22 @@ pub struct PredictionStats {
     pub ticks_again: u64,
     /// Sum of the distances between the pose of the controlled body before and after each correction, units.
     pub corrected_units: f64,
+    /// Time of all this.
+    pub time: Duration,
+    /// From the last input to its effect at this client: with prediction, the time since it was sent; without, that of the newest
+    /// input that has an effect in the tick that is shown. `None` without inputs.
+    pub input_delay: Option<Duration>,
+}
+
+/// Client: whether [`Predicted`] bodies are moved ahead of the snapshots. If false, they are shown like others, and inputs are sent all
+/// the same. It can change at any time. Default: true.
+#[derive(Resource, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PredictsBodies(pub bool);
+
+impl Default for PredictsBodies {
+    fn default() -> Self {
+        Self(true)
+    }
 }
 
 /// The prediction of a connection.
@@ -56,6 +74,9 @@ pub(super) struct Prediction {
     base: Option<u64>,
     /// What was predicted after the inputs that no compared snapshot contains, and after the last one that it contains.
     records: VecDeque<Record>,
+    /// By predicted body: its count of teleports in the last snapshot.
+    teleports: HashMap<BodyId, u32>,
+    pub(super) is_off: bool,
     pub(super) stats: PredictionStats,
 }
 
@@ -95,9 +116,30 @@ pub(super) fn predict(
         return;
     };
     if replica.state.protocol.items.tick_input.is_some() {
-        let now = clock::now(world, server);
+        let (now, started) = (clock::now(world, server), Instant::now());
+        let before = replica.state.prediction.stats;
+        replica.state.prediction.is_off = !world.resource::<PredictsBodies>().0;
         fade(world, offsets);
         replica.state.predict(world, bodies, &mut replica.connection, now);
+        let (connection, state) = (&replica.connection, &mut replica.state);
+        let stats = &mut state.prediction.stats;
+        stats.time += started.elapsed();
+        let is_ahead = !state.prediction.records.is_empty();
+        stats.input_delay = match is_ahead {
+            true => connection.newest_input_age(now),
+            false => connection.input_age(now, state.shown_tick),
+        };
+        let stats = *stats;
+        if let Some(mut measure) = world.get_mut::<Measure>(server)
+            && let Some(sample) = measure.begun()
+        {
+            let corrected = stats.corrected_units - before.corrected_units;
+            sample.input_age = stats.input_delay;
+            sample.correction_m =
+                (stats.corrections > before.corrections).then_some(corrected as f32);
+            sample.corrected_ticks = (stats.ticks_again - before.ticks_again) as u32;
+            sample.predicting = stats.time - before.time;
+        }
     }
     if let Some(mut replication) = world.get_mut::<ReplicationReceiver>(server) {
         replication.0 = Some(replica);
@@ -141,7 +183,7 @@ impl State {
     fn tick(&mut self, world: &mut World, bodies: &mut PredictedBodies, number: u64, input: &[u8]) {
         let protocol = Arc::clone(&self.protocol);
         let own = self.prediction.own.and_then(|own| shown_body(&self.slots, own));
-        let Some(own) = own.filter(|&own| world.get::<Predicted>(own).is_some()) else {
+        let Some(own) = own.filter(|&own| self.is_predicted(world, own)) else {
             return;
         };
         if let Some(entry) = &protocol.items.tick_input {
@@ -189,6 +231,9 @@ impl State {
         if before != self.prediction.own {
             world.get_entity_mut(entity).ok()?.insert((Predicted, VisualOffset::default()));
         }
+        if self.prediction.is_off {
+            return None;
+        }
         let snapshot = receiver.get(newest).map(Baseline::snapshot)?;
         let records = &mut self.prediction.records;
         while records.front().is_some_and(|record| record.number < report.used) {
@@ -207,6 +252,8 @@ impl State {
         if is_right {
             return Some(());
         }
+        let jumped = self.jumped(&present, snapshot);
+        let is_first = before != self.prediction.own || self.prediction.records.is_empty();
         let known = self.prediction.records.pop_front();
         let known = known.filter(|record| record.number == report.used);
         let known = known.map(|record| record.bodies).unwrap_or_default();
@@ -223,7 +270,6 @@ impl State {
             };
             self.restore(world, snapshot, (entity, body), &components);
         }
-        let is_first = before != self.prediction.own;
         self.prediction.records.clear();
         self.record(world, bodies, report.used);
         let inputs: Vec<_> =
@@ -239,6 +285,11 @@ impl State {
         stats.ticks_again += inputs.len() as u64;
         for (other, before) in poses {
             let units = self.offset(world, other, &before);
+            if jumped.contains(&other)
+                && let Some(mut offset) = world.get_mut::<VisualOffset>(other)
+            {
+                *offset = VisualOffset::default();
+            }
             if other == entity && !is_first {
                 self.prediction.stats.corrected_units += f64::from(units);
             }
@@ -246,11 +297,40 @@ impl State {
         Some(())
     }
 
+    /// The bodies that have teleported since the last snapshot.
+    fn jumped(
+        &mut self,
+        present: &[(Entity, BodyId)],
+        snapshot: &QuantizedSnapshot,
+    ) -> Vec<Entity> {
+        if !self.protocol.items.has_teleports {
+            return Vec::new();
+        }
+        let field = self.protocol.plan.schema().fields.len() - 1;
+        let count = |body: BodyId| snapshot.value(usize::from(body.slot), field);
+        let before = &self.prediction.teleports;
+        let has = |body| before.get(&body).is_some_and(|before| *before != count(body));
+        let jumped = present.iter().filter(|&&(_, body)| has(body)).map(|&(entity, _)| entity);
+        let jumped = jumped.collect();
+        self.prediction.teleports = present.iter().map(|&(_, it)| (it, count(it))).collect();
+        jumped
+    }
+
+    /// Whether a body is moved ahead of the snapshots.
+    pub(super) fn is_predicted(&self, world: &World, entity: Entity) -> bool {
+        !self.prediction.is_off && world.get::<Predicted>(entity).is_some()
+    }
+
     /// Starts the offset of the bodies that are no longer predicted at the pose that they had. Runs after they were moved.
     pub(super) fn release(&mut self, world: &mut World) {
+        let is_off = self.prediction.is_off;
         let Some(newest) = self.prediction.records.back_mut() else { return };
-        let is_predicted = |body: &BodyRecord| world.get::<Predicted>(body.entity).is_some();
+        let is_predicted =
+            |body: &BodyRecord| !is_off && world.get::<Predicted>(body.entity).is_some();
         let released: Vec<_> = newest.bodies.extract_if(.., |body| !is_predicted(body)).collect();
+        if is_off {
+            self.prediction.records.clear();
+        }
         for BodyRecord { entity, pose: (translation, rotation), .. } in released {
             let before = Transform { translation, rotation, ..Transform::default() };
             self.offset(world, entity, &before);

@@ -56,7 +56,11 @@ struct Game {
 
 impl Game {
     fn new() -> Self {
-        let mut net = TestNet::with_conditions(heroes, conditions(), 3);
+        Self::of(heroes)
+    }
+
+    fn of(protocol: fn(&mut App)) -> Self {
+        let mut net = TestNet::with_conditions(protocol, conditions(), 3);
         let world = net.server.world_mut();
         let at = Transform::from_xyz(0.0, GROUND, 0.0);
         let hero = world.spawn((Replicated, BodyKind::named("hero"), Speed::default(), at)).id();
@@ -202,7 +206,7 @@ fn the_birth_and_death_of_a_controlled_body_are_those_of_any_body() {
 }
 
 #[test]
-fn nobody_else_is_sent_more_and_a_client_without_a_body_predicts_nothing() {
+fn a_client_without_inputs_predicts_nothing() {
     let mut game = Game::new();
     game.net.add_client_with(|app| {
         heroes(app);
@@ -215,7 +219,8 @@ fn nobody_else_is_sent_more_and_a_client_without_a_body_predicts_nothing() {
         let world = app.world_mut();
         world.query::<&ReplicationReceiver>().single(world).unwrap().prediction()
     };
-    assert_eq!(stats(&mut game.net.clients[1]), PredictionStats::default());
+    let stats = stats(&mut game.net.clients[1]);
+    assert_eq!((stats.ticks, stats.corrections, stats.input_delay), (0, 0, None));
 }
 
 /// A box that heroes push: both ends run the same system.
@@ -267,4 +272,106 @@ fn other_bodies_can_be_predicted_too() {
     let at = game.net.clients[0].world().get::<Transform>(pushed).unwrap().translation.x;
     let server = crates.single(game.net.server.world()).unwrap().translation.x;
     assert!((at - server).abs() < 0.01, "{at} {server}");
+}
+
+#[test]
+fn a_teleport_of_a_predicted_body_is_a_jump() {
+    fn jumping(app: &mut App) {
+        heroes(app);
+        app.replicate_teleports();
+    }
+    let mut game = Game::of(jumping);
+    game.hold(Walk(1, false), 30);
+    let there = Transform::from_xyz(-8.0, GROUND, 0.0);
+    game.net.server.world_mut().entity_mut(game.hero).insert((there, Teleport));
+    game.net.run_until(|net| {
+        let world = net.clients[0].world_mut();
+        world.query_filtered::<&Transform, With<Predicted>>().single(world).unwrap().translation.x
+            < 0.0
+    });
+    let (at, offset) = game.at_client();
+    assert!(offset == Vec3::ZERO, "{at} {offset}");
+    game.hold(Walk::default(), 60);
+    assert!(game.at_client().0.distance(game.at_server()) < 0.01);
+}
+
+#[test]
+fn a_disabled_body_is_not_predicted_until_it_returns() {
+    let mut game = Game::new();
+    let disabled = bevy_ecs::entity_disabling::Disabled;
+    game.net.server.world_mut().entity_mut(game.hero).insert(disabled);
+    game.net.run_until(|net| net.count::<Remote>(0) == 0);
+    game.net.ticks(60);
+    game.net
+        .server
+        .world_mut()
+        .entity_mut(game.hero)
+        .remove::<bevy_ecs::entity_disabling::Disabled>();
+    game.net.run_until(|net| net.count::<Predicted>(0) == 1);
+    game.hold(Walk(1, false), 60);
+    assert!(game.at_client().0.x > game.at_server().x + 0.5);
+}
+
+#[test]
+fn slow_motion_and_pauses_of_either_end_leave_the_prediction_as_good() {
+    let mut game = Game::new();
+    let clock = |app: &mut App, speed: f32| {
+        let mut time = app.world_mut().resource_mut::<Time<bevy_time::Virtual>>();
+        if speed > 0.0 {
+            time.set_relative_speed(speed);
+            time.unpause();
+        } else {
+            time.pause();
+        }
+    };
+    for end in [0, 1] {
+        for speed in [0.5, 0.0] {
+            let app = |game: &mut Game, speed| match end {
+                0 => clock(&mut game.net.server, speed),
+                _ => clock(&mut game.net.clients[0], speed),
+            };
+            app(&mut game, speed);
+            game.hold(Walk(1, false), 150);
+            app(&mut game, 1.0);
+            game.hold(Walk(-1, false), 400);
+            let before = game.stats();
+            game.hold(Walk(1, false), 120);
+            let after = game.stats();
+            assert!(after.ticks >= before.ticks + 110, "{end} {speed}: {before:?} {after:?}");
+            assert_eq!(after.corrections, before.corrections, "{end} {speed}");
+            game.hold(Walk::default(), 90);
+            assert!(game.at_client().0.distance(game.at_server()) < 0.01, "{end} {speed}");
+        }
+    }
+}
+
+#[test]
+fn prediction_is_switched_off_and_on_while_the_game_runs() {
+    let mut game = Game::new();
+    for _ in 0..2 {
+        let delay = |game: &mut Game| game.stats().input_delay.unwrap().as_secs_f32();
+        assert!(delay(&mut game) < 0.018);
+        game.hold(Walk(1, false), 90);
+        assert!(game.at_client().0.x > game.at_server().x + 0.5);
+        game.net.clients[0].insert_resource(PredictsBodies(false));
+        let before = game.stats();
+        let (mut last, _) = game.at_client();
+        for _ in 0..120 {
+            game.hold(Walk(1, false), 1);
+            let (at, offset) = game.at_client();
+            assert!((at + offset).distance(last) < 0.35, "{at} {offset} after {last}");
+            last = at + offset;
+        }
+        assert!(game.at_client().0.x < game.at_server().x - 0.5, "it is shown late");
+        assert!((0.2..0.6).contains(&delay(&mut game)), "{}", delay(&mut game));
+        let after = game.stats();
+        assert_eq!(
+            (after.corrections, after.ticks_again),
+            (before.corrections, before.ticks_again)
+        );
+        assert!(after.ticks > before.ticks + 100, "inputs go on");
+        game.net.clients[0].insert_resource(PredictsBodies(true));
+        game.hold(Walk(-1, false), 90);
+        assert_eq!(game.stats().corrections, before.corrections);
+    }
 }
