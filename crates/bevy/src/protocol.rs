@@ -10,7 +10,9 @@ use cubewire_codec::{Plan, Stages};
 use cubewire_protocol::Contract;
 pub(crate) use cubewire_protocol::MAX_OWN_BYTES;
 
-use crate::components::{ComponentAccess, Mapper};
+use crate::components::ComponentAccess;
+#[cfg(feature = "server")]
+use crate::components::Mapper;
 use crate::forms::Shape;
 use crate::messages::MessageEntry;
 use crate::predicted::TickInputEntry;
