@@ -10,6 +10,8 @@ pub mod memory;
 pub mod names;
 #[doc(hidden)]
 pub mod packet;
+#[doc(hidden)]
+pub mod playing;
 mod plugin;
 #[doc(hidden)]
 pub mod prelude;

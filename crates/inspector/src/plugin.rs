@@ -8,8 +8,8 @@ use bevy_egui::{EguiContext, EguiContexts, EguiPrimaryContextPass};
 use bevy_time::{Real, Time};
 use cubewire_bevy::shadow::LiveLadder;
 use cubewire_bevy::{
-    Bodies, Connected, ConnectionSettings, InSlot, Measure, Protocol, ReplicationReceiver,
-    ReplicationSender, ReplicationStats, SettingsRequest,
+    Bodies, Connected, ConnectionSettings, InSlot, Measure, PredictsBodies, Protocol,
+    ReplicationReceiver, ReplicationSender, ReplicationStats, SettingsRequest,
 };
 use cubewire_codec::Baseline;
 use cubewire_protocol::{BaselineChoice, Settings};
@@ -102,12 +102,15 @@ fn select(
     }
 }
 
-/// Applies the chosen stages to the connection. A client requests them from the server.
+/// Applies the chosen stages to the connection, which a client requests from the server, and whether to predict.
 fn switch(
     mut state: ResMut<'_, InspectorState>,
     mut connections: Query<'_, '_, (Option<&mut ConnectionSettings>, Option<&ReplicationReceiver>)>,
     mut commands: Commands<'_, '_>,
 ) {
+    if let Some(predicts) = state.choices.predicts.take() {
+        commands.insert_resource(PredictsBodies(predicts));
+    }
     let Some(stages) = state.choices.wanted.take() else { return };
     let Some(connection) = state.connection else { return };
     match connections.get_mut(connection) {
@@ -209,6 +212,7 @@ pub struct Inspector<'w, 's> {
     protocol: Option<Res<'w, Protocol>>,
     now: Res<'w, Time<Real>>,
     bodies: Option<Res<'w, Bodies>>,
+    predicts: Option<Res<'w, PredictsBodies>>,
     stats: Option<Res<'w, ReplicationStats>>,
     connections: Query<'w, 's, Connection<'static>, With<Connected>>,
 }
@@ -285,7 +289,9 @@ impl Inspector<'_, '_> {
                 let now = self.now.elapsed();
                 let receiver = replication.receiver();
                 let newest = receiver.and_then(|receiver| receiver.get(receiver.newest()?));
-                (End::Client { replication, now }, newest.map(Baseline::snapshot))
+                let predicts = self.predicts.as_ref().is_some_and(|it| it.0);
+                let end = End::Client { replication, now, predicts };
+                (end, newest.map(Baseline::snapshot))
             }
             (None, None) => return,
         };

@@ -16,6 +16,7 @@ use cubewire_protocol::record::{ArrivalCounts, Fate, PacketRecord, Sample, Total
 use crate::graph::{self, Above, Axis, Lines, Point, Source, Span};
 use crate::kinds::{self, Bits};
 use crate::packet::{self, HEX_ROW, Order, PacketView};
+use crate::playing::Playing;
 use crate::prelude::*;
 use crate::waiting::Waiting;
 pub(crate) use held::Held;
@@ -27,6 +28,7 @@ pub(crate) enum Page {
     Packet,
     Waiting,
     Network,
+    Playing,
     Stages,
 }
 
@@ -39,6 +41,8 @@ pub(crate) struct Choices {
     pub(crate) held: Option<Held>,
     /// Stages chosen for the connection, until they are applied.
     pub(crate) wanted: Option<Stages>,
+    /// Whether bodies are to be predicted, until that is applied.
+    pub(crate) predicts: Option<bool>,
 }
 
 pub(crate) struct View<'a> {
@@ -60,6 +64,7 @@ pub(crate) enum End<'a> {
     Client {
         replication: &'a ReplicationReceiver,
         now: Duration,
+        predicts: bool,
     },
 }
 
@@ -76,6 +81,7 @@ impl View<'_> {
             Page::Packet => self.packet(ui, choices),
             Page::Waiting => self.waiting(ui, &mut choices.highlight),
             Page::Network => self.network(ui),
+            Page::Playing => choices.predicts = self.playing(ui).or(choices.predicts),
             Page::Stages => choices.wanted = self.stages(ui).or(choices.wanted),
         }
     }
@@ -199,6 +205,30 @@ impl View<'_> {
         waiting.draw(ui, highlight);
     }
 
+    /// Draws the page about prediction. Returns whether to predict, if that was chosen.
+    fn playing(&self, ui: &mut Ui) -> Option<bool> {
+        let End::Client { predicts, .. } = self.end else {
+            note(ui, "Only the client knows when its inputs have an effect.");
+            return None;
+        };
+        let mut wanted = predicts;
+        let states = choices([
+            (true, "on", "Predicted bodies are moved at once."),
+            (false, "off", "All bodies are shown as their snapshots say."),
+        ]);
+        segmented(ui, 120.0, &mut wanted, &states);
+        ui.add_space(GAP);
+        let playing = Playing {
+            samples: self.measure.record.samples(),
+            ticks_per_second: self.rate(),
+            seconds: SECONDS as u32,
+            unit: ("units", 1.0),
+            own: "own body",
+        };
+        playing.draw(ui, |_| {});
+        (wanted != predicts).then_some(wanted)
+    }
+
     fn network(&self, ui: &mut Ui) {
         let (second, rate) = (self.second(), self.rate());
         let rate_of = |bytes| rounded(kbps(bytes, rate as usize, rate));
@@ -234,7 +264,7 @@ impl View<'_> {
                     note(ui, less);
                 }
             }
-            End::Client { replication, now } => {
+            End::Client { replication, now, .. } => {
                 if let Some(receiver) = replication.receiver() {
                     let playout = receiver.playout();
                     let delay = 1000.0 * playout.delay().as_secs_f64();
@@ -262,12 +292,13 @@ fn throttled(throttle: Throttle) -> Option<String> {
     (!less.is_empty()).then(|| format!("The server is overloaded: {less}."))
 }
 
-fn pages() -> [Choice<Page>; 5] {
+fn pages() -> [Choice<Page>; 6] {
     choices([
         (Page::Bits, "Bits", "The bits of the last second, by field."),
         (Page::Packet, "Packet", "The last snapshots, bit by bit."),
         (Page::Waiting, "Waiting", "Bodies that wait for their turn, and why."),
         (Page::Network, "Network", "Acks, round trip, loss and playout."),
+        (Page::Playing, "Playing", "How soon inputs have an effect, and what is predicted."),
         (Page::Stages, "Stages", "The rung in use, and the cost of each. A click chooses one."),
     ])
 }

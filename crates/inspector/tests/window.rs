@@ -13,8 +13,8 @@ use cubewire_bevy::shadow::LiveLadder;
 use cubewire_bevy::testing::TestNet;
 use cubewire_bevy::{
     BodyKind, ByteBudget, Client, ClientRequests, Connected, ConnectionSettings, CubewireAppExt,
-    CubewirePlugin, EncodeLimit, Field, Measure, Protocol, Remote, Replicated, ReplicationSender,
-    ReplicationStats, Server,
+    CubewirePlugin, EncodeLimit, Field, Measure, PredictsBodies, Protocol, Remote, Replicated,
+    ReplicationSender, ReplicationStats, Server,
 };
 use cubewire_bevy::{Pose, Shape as Body};
 use cubewire_codec::ladder::{DELTA, LADDER, POSITION, PREDICTED, Rung};
@@ -262,6 +262,26 @@ fn the_servers_figures_are_those_of_its_packets() {
     game.assert_says(&format!("{} ms ago", ms(tick - acked.unwrap())));
     game.assert_says("60");
     game.assert_says("0.0");
+}
+
+#[test]
+fn a_client_shows_its_prediction_and_switches_it() {
+    let mut server = Game::open(0);
+    server.frame(Vec::new());
+    server.click("Playing");
+    server.steps(1);
+    server.assert_says("Only the client knows when its inputs have an effect.");
+    let mut client = Game::open(1);
+    client.frame(Vec::new());
+    client.click("Playing");
+    client.steps(1);
+    client.assert_says("From an input to its effect here");
+    client.assert_says("Corrections of the own body");
+    for (choice, predicts) in [("off", false), ("on", true)] {
+        client.click(choice);
+        client.steps(2);
+        assert_eq!(client.app().world().resource::<PredictsBodies>().0, predicts);
+    }
 }
 
 #[test]

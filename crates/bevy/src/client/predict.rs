@@ -102,6 +102,7 @@ struct BodyRecord {
 type PredictedBodies = QueryState<(Entity, &'static RemoteBody), With<Predicted>>;
 
 /// Compares the newest snapshot with the prediction, then sends the inputs that are due and runs their ticks.
+#[allow(clippy::disallowed_methods, reason = "Bevy's clock works in a browser, too")]
 pub(super) fn predict(
     world: &mut World,
     receivers: &mut QueryState<(Entity, &'static mut ReplicationReceiver), OrDisabled>,
