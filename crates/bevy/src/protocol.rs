@@ -176,3 +176,49 @@ impl Compiled {
         self.items.kinds.get(usize::from(kind)).map(|&(name, _)| name)
     }
 }
+
+#[cfg(all(test, feature = "client"))]
+mod tests {
+    use bevy_app::App;
+    use serde::{Deserialize, Serialize};
+
+    use super::*;
+    use crate::prelude::*;
+
+    #[derive(bevy_ecs::component::Component, Clone, Copy, Serialize, Deserialize)]
+    struct Speed([f32; 2]);
+
+    #[derive(bevy_ecs::component::Component, Clone, Serialize, Deserialize)]
+    struct Name(String);
+
+    #[test]
+    fn no_bytes_of_an_own_body_are_read_beyond_their_end() {
+        let mut app = App::empty();
+        app.add_plugins(CubewirePlugin::new("arena").floor(0.0))
+            .body_kind("hero", Shape::capsule(0.6, 0.4))
+            .predict_component::<Speed>()
+            .predict_component::<Name>();
+        app.finish();
+        let protocol = &app.world().resource::<Protocol>().0;
+        let whole = [7, 1, 3, 1, b'a', LACKS];
+        let own = OwnBody::decode(protocol, &whole).unwrap();
+        assert_eq!(own.body, BodyId { slot: 263, generation: 3 });
+        assert_eq!(own.components, [Some(&b"a"[..]), None]);
+        for length in 0..whole.len() {
+            assert!(OwnBody::decode(protocol, &whole[..length]).is_none(), "{length} bytes");
+        }
+        let mut decoded = 0;
+        for number in 0..5_usize.pow(6) {
+            let digits = (0..6).map(|place| number / 5_usize.pow(place) % 5);
+            let rest: Vec<u8> = digits.map(|digit| [0, 1, 2, 3, LACKS][digit]).collect();
+            for length in 0..=rest.len() {
+                let bytes = [&[7, 1, 3], &rest[..length]].concat();
+                let Some(own) = OwnBody::decode(protocol, &bytes) else { continue };
+                let values: usize = own.components.iter().flatten().map(|value| value.len()).sum();
+                assert_eq!(values + 2, length);
+                decoded += 1;
+            }
+        }
+        assert!(decoded > 1000);
+    }
+}

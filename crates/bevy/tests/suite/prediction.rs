@@ -375,3 +375,34 @@ fn prediction_is_switched_off_and_on_while_the_game_runs() {
         assert_eq!(game.stats().corrections, before.corrections);
     }
 }
+
+/// Bytes that two clients were sent in ten seconds: the one that controls the hero, and one that watches.
+fn bytes_of_both(protocol: fn(&mut App)) -> [u64; 2] {
+    let mut game = Game::of(protocol);
+    game.net.add_client();
+    game.net.run_until(|net| count::<Connected>(&mut net.server) == 2);
+    game.net.set_conditions(&Conditions::PERFECT);
+    game.net.ticks(300);
+    let mut ends = all::<Client>(&mut game.net.server);
+    let controller = game.net.server.world().get::<ControlledBy>(game.hero).unwrap().0;
+    ends.sort_by_key(|&end| end != controller);
+    let before = [0, 1].map(|end| sent_bytes(&game.net, ends[end]));
+    for second in 0..10 {
+        game.hold(Walk([1, -1][second % 2], second % 3 == 0), 60);
+    }
+    [0, 1].map(|end| sent_bytes(&game.net, ends[end]) - before[end])
+}
+
+#[test]
+fn a_predicted_component_costs_only_its_controller() {
+    let [own, other] = bytes_of_both(heroes);
+    let [own_without, other_without] = bytes_of_both(|app| {
+        protocol(app);
+        app.add_predicted_input::<Walk>()
+            .add_systems(PredictTick, walk)
+            .init_resource::<NextInput<Walk>>();
+    });
+    assert_eq!(other, other_without);
+    // Eight bytes and their length, in each of 600 ticks.
+    assert!((own_without + 590 * 9..=own_without + 610 * 9).contains(&own), "{own} {own_without}");
+}
