@@ -123,9 +123,9 @@ pub trait CubewireAppExt {
         self
     }
 
-    /// Registers an input for each tick, at most one type. A client sends its [`NextInput`], of at most 64 bytes in postcard, and
-    /// the server hands out one per tick to the body that it [controls](crate::ControlledBy), as [`TickInput`](crate::TickInput).
-    /// A client [predicts](crate::Predicted) its body from the inputs that no snapshot contains.
+    /// Registers an input for each tick, at most one type. A client sends its [`NextInput`](crate::NextInput), of at most 64 bytes in
+    /// postcard, and the server hands out one per tick to the body that it [controls](crate::ControlledBy), as
+    /// [`TickInput`](crate::TickInput). A client [predicts](crate::Predicted) its body from the inputs that no snapshot contains.
     ///
     /// # Panics
     /// If there is one already.
