@@ -25,7 +25,7 @@ fuzz_target!(|bytes: &[u8]| {
         if let Some(inputs) = &inputs {
             // The inputs are ones that an encoder accepts.
             assert_eq!(Inputs::new(inputs.origin(), inputs.bytes()), Some(*inputs));
-            assert!((1..=MAX_SIMULATED_TICKS).contains(&inputs.bytes().len() / inputs.seats()));
+            assert!((1..=MAX_SIMULATED_TICKS).contains(&(inputs.bytes().len() / inputs.seats())));
         }
         let prediction = inputs.and_then(|_| simulated(begun.header().sequence));
         match decoder.finish(begun, lookup, prediction.as_ref(), &mut out) {
