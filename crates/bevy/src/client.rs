@@ -3,6 +3,7 @@
 mod components;
 mod play;
 mod predict;
+mod prediction;
 mod receiver;
 mod upstream;
 
@@ -12,7 +13,8 @@ use bevy_app::{App, FixedPostUpdate, FixedUpdate, Plugin, PostUpdate, PreStartup
 use bevy_ecs::prelude::*;
 use cubewire_protocol::Settings;
 
-pub use self::predict::{PredictionStats, PredictsBodies};
+pub use self::predict::PredictsBodies;
+pub use self::prediction::PredictionStats;
 pub use self::receiver::ReplicationReceiver;
 
 use crate::body::{Remote, RemoteBody};

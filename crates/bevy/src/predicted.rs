@@ -5,9 +5,9 @@ use std::fmt;
 use bevy_ecs::prelude::*;
 use bevy_ecs::schedule::ScheduleLabel;
 use bevy_math::{Quat, Vec3};
+use cubewire_protocol::MAX_OWN_BYTES;
 
 use crate::messages::NetMessage;
-use crate::protocol::MAX_OWN_BYTES;
 use crate::wire::{LoggedOnce, decode, sendable, short_name};
 
 /// The movement of bodies that a client can predict, run by replication in `FixedUpdate`, in

@@ -8,7 +8,8 @@ use bevy_ecs::prelude::*;
 use cubewire_codec::schema::{self, FieldForm};
 use cubewire_codec::{Plan, Stages};
 use cubewire_protocol::Contract;
-pub(crate) use cubewire_protocol::MAX_OWN_BYTES;
+#[cfg(feature = "server")]
+use cubewire_protocol::MAX_OWN_BYTES;
 
 use crate::components::ComponentAccess;
 #[cfg(feature = "server")]

@@ -3,12 +3,11 @@
 //! The server reports with each snapshot how many inputs it has used. If the snapshot has what was predicted after that input,
 //! nothing is done. Otherwise the bodies are set to the snapshot's values, and the inputs that it does not contain are run again.
 
-use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use bevy_ecs::prelude::*;
-use bevy_math::{Quat, Vec3};
+use bevy_math::Quat;
 use bevy_platform::time::Instant;
 use bevy_time::{Fixed, Time};
 use bevy_transform::components::Transform;
@@ -17,13 +16,14 @@ use cubewire_codec::{Baseline, QuantizedSnapshot};
 use cubewire_protocol::ClientConnection;
 
 use super::play::transform;
+use super::prediction::{BodyRecord, Record};
 use super::receiver::{ReplicationReceiver, State, shown_body};
 use crate::body::RemoteBody;
 use crate::clock;
 use crate::components::Mapper;
 use crate::measure::Measure;
 use crate::predicted::{PredictTick, Predicted, VisualOffset};
-use crate::protocol::{Compiled, OwnBody};
+use crate::protocol::OwnBody;
 use crate::transport::OrDisabled;
 use crate::wire::BodyId;
 
@@ -36,24 +36,6 @@ const MAX_OFFSET_SECONDS: f32 = 0.5;
 /// Maximum number of ticks that are predicted: inputs of a second at 60 Hz.
 const MAX_AHEAD: usize = 60;
 
-/// Counts of a client's prediction, since the connection began.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct PredictionStats {
-    /// Number of inputs, each with a tick.
-    pub ticks: u64,
-    /// Number of snapshots that were not as predicted.
-    pub corrections: u64,
-    /// Number of ticks that were run again for them.
-    pub ticks_again: u64,
-    /// Sum of the distances between the pose of the controlled body before and after each correction, units.
-    pub corrected_units: f64,
-    /// Time of all this.
-    pub time: Duration,
-    /// From the last input to its effect at this client: with prediction, the time since it was sent; without, that of the newest
-    /// input that has an effect in the tick that is shown. `None` without inputs.
-    pub input_delay: Option<Duration>,
-}
-
 /// Client: whether [`Predicted`] bodies are moved ahead of the snapshots. If false, they are shown like others, and inputs are sent all
 /// the same. It can change at any time. Default: true.
 #[derive(Resource, Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,40 +45,6 @@ impl Default for PredictsBodies {
     fn default() -> Self {
         Self(true)
     }
-}
-
-/// The prediction of a connection.
-#[derive(Debug, Default)]
-pub(super) struct Prediction {
-    /// The body that the client controls, as of the last report.
-    own: Option<BodyId>,
-    /// Tick of the snapshot that was compared last.
-    base: Option<u64>,
-    /// What was predicted after the inputs that no compared snapshot contains, and after the last one that it contains.
-    records: VecDeque<Record>,
-    /// By predicted body: its count of teleports in the last snapshot.
-    teleports: HashMap<BodyId, u32>,
-    pub(super) is_off: bool,
-    pub(super) stats: PredictionStats,
-}
-
-/// The predicted bodies after an input.
-#[derive(Debug)]
-struct Record {
-    /// Number of the input.
-    number: u64,
-    bodies: Vec<BodyRecord>,
-}
-
-#[derive(Debug)]
-struct BodyRecord {
-    body: BodyId,
-    entity: Entity,
-    pose: (Vec3, Quat),
-    /// By index of the registered field.
-    values: Vec<u32>,
-    /// By index of the predicted component.
-    components: Vec<Option<Vec<u8>>>,
 }
 
 type PredictedBodies = QueryState<(Entity, &'static RemoteBody), With<Predicted>>;
@@ -220,18 +168,8 @@ impl State {
         // A body that is not shown yet is predicted once it is.
         let own = OwnBody::decode(&protocol, &report.own);
         let own = own.filter(|own| shown_body(&self.slots, own.body).is_some());
-        let before = std::mem::replace(&mut self.prediction.own, own.as_ref().map(|own| own.body));
-        if before != self.prediction.own
-            && let Some(before) = before.and_then(|before| shown_body(&self.slots, before))
-            && let Ok(mut before) = world.get_entity_mut(before)
-        {
-            before.remove::<Predicted>();
-        }
+        let (entity, is_new) = self.control(world, own.as_ref().map(|own| own.body))?;
         let own = own?;
-        let entity = shown_body(&self.slots, own.body)?;
-        if before != self.prediction.own {
-            world.get_entity_mut(entity).ok()?.insert((Predicted, VisualOffset::default()));
-        }
         if self.prediction.is_off {
             return None;
         }
@@ -254,23 +192,13 @@ impl State {
             return Some(());
         }
         let jumped = self.jumped(&present, snapshot);
-        let is_first = before != self.prediction.own || self.prediction.records.is_empty();
+        let is_first = is_new || self.prediction.records.is_empty();
         let known = self.prediction.records.pop_front();
         let known = known.filter(|record| record.number == report.used);
         let known = known.map(|record| record.bodies).unwrap_or_default();
         let poses = present.iter().filter_map(|&(it, _)| Some((it, *world.get::<Transform>(it)?)));
         let poses: Vec<_> = poses.collect();
-        for &(entity, body) in &present {
-            let components = match body == own.body {
-                true => own.components.clone(),
-                false => {
-                    let known = known.iter().find(|known| known.body == body);
-                    let known = known.map_or(&[][..], |known| &known.components);
-                    known.iter().map(Option::as_deref).collect()
-                }
-            };
-            self.restore(world, snapshot, (entity, body), &components);
-        }
+        self.restore_all(world, snapshot, &present, &own, &known);
         self.prediction.records.clear();
         self.record(world, bodies, report.used);
         let inputs: Vec<_> =
@@ -296,6 +224,24 @@ impl State {
             }
         }
         Some(())
+    }
+
+    /// Makes this the body that the client controls. Returns its entity, and whether it was another body before. `None` if it is
+    /// not there.
+    fn control(&mut self, world: &mut World, own: Option<BodyId>) -> Option<(Entity, bool)> {
+        let before = std::mem::replace(&mut self.prediction.own, own);
+        let is_new = before != own;
+        if is_new
+            && let Some(before) = before.and_then(|before| shown_body(&self.slots, before))
+            && let Ok(mut before) = world.get_entity_mut(before)
+        {
+            before.remove::<Predicted>();
+        }
+        let entity = shown_body(&self.slots, own?)?;
+        if is_new {
+            world.get_entity_mut(entity).ok()?.insert((Predicted, VisualOffset::default()));
+        }
+        Some((entity, is_new))
     }
 
     /// The bodies that have teleported since the last snapshot.
@@ -354,6 +300,29 @@ impl State {
         way.length()
     }
 
+    /// Sets bodies to the values of a snapshot. The predicted components of the client's own body were sent with it, those of others
+    /// are as `known`.
+    fn restore_all(
+        &self,
+        world: &mut World,
+        snapshot: &QuantizedSnapshot,
+        bodies: &[(Entity, BodyId)],
+        own: &OwnBody<'_>,
+        known: &[BodyRecord],
+    ) {
+        for &(entity, body) in bodies {
+            let components = match body == own.body {
+                true => own.components.clone(),
+                false => {
+                    let known = known.iter().find(|known| known.body == body);
+                    let known = known.map_or(&[][..], |known| &known.components);
+                    known.iter().map(Option::as_deref).collect()
+                }
+            };
+            self.restore(world, snapshot, (entity, body), &components);
+        }
+    }
+
     /// Sets a body to the values of a snapshot, and its predicted components.
     fn restore(
         &self,
@@ -398,47 +367,4 @@ fn present(world: &World, bodies: &mut PredictedBodies) -> Vec<(Entity, BodyId)>
     let mut present: Vec<_> = present.collect();
     present.sort_unstable_by_key(|(_, body)| body.slot);
     present
-}
-
-impl BodyRecord {
-    fn of(protocol: &Compiled, world: &World, (entity, id): (Entity, BodyId)) -> Self {
-        let body = world.entity(entity);
-        let at = body.get::<Transform>().copied().unwrap_or_default();
-        let id_of = |other| world.get::<RemoteBody>(other).map(|&RemoteBody(id)| id);
-        let fields = protocol.items.fields.iter();
-        let components = protocol
-            .items
-            .predicted
-            .iter()
-            .map(|component| (component.read)(body, &mut Mapper::new(&|_| None))?.ok());
-        Self {
-            body: id,
-            entity,
-            pose: (at.translation, at.rotation),
-            values: fields.map(|it| it.schema.form.quantize((it.read)(body, &id_of))).collect(),
-            components: components.collect(),
-        }
-    }
-
-    /// Whether a snapshot has the predicted values, and the pose but for rounding.
-    fn is_confirmed(&self, protocol: &Compiled, snapshot: &QuantizedSnapshot) -> bool {
-        let slot = usize::from(self.body.slot);
-        if snapshot.life(slot).is_none_or(|life| life.generation != self.body.generation) {
-            return false;
-        }
-        let schema = protocol.plan.schema();
-        let received = snapshot.body(slot);
-        let off = (received.position - self.pose.0).abs().to_array();
-        let steps = schema.position.map(|range| 1.0 / range.steps_per_unit as f32);
-        // A component of an orientation is the sine of half an angle.
-        let radians = 4.0 / f32::from(1_u16 << schema.component_bits);
-        let mut values = (protocol.hidden_fields()..).zip(&self.values);
-        values.all(|(index, value)| snapshot.value(slot, index) == *value)
-            && off.iter().zip(steps).all(|(off, step)| *off <= step)
-            && received.orientation.angle_between(self.pose.1) <= radians
-    }
-
-    fn has_components(&self, received: &[Option<&[u8]>]) -> bool {
-        self.components.iter().map(Option::as_deref).eq(received.iter().copied())
-    }
 }

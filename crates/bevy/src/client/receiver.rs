@@ -13,7 +13,7 @@ use cubewire_protocol::{
 };
 
 use super::components::ReliableComponents;
-use super::predict::{Prediction, PredictionStats};
+use super::prediction::{Prediction, PredictionStats};
 use super::{PlayoutDelay, SettingsRequest, VanishReason};
 use crate::body::disconnect;
 use crate::clock;
