@@ -35,6 +35,7 @@ mod crowd;
 mod forces;
 mod hash;
 mod input;
+mod own;
 mod pose;
 mod predictor;
 mod rebuild;
@@ -48,7 +49,8 @@ mod world;
 
 pub use hash::state_hash;
 pub use input::Input;
-pub use predictor::{OwnState, OwnVelocity, PredictionBase, Predictor};
+pub use own::{OwnState, OwnVelocity};
+pub use predictor::{PredictionBase, Predictor};
 pub use receiver_world::ReceiverWorld;
 pub use solids::{
     GRAVITY, LOOK_AHEAD, Solid, initial_snapshot, parameters, set_rest_thresholds, solids,

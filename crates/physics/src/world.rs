@@ -6,8 +6,8 @@ use cubewire_scene::{self as scene, Keys, MAX_PLAYERS};
 use rapier3d::prelude::{PhysicsWorld, RigidBodyHandle};
 
 use crate::input::Input;
+use crate::own::OwnState;
 use crate::pose::PRECISION;
-use crate::predictor::OwnState;
 use crate::solids::{self, Solid};
 use crate::state::{ExactBody, WorldState};
 use crate::step::{SceneState, Sets};
